@@ -1,0 +1,57 @@
+//! The one error type: what was given, what is allowed, what to do.
+
+use std::fmt;
+
+/// What went wrong, for code that has to tell errors apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A parameter lies outside what is allowed.
+    Parameter,
+    /// An event or a query does not fit the kind of window that was built.
+    Window,
+    /// The events of the window have been in as many releases as they may.
+    Budget,
+    /// The operating system gave no entropy.
+    Entropy,
+}
+
+/// An error with a message for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn parameter(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Parameter, message)
+    }
+
+    pub(crate) fn window(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Window, message)
+    }
+
+    /// What kind of error this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

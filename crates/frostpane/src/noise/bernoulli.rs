@@ -1,0 +1,30 @@
+//! Coins with exact probabilities, from uniform integers.
+
+use crate::error::Result;
+use crate::noise::entropy::Entropy;
+
+/// True with probability `numerator / denominator`, at most 1.
+pub fn bernoulli(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    Ok(entropy.below(denominator)? < numerator)
+}
+
+/// True with probability `exp(-numerator / denominator)`.
+pub fn bernoulli_exp(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    for _ in 0..numerator / denominator {
+        if !bernoulli_exp_fraction(1, 1, entropy)? {
+            return Ok(false);
+        }
+    }
+    bernoulli_exp_fraction(numerator % denominator, denominator, entropy)
+}
+
+/// The same for a fraction of at most 1. Flip coins of probability `x/1, x/2, x/3, ...` until one shows
+/// false: the `i`-th is the first with probability `x^(i-1)/(i-1)! - x^i/i!`, so that `i` is odd
+/// with probability `exp(-x)` (Canonne, Kamath and Steinke 2020, Algorithm 1).
+fn bernoulli_exp_fraction(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    let mut trial = 1;
+    while bernoulli(numerator, denominator * trial, entropy)? {
+        trial += 1;
+    }
+    Ok(trial % 2 == 1)
+}

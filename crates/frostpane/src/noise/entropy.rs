@@ -1,0 +1,121 @@
+//! Where random bits come from.
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// A source of uniform random bits.
+pub trait Entropy {
+    /// 64 random bits.
+    fn word(&mut self) -> Result<u64>;
+
+    /// A uniform integer below `bound`, which must not be 0.
+    fn below(&mut self, bound: u64) -> Result<u64> {
+        let mask = u64::MAX >> (bound - 1).leading_zeros().min(63);
+        loop {
+            let candidate = self.word()? & mask;
+            if candidate < bound {
+                return Ok(candidate);
+            }
+        }
+    }
+}
+
+const POOL_WORDS: usize = 128;
+
+/// The operating system's generator, read in blocks. Words are erased as they are used.
+pub struct OsEntropy {
+    pool: [u64; POOL_WORDS],
+    left: usize,
+}
+
+impl OsEntropy {
+    /// A source that has read nothing yet.
+    pub fn new() -> Self {
+        Self {
+            pool: [0; POOL_WORDS],
+            left: 0,
+        }
+    }
+
+    fn refill(&mut self) -> Result<()> {
+        let mut bytes = [0; POOL_WORDS * 8];
+        getrandom::fill(&mut bytes).map_err(|cause| {
+            Error::new(
+                ErrorKind::Entropy,
+                format!("the operating system gave no random bytes ({cause}): nothing was released"),
+            )
+        })?;
+        let (words, _) = bytes.as_chunks::<8>();
+        for (word, bytes) in self.pool.iter_mut().zip(words) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+        self.left = POOL_WORDS;
+        Ok(())
+    }
+}
+
+impl Default for OsEntropy {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Entropy for OsEntropy {
+    fn word(&mut self) -> Result<u64> {
+        if self.left == 0 {
+            self.refill()?;
+        }
+        self.left -= 1;
+        Ok(std::mem::take(&mut self.pool[self.left]))
+    }
+}
+
+/// A generator that repeats itself from its seed. For tests: noise from it protects nobody.
+pub struct InsecureSeededEntropy {
+    state: u64,
+}
+
+impl InsecureSeededEntropy {
+    /// The same seed gives the same bits.
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+}
+
+impl Entropy for InsecureSeededEntropy {
+    fn word(&mut self) -> Result<u64> {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Ok(z ^ (z >> 31))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_reaches_every_value_and_no_other() {
+        let mut entropy = InsecureSeededEntropy::new(1);
+        for bound in [1, 2, 3, 7, 8, 9] {
+            let mut seen = vec![0; bound as usize];
+            for _ in 0..2_000 {
+                seen[entropy.below(bound).unwrap() as usize] += 1;
+            }
+            assert!(seen.iter().all(|&times| times > 0), "bound {bound}: {seen:?}");
+        }
+        for bound in [1 << 63, u64::MAX] {
+            assert!(entropy.below(bound).unwrap() < bound);
+        }
+    }
+
+    #[test]
+    fn the_operating_system_gives_new_words() {
+        let mut entropy = OsEntropy::new();
+        let mut words: Vec<u64> = (0..1_000).map(|_| entropy.word().unwrap()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 1_000);
+    }
+}

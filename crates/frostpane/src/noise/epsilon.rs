@@ -1,0 +1,105 @@
+//! A privacy loss as an exact fraction.
+
+use crate::error::{Error, Result};
+
+const MILLION: u64 = 1_000_000;
+const LARGEST: u64 = 1_000_000;
+
+/// An epsilon: a whole number of millionths, or an exact share of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epsilon {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Epsilon {
+    /// Reads an epsilon, to the millionth. What is finer is rounded down, so that no more is spent
+    /// than was asked for.
+    pub fn new(epsilon: f64) -> Result<Self> {
+        if !(epsilon > 0.0 && epsilon.is_finite()) {
+            return Err(Error::parameter(format!(
+                "epsilon is {epsilon}, but must be above 0: 1 is a common choice, less is more private"
+            )));
+        }
+        if epsilon > LARGEST as f64 {
+            return Err(Error::parameter(format!(
+                "epsilon is {epsilon}, but can be at most {LARGEST}: above 10 it protects nobody, 1 is a common choice"
+            )));
+        }
+        match millionths(epsilon) {
+            0 => Err(Error::parameter(format!(
+                "epsilon is {epsilon}, but can be no smaller than 0.000001: 1 is a common choice"
+            ))),
+            numerator => Ok(Self {
+                numerator,
+                denominator: MILLION,
+            }),
+        }
+    }
+
+    /// The share `part / whole` of this epsilon.
+    pub fn share(self, part: u64, whole: u64) -> Self {
+        Self {
+            numerator: self.numerator * part,
+            denominator: self.denominator * whole,
+        }
+    }
+
+    /// As a number to show.
+    pub fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
+    pub(crate) fn numerator(self) -> u64 {
+        self.numerator
+    }
+
+    pub(crate) fn denominator(self) -> u64 {
+        self.denominator
+    }
+}
+
+/// The millionths of a decimal number as it was written: 0.1 is 100,000 of them although the float is
+/// not exactly a tenth. Otherwise rounded down.
+fn millionths(value: f64) -> u64 {
+    let nearest = (value * MILLION as f64).round();
+    if nearest / MILLION as f64 == value {
+        nearest as u64
+    } else {
+        (value * MILLION as f64).floor() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_numbers_are_taken_as_written_and_finer_ones_rounded_down() {
+        for (given, expected) in [
+            (0.1, 100_000),
+            (1.0, 1_000_000),
+            (0.3, 300_000),
+            (0.000001, 1),
+            (2.9999999, 2_999_999),
+        ] {
+            assert_eq!(Epsilon::new(given).unwrap().numerator, expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_advice() {
+        for given in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-7, 1e7] {
+            let message = Epsilon::new(given).unwrap_err().to_string();
+            assert!(message.contains("1 is a common choice"), "{message}");
+        }
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let whole = Epsilon::new(0.7).unwrap();
+        let (small, large) = (whole.share(1, 10), whole.share(9, 10));
+        assert_eq!(small.denominator, large.denominator);
+        assert_eq!(small.numerator + large.numerator, whole.numerator * 10);
+    }
+}

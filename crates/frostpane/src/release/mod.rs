@@ -1,0 +1,9 @@
+//! What is published, and how far it can be trusted.
+
+pub mod guarantee;
+pub mod norm;
+pub mod one_shot;
+
+pub use guarantee::Promises;
+pub use norm::Norm;
+pub use one_shot::{Coverage, Edge, Heavy, Release};

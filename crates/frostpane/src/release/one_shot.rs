@@ -1,0 +1,291 @@
+#![doc = include_str!("one_shot.md")]
+
+use std::cmp::Reverse;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::noise::{DiscreteLaplace, Entropy, Epsilon, Threshold};
+use crate::pane::{PaneShape, sum_by_key};
+use crate::release::guarantee::{Guarantee, Promises};
+use crate::release::norm::{Norm, NormEstimate};
+use crate::sketch::CountSketch;
+use crate::timeline::uniform::Covered;
+use crate::universe::{Keys, Universe};
+
+/// What the privacy of a release protects.
+pub const UNIT: &str = "the key of one event";
+
+/// The share of epsilon that the L2 norm receives: one part in ten.
+const NORM_PART: u64 = 1;
+const COUNTS_PART: u64 = 9;
+const PARTS: u64 = NORM_PART + COUNTS_PART;
+
+/// A private list of heavy hitters and how far it can be trusted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Release<K: Key> {
+    /// Version of the program that made it.
+    pub version: &'static str,
+    /// What heavy is relative to.
+    pub norm: Norm,
+    /// A key is heavy from this share of the norm on.
+    pub alpha: f64,
+    /// The privacy loss of this release.
+    pub epsilon: f64,
+    /// The chance with which it may be larger; 0 for declared keys.
+    pub delta: f64,
+    /// What is protected.
+    pub unit: &'static str,
+    /// Which events were covered.
+    pub window: Coverage,
+    /// The least noisy count that is listed.
+    pub threshold: u64,
+    /// The norm: exact and public for L1, noisy for L2.
+    pub norm_estimate: u64,
+    /// How much of each count may be missing because memory is bounded.
+    pub cut: u64,
+    /// How far the noise of any key may reach.
+    pub noise: u64,
+    /// With at least this probability everything stated here holds together.
+    pub confidence: f64,
+    /// Every key with at least this count is listed.
+    pub complete_above: u64,
+    /// No key with a count below this is listed.
+    pub nothing_below: u64,
+    /// Whether the three promises hold.
+    pub promises: Promises,
+    /// The heavy hitters, by falling count, then by key.
+    pub heavy: Vec<Heavy<K>>,
+    /// Why the list is empty, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The events that a release is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coverage {
+    /// How many.
+    pub events: u64,
+    /// The first position, or instant.
+    pub from: Option<Edge>,
+    /// The first that is not covered any more.
+    pub to: Option<Edge>,
+}
+
+/// An end of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Edge {
+    /// The number of an event, from 0.
+    Event(u64),
+    /// A moment, shown as RFC 3339.
+    Instant(Timestamp),
+}
+
+/// A listed key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Heavy<K: Key> {
+    /// The key.
+    #[serde(serialize_with = "show")]
+    pub key: K,
+    /// The estimate: the middle of the interval.
+    pub count: u64,
+    /// The count is at least this.
+    pub low: u64,
+    /// And at most this.
+    pub high: u64,
+}
+
+fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    key.shown().serialize(serializer)
+}
+
+/// What a release is asked to be: all of it public.
+#[derive(Clone)]
+pub(crate) struct Terms<K: Key> {
+    pub norm: Norm,
+    pub alpha: f64,
+    pub epsilon: Epsilon,
+    pub delta: f64,
+    pub confidence: f64,
+    pub keys: Keys<K>,
+    pub shape: PaneShape,
+}
+
+impl<K: Key> Terms<K> {
+    /// The threshold before the norm is known, with the noise of the counts.
+    fn threshold(&self) -> Threshold {
+        let epsilon = match self.norm {
+            Norm::L1 => self.epsilon,
+            Norm::L2 => self.epsilon.share(COUNTS_PART, PARTS),
+        };
+        let noise = DiscreteLaplace::new(2, epsilon);
+        match &self.keys {
+            Keys::Open => Threshold::for_open_keys(noise, self.delta),
+            Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
+        }
+    }
+
+    /// A public bound on how many keys receive noise.
+    fn keys_with_noise(&self, covered: Option<&Covered<'_, K>>) -> u64 {
+        match &self.keys {
+            Keys::Open => covered.map_or(0, |covered| {
+                let most = |events: u64| events.min(self.shape.entries);
+                covered.panes.iter().map(|pane| most(pane.events())).sum()
+            }),
+            Keys::Declared(universe) => universe.size(),
+        }
+    }
+}
+
+/// Releases the heavy hitters of the covered panes.
+pub(crate) fn release<K: Key>(
+    terms: &Terms<K>,
+    covered: Option<&Covered<'_, K>>,
+    coverage: Coverage,
+    entropy: &mut impl Entropy,
+) -> Result<Release<K>> {
+    let panes = || covered.iter().flat_map(|covered| &covered.panes);
+    let cut = panes().map(|pane| pane.cut()).sum();
+    let sums = sum_by_key(panes().flat_map(|pane| pane.counts()), terms.shape.seed);
+
+    let norm = match (terms.norm, cut, terms.shape.sketch) {
+        (Norm::L1, ..) => NormEstimate::of_events(coverage.events),
+        (Norm::L2, cut, Some(dimensions)) if cut > 0 => {
+            let mut sketch = CountSketch::new(dimensions, terms.shape.seed);
+            panes()
+                .filter_map(|pane| pane.sketch())
+                .for_each(|more| sketch.merge(more));
+            let epsilon = terms.epsilon.share(NORM_PART, PARTS);
+            NormEstimate::of_sketch(&sketch, dimensions, epsilon, terms.norm_failure(), entropy)?
+        }
+        (Norm::L2, ..) => {
+            let counts = sums.iter().map(|(_, count)| *count);
+            let epsilon = terms.epsilon.share(NORM_PART, PARTS);
+            NormEstimate::of_exact_counts(counts, epsilon, terms.norm_failure(), entropy)?
+        }
+    };
+    let floor = terms.threshold();
+    let threshold = floor.raised_to(three_quarters(terms.alpha, norm.value));
+
+    let mut noisy = threshold.select(sums.iter().map(|(key, count)| ((*key).clone(), *count)), entropy)?;
+    if let Keys::Declared(universe) = &terms.keys {
+        let present = sums.iter().map(|(key, _)| *key);
+        noisy.extend(select_absent(&threshold, universe.as_ref(), present, entropy)?);
+    }
+    noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
+
+    let guarantee = Guarantee {
+        alpha: terms.alpha,
+        events: coverage.events,
+        cut,
+        norm,
+        threshold,
+        floor: floor.value(),
+        keys_with_noise: terms.keys_with_noise(covered),
+        failure: terms.counts_failure(),
+    }
+    .state();
+    Ok(Release {
+        version: env!("CARGO_PKG_VERSION"),
+        norm: terms.norm,
+        alpha: terms.alpha,
+        epsilon: terms.epsilon.as_f64(),
+        delta: terms.delta,
+        unit: UNIT,
+        threshold: threshold.value(),
+        norm_estimate: norm.value.clamp(0, coverage.events as i64) as u64,
+        cut,
+        noise: guarantee.noise,
+        confidence: terms.confidence,
+        complete_above: guarantee.complete_above,
+        nothing_below: guarantee.nothing_below,
+        note: noisy.is_empty().then(|| guarantee.why_empty(coverage.events)),
+        promises: guarantee.promises,
+        heavy: noisy
+            .into_iter()
+            .map(|(key, noisy)| Heavy {
+                key,
+                count: noisy + cut / 2,
+                low: noisy.saturating_sub(guarantee.noise),
+                high: (noisy + guarantee.noise + cut).min(coverage.events),
+            })
+            .collect(),
+        window: coverage,
+    })
+}
+
+impl<K: Key> Terms<K> {
+    /// The chance of an untrue statement is split: three tenths for the norm, where there is noise in it.
+    fn norm_failure(&self) -> f64 {
+        (1.0 - self.confidence) * 0.3
+    }
+
+    fn counts_failure(&self) -> f64 {
+        match self.norm {
+            Norm::L1 => 1.0 - self.confidence,
+            Norm::L2 => (1.0 - self.confidence) * 0.7,
+        }
+    }
+}
+
+/// The keys of the universe that have no count and pass the threshold on noise alone.
+fn select_absent<'a, K: Key + 'a>(
+    threshold: &Threshold,
+    universe: &dyn Universe<K>,
+    present: impl Iterator<Item = &'a K>,
+    entropy: &mut impl Entropy,
+) -> Result<Vec<(K, u64)>> {
+    let mut taken: Vec<u64> = present.filter_map(|key| universe.rank(key.borrowed())).collect();
+    taken.sort_unstable();
+    let absent = universe.size() - taken.len() as u64;
+    let selected = threshold.select_absent(absent, entropy)?;
+    Ok(selected
+        .into_iter()
+        .map(|(number, noisy)| (universe.key(nth_absent(&taken, number)), noisy))
+        .collect())
+}
+
+/// The `number`-th integer, from 0, that is not in a sorted list.
+fn nth_absent(taken: &[u64], number: u64) -> u64 {
+    let (mut low, mut high) = (0, taken.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if taken[middle] - middle as u64 <= number {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    number + low as u64
+}
+
+/// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.
+fn three_quarters(alpha: f64, norm: i64) -> u64 {
+    const BILLION: u128 = 1_000_000_000;
+    let billionths = (alpha * BILLION as f64).round() as u128;
+    (3 * billionths * norm.max(0) as u128).div_ceil(4 * BILLION) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_keys_are_numbered_past_the_present_ones() {
+        let taken = [0, 1, 4, 9];
+        let absent: Vec<u64> = (0..6).map(|number| nth_absent(&taken, number)).collect();
+        assert_eq!(absent, [2, 3, 5, 6, 7, 8]);
+        assert_eq!(nth_absent(&[], 7), 7);
+    }
+
+    #[test]
+    fn thresholds_are_rounded_up_and_not_by_a_float() {
+        assert_eq!(three_quarters(0.002, 100_000), 150);
+        assert_eq!(three_quarters(0.002, 100_001), 151);
+        assert_eq!(three_quarters(0.1, 1), 1);
+        assert_eq!(three_quarters(0.5, -8), 0);
+    }
+}

@@ -1,0 +1,199 @@
+#![doc = include_str!("count_sketch.md")]
+
+/// Rows and columns of a sketch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// How many rows; odd.
+    pub rows: usize,
+    /// How many counters in a row; a power of two.
+    pub width: usize,
+}
+
+/// CountSketch: rows of integer counters, from which the L2 norm of the counts can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountSketch {
+    seed: u64,
+    width: usize,
+    cells: Vec<i64>,
+}
+
+impl CountSketch {
+    /// An empty sketch. Sketches add up if they have the same dimensions and seed.
+    pub fn new(dimensions: Dimensions, seed: u64) -> Self {
+        debug_assert!(dimensions.rows % 2 == 1 && dimensions.width.is_power_of_two());
+        Self {
+            seed,
+            width: dimensions.width,
+            cells: vec![0; dimensions.rows * dimensions.width],
+        }
+    }
+
+    /// Adds `count` events of the key with this hash.
+    #[inline]
+    pub fn add(&mut self, hash: u64, count: i64) {
+        let mut row_seed = self.seed;
+        for row in self.cells.chunks_exact_mut(self.width) {
+            row_seed = row_seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let bits = mix(hash ^ row_seed);
+            let cell = &mut row[(bits >> 1) as usize & (self.width - 1)];
+            *cell += if bits & 1 == 0 { count } else { -count };
+        }
+    }
+
+    /// Adds another sketch, cell by cell.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert!(self.seed == other.seed && self.width == other.width);
+        for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
+            *cell += more;
+        }
+    }
+
+    /// The median over the rows of the row's Euclidean length, rounded down.
+    pub fn norm(&self) -> u64 {
+        let mut lengths: Vec<u64> = self
+            .cells
+            .chunks_exact(self.width)
+            .map(|row| euclidean_length(row.iter().map(|cell| cell.unsigned_abs())))
+            .collect();
+        lengths.sort_unstable();
+        lengths[lengths.len() / 2]
+    }
+}
+
+impl Dimensions {
+    /// A relative error `e` such that the squared norm by the sketch is below `1 - e` times the true
+    /// one with probability at most `failure / 2`, and above `1 + e` times likewise.
+    pub fn squared_error(&self, failure: f64) -> f64 {
+        let row_failure = largest(|p| majority_tail(self.rows, p) <= failure / 2.0);
+        let variance = 2.0 / self.width as f64;
+        (variance * (1.0 - row_failure) / row_failure).sqrt()
+    }
+}
+
+/// The Euclidean length of a vector of integers, rounded down.
+pub fn euclidean_length(entries: impl Iterator<Item = u64>) -> u64 {
+    let squares: u128 = entries.map(|entry| u128::from(entry) * u128::from(entry)).sum();
+    squares.isqrt() as u64
+}
+
+/// The finaliser of SplitMix64: each bit of the result depends on all bits.
+#[inline]
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The probability that more than half of `rows` independent rows fail, each with probability `p`.
+fn majority_tail(rows: usize, p: f64) -> f64 {
+    (rows / 2 + 1..=rows)
+        .map(|k| binomial_coefficient(rows, k) * p.powi(k as i32) * (1.0 - p).powi((rows - k) as i32))
+        .sum()
+}
+
+fn binomial_coefficient(n: usize, k: usize) -> f64 {
+    (1..=k).map(|i| (n - k + i) as f64 / i as f64).product()
+}
+
+/// The largest `p` up to 1/2 that passes a test which small values pass and large ones do not.
+fn largest(passes: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 0.5);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if passes(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+
+    fn sketch_of(counts: &[(u64, i64)], dimensions: Dimensions, seed: u64) -> CountSketch {
+        let mut sketch = CountSketch::new(dimensions, seed);
+        for (key, count) in counts {
+            sketch.add(u64::hash(key, seed), *count);
+        }
+        sketch
+    }
+
+    #[test]
+    fn a_replacement_moves_the_norm_by_at_most_two_for_every_seed() {
+        let narrow = Dimensions { rows: 3, width: 2 };
+        for seed in 0..2_000 {
+            let counts: Vec<(u64, i64)> = (0..6).map(|key| (key, (key as i64 * seed as i64) % 5)).collect();
+            let norm = sketch_of(&counts, narrow, seed).norm();
+            for (from, to) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))) {
+                let mut moved = counts.clone();
+                moved[from].1 -= 1;
+                moved[to].1 += 1;
+                let other = sketch_of(&moved, narrow, seed).norm();
+                assert!(norm.abs_diff(other) <= 2, "seed {seed}: {norm} and {other}");
+            }
+        }
+    }
+
+    /// Flat, skewed and single-key streams, 400 seeds each. The stated failure is 0.01 and the bound is by
+    /// Cantelli's inequality, far from tight; 20 of 400 or more have a chance below 1e-7 at 0.01 each.
+    #[test]
+    fn the_norm_is_within_its_stated_error_as_often_as_stated() {
+        let dimensions = Dimensions { rows: 5, width: 256 };
+        let error = dimensions.squared_error(0.01);
+        let flat: Vec<(u64, i64)> = (0..5_000).map(|key| (key, 3)).collect();
+        let skewed: Vec<(u64, i64)> = (1..5_000).map(|key| (key, 100_000 / key as i64)).collect();
+        for counts in [flat, skewed, vec![(7, 12_345)]] {
+            let truth: f64 = counts.iter().map(|(_, c)| (*c as f64).powi(2)).sum();
+            let misses = (0..400)
+                .filter(|&seed| {
+                    let norm = sketch_of(&counts, dimensions, seed * 7919).norm() as f64;
+                    let below = (norm + 1.0).powi(2) < truth * (1.0 - error);
+                    below || norm.powi(2) > truth * (1.0 + error)
+                })
+                .count();
+            assert!(misses < 20, "{misses} of 400 outside the stated error");
+        }
+    }
+
+    #[test]
+    fn a_row_has_the_variance_that_the_error_is_computed_from() {
+        let one_row = Dimensions { rows: 1, width: 64 };
+        let counts: Vec<(u64, i64)> = (0..2_000).map(|key| (key, 50)).collect();
+        let truth = 2_000.0 * 2_500.0;
+        let runs = 2_000;
+        let variance: f64 = (0..runs)
+            .map(|seed| {
+                let sketch = sketch_of(&counts, one_row, seed * 104_729 + 1);
+                let square: f64 = sketch.cells.iter().map(|c| (*c as f64).powi(2)).sum();
+                (square / truth - 1.0).powi(2)
+            })
+            .sum::<f64>()
+            / runs as f64;
+        let expected = 2.0 / 64.0;
+        assert!(
+            (variance / expected - 1.0).abs() < 0.25,
+            "{variance} against {expected}"
+        );
+    }
+
+    #[test]
+    fn merging_is_adding() {
+        let dimensions = Dimensions { rows: 3, width: 16 };
+        let mut sum = sketch_of(&[(1, 5), (2, 7)], dimensions, 9);
+        sum.merge(&sketch_of(&[(2, 1), (3, 4)], dimensions, 9));
+        assert_eq!(sum, sketch_of(&[(1, 5), (2, 8), (3, 4)], dimensions, 9));
+    }
+
+    #[test]
+    fn euclidean_length_is_exact_where_floats_are_not() {
+        let big = (1_u64 << 60) - 1;
+        assert_eq!(euclidean_length([big].into_iter()), big);
+        assert_eq!(euclidean_length([3, 4].into_iter()), 5);
+        assert_eq!(euclidean_length([1, 1].into_iter()), 1);
+        assert_eq!(euclidean_length(std::iter::empty()), 0);
+    }
+}

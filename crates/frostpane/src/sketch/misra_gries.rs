@@ -1,0 +1,75 @@
+#![doc = include_str!("misra_gries.md")]
+
+use hashbrown::HashTable;
+
+use crate::key::Key;
+
+/// Misra-Gries with a fixed capacity and the number of decrements it has made.
+#[derive(Clone, Debug)]
+pub struct MisraGries<K> {
+    /// Keys with counters of at least 1; never more than `capacity` of them.
+    counters: HashTable<(K, u64)>,
+    capacity: usize,
+    decrements: u64,
+    seed: u64,
+}
+
+impl<K: Key> MisraGries<K> {
+    /// An empty table. `seed` is that of the hashes given to [`update`](Self::update).
+    pub fn new(capacity: usize, seed: u64) -> Self {
+        Self {
+            counters: HashTable::new(),
+            capacity,
+            decrements: 0,
+            seed,
+        }
+    }
+
+    /// Counts one event if its key has a counter or there is room for one; otherwise leaves the
+    /// table as it is and returns `false`: the caller must [`decrement`](Self::decrement).
+    #[inline]
+    pub fn update(&mut self, key: &K::Borrowed, hash: u64) -> bool {
+        if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.borrowed() == key) {
+            *count += 1;
+            return true;
+        }
+        if self.counters.len() == self.capacity {
+            return false;
+        }
+        let seed = self.seed;
+        self.counters
+            .insert_unique(hash, (K::owned(key), 1), |(held, _)| {
+                K::hash(held.borrowed(), seed)
+            });
+        true
+    }
+
+    /// Takes one from every counter. A counter at zero gives up its slot.
+    #[cold]
+    pub fn decrement(&mut self) {
+        self.decrements += 1;
+        self.counters.retain(|(_, count)| {
+            *count -= 1;
+            *count > 0
+        });
+    }
+
+    /// How often every counter was decremented.
+    pub fn decrements(&self) -> u64 {
+        self.decrements
+    }
+
+    /// The keys and their counters, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, u64)> {
+        self.counters.iter().map(|(key, count)| (key, *count))
+    }
+}
+
+impl<K> IntoIterator for MisraGries<K> {
+    type Item = (K, u64);
+    type IntoIter = hashbrown::hash_table::IntoIter<(K, u64)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.counters.into_iter()
+    }
+}

@@ -1,0 +1,180 @@
+//! How far back a release looks, in events or by the clock.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// Panes of a window of events, unless the slide is given.
+const PANES_BY_COUNT: u64 = 64;
+/// Panes of a window by the clock, unless the slide is given: an hour slides by the minute.
+const PANES_BY_CLOCK: u32 = 60;
+/// Far above any stream and any calendar, and far from overflow.
+const LONGEST: u64 = 1 << 60;
+
+/// The longest window that a release may ask for, and the step by which it slides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// The last so-many events.
+    Events(EventWindow),
+    /// The last so-much time.
+    Clock(ClockWindow),
+}
+
+impl Window {
+    /// The last `length` events.
+    pub fn events(length: u64) -> EventWindow {
+        EventWindow { length, slide: None }
+    }
+
+    /// The last `length` of time.
+    pub fn clock(length: Duration) -> ClockWindow {
+        ClockWindow {
+            length,
+            slide: None,
+            lateness: Duration::ZERO,
+        }
+    }
+
+    /// As numbers on the line of positions: event numbers, or microseconds.
+    pub(crate) fn grid(&self) -> Result<Grid> {
+        match self {
+            Window::Events(window) => window.grid(),
+            Window::Clock(window) => window.grid(),
+        }
+    }
+}
+
+/// A window of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventWindow {
+    length: u64,
+    slide: Option<u64>,
+}
+
+impl EventWindow {
+    /// The length of a pane: the window moves on by this many events at a time.
+    pub fn slide(self, events: u64) -> Self {
+        Self {
+            slide: Some(events),
+            ..self
+        }
+    }
+
+    fn grid(&self) -> Result<Grid> {
+        let slide = self.slide.unwrap_or(self.length.div_ceil(PANES_BY_COUNT));
+        Grid::new(self.length, slide, 0, "events")
+    }
+}
+
+/// A window by the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockWindow {
+    length: Duration,
+    slide: Option<Duration>,
+    lateness: Duration,
+}
+
+impl ClockWindow {
+    /// The length of a pane: the window moves on by this much at a time.
+    pub fn slide(self, slide: Duration) -> Self {
+        Self {
+            slide: Some(slide),
+            ..self
+        }
+    }
+
+    /// How long a pane waits, after its end, for events that come late. An event whose pane no longer waits
+    /// is dropped.
+    pub fn lateness(self, lateness: Duration) -> Self {
+        Self { lateness, ..self }
+    }
+
+    fn grid(&self) -> Result<Grid> {
+        let slide = self.slide.unwrap_or(self.length / PANES_BY_CLOCK);
+        Grid::new(
+            micros(self.length),
+            micros(slide),
+            micros(self.lateness),
+            "microseconds",
+        )
+    }
+}
+
+/// The length of window that one release asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// So many events.
+    Events(u64),
+    /// So much time.
+    Clock(Duration),
+}
+
+impl Span {
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Span::Events(events) => *events,
+            Span::Clock(duration) => micros(*duration),
+        }
+    }
+}
+
+impl From<EventWindow> for Window {
+    fn from(window: EventWindow) -> Self {
+        Window::Events(window)
+    }
+}
+
+impl From<ClockWindow> for Window {
+    fn from(window: ClockWindow) -> Self {
+        Window::Clock(window)
+    }
+}
+
+impl From<u64> for Span {
+    fn from(events: u64) -> Self {
+        Span::Events(events)
+    }
+}
+
+impl From<Duration> for Span {
+    fn from(duration: Duration) -> Self {
+        Span::Clock(duration)
+    }
+}
+
+/// A window in whole numbers on the line of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub length: i64,
+    pub slide: i64,
+    pub lateness: i64,
+}
+
+impl Grid {
+    fn new(length: u64, slide: u64, lateness: u64, unit: &str) -> Result<Self> {
+        if length == 0 || length > LONGEST {
+            return Err(Error::parameter(format!(
+                "the window is {length} {unit}, but must be between 1 and {LONGEST}"
+            )));
+        }
+        if slide == 0 || slide > length {
+            return Err(Error::parameter(format!(
+                "the slide is {slide} {unit}, but must be between 1 and the window's {length}"
+            )));
+        }
+        if lateness > length {
+            return Err(Error::parameter(format!(
+                "the lateness is {lateness} {unit}, but can be at most the window's {length}"
+            )));
+        }
+        Ok(Self {
+            length: length as i64,
+            slide: slide as i64,
+            lateness: lateness as i64,
+        })
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,108 @@
+//! Which keys a release may name: declared in advance, or open.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+
+use crate::error::{Error, Result};
+use crate::key::Key;
+
+/// The keys a release may name.
+#[derive(Clone)]
+pub enum Keys<K: Key> {
+    /// Any key that occurs. A release then needs a `delta` above zero.
+    Open,
+    /// The keys of a universe fixed before any data; every one of them receives noise, also those
+    /// that never occur. Releases are pure: `delta` is zero.
+    Declared(Arc<dyn Universe<K>>),
+}
+
+impl<K: Key + 'static> Keys<K> {
+    /// Any key that occurs.
+    pub fn open() -> Self {
+        Keys::Open
+    }
+
+    /// The keys of a list that is known without looking at the events. Repeated keys count once.
+    pub fn list(keys: impl IntoIterator<Item = K>) -> Result<Self> {
+        Ok(Keys::Declared(Arc::new(List::new(keys)?)))
+    }
+}
+
+impl Keys<u64> {
+    /// The integers of a range.
+    pub fn range(range: Range<u64>) -> Result<Self> {
+        if range.is_empty() {
+            return Err(Error::parameter(format!(
+                "the range of keys {}..{} is empty: its end must be above its start",
+                range.start, range.end
+            )));
+        }
+        Ok(Keys::Declared(Arc::new(range)))
+    }
+}
+
+/// A fixed set of keys, numbered from 0.
+pub trait Universe<K: Key>: Send + Sync {
+    /// How many keys there are.
+    fn size(&self) -> u64;
+    /// The number of a key, if it belongs to the universe.
+    fn rank(&self, key: &K::Borrowed) -> Option<u64>;
+    /// The key with a number below `size`.
+    fn key(&self, rank: u64) -> K;
+}
+
+impl Universe<u64> for Range<u64> {
+    fn size(&self) -> u64 {
+        self.end - self.start
+    }
+
+    fn rank(&self, key: &u64) -> Option<u64> {
+        self.contains(key).then(|| key - self.start)
+    }
+
+    fn key(&self, rank: u64) -> u64 {
+        self.start + rank
+    }
+}
+
+struct List<K> {
+    keys: Vec<K>,
+    index: HashTable<usize>,
+}
+
+impl<K: Key> List<K> {
+    fn new(keys: impl IntoIterator<Item = K>) -> Result<Self> {
+        let mut keys: Vec<K> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        if keys.is_empty() {
+            return Err(Error::parameter(
+                "the list of declared keys is empty: give at least one key, or leave the keys open",
+            ));
+        }
+        let hash = |&i: &usize| K::hash(keys[i].borrowed(), 0);
+        let mut index = HashTable::with_capacity(keys.len());
+        for i in 0..keys.len() {
+            index.insert_unique(hash(&i), i, hash);
+        }
+        Ok(Self { keys, index })
+    }
+}
+
+impl<K: Key> Universe<K> for List<K> {
+    fn size(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    fn rank(&self, key: &K::Borrowed) -> Option<u64> {
+        self.index
+            .find(K::hash(key, 0), |&i| self.keys[i].borrowed() == key)
+            .map(|&i| i as u64)
+    }
+
+    fn key(&self, rank: u64) -> K {
+        self.keys[rank as usize].clone()
+    }
+}

@@ -1,0 +1,140 @@
+//! What several tests share.
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::path::PathBuf;
+
+use frostpane::noise::{Entropy, InsecureSeededEntropy};
+use frostpane::{Key, Norm, Release};
+
+/// A real stream: times in seconds and keys, in order.
+pub struct Stream {
+    pub name: &'static str,
+    pub events: Vec<(i64, Box<[u8]>)>,
+}
+
+/// Reads a stream of `shared/data`, which lies beside the project. Says so and returns nothing if it is not there.
+pub fn real_stream(name: &'static str) -> Option<Stream> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data")
+        .join(format!("{name}.tsv.zst"));
+    let Ok(packed) = std::fs::read(&path) else {
+        eprintln!("skipped: no {name} at {}", path.display());
+        return None;
+    };
+    let text = zstd::decode_all(packed.as_slice()).unwrap();
+    let events = text
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            let tab = line.iter().position(|&byte| byte == b'\t').unwrap();
+            let time = std::str::from_utf8(&line[..tab]).unwrap().parse().unwrap();
+            (time, line[tab + 1..].into())
+        })
+        .collect();
+    Some(Stream { name, events })
+}
+
+/// True counts.
+pub fn count<'a, K: Eq + Hash + 'a + ?Sized>(keys: impl IntoIterator<Item = &'a K>) -> HashMap<&'a K, u64> {
+    let mut counts = HashMap::new();
+    for key in keys {
+        *counts.entry(key).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// The true norm.
+pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
+    match norm {
+        Norm::L1 => counts.sum::<u64>() as f64,
+        Norm::L2 => counts.map(|count| (count as f64).powi(2)).sum::<f64>().sqrt(),
+    }
+}
+
+/// Whether the three promises are true of a release, at the alpha it was asked for.
+pub fn promises_true<K: Key>(release: &Release<K>, counts: &HashMap<&K::Borrowed, u64>) -> bool
+where
+    K::Borrowed: Hash,
+{
+    let line = release.alpha * norm_of(release.norm, counts.values().copied());
+    let truth = |key: &K| counts.get(key.borrowed()).copied().unwrap_or(0) as f64;
+    let listed = |key: &K::Borrowed| release.heavy.iter().any(|heavy| heavy.key.borrowed() == key);
+    let complete = counts
+        .iter()
+        .all(|(key, count)| (*count as f64) < line || listed(key));
+    let clean = release.heavy.iter().all(|heavy| truth(&heavy.key) > line / 2.0);
+    let accurate = release
+        .heavy
+        .iter()
+        .all(|heavy| (heavy.count as f64 - truth(&heavy.key)).abs() <= line / 4.0);
+    complete && clean && accurate
+}
+
+/// Whether every other statement of a release is true.
+pub fn statements_true<K: Key>(release: &Release<K>, counts: &HashMap<&K::Borrowed, u64>) -> bool
+where
+    K::Borrowed: Hash,
+{
+    let truth = |key: &K| counts.get(key.borrowed()).copied().unwrap_or(0);
+    let inside = release
+        .heavy
+        .iter()
+        .all(|heavy| (heavy.low..=heavy.high).contains(&truth(&heavy.key)));
+    let sure: Vec<_> = counts
+        .iter()
+        .filter(|(_, count)| **count >= release.complete_above)
+        .collect();
+    let complete = sure
+        .iter()
+        .all(|(key, _)| release.heavy.iter().any(|heavy| heavy.key.borrowed() == **key));
+    let clean = release
+        .heavy
+        .iter()
+        .all(|heavy| truth(&heavy.key) >= release.nothing_below);
+    inside && complete && clean
+}
+
+/// The largest number of failures among `runs`, each of probability at most `chance`, that is exceeded with
+/// probability below `false_alarm`.
+pub fn most_failures(runs: u64, chance: f64, false_alarm: f64) -> u64 {
+    let mut mass = (1.0 - chance).powi(runs as i32);
+    let mut tail = 1.0 - mass;
+    let mut failures = 0;
+    while tail >= false_alarm {
+        mass *= (runs - failures) as f64 / (failures + 1) as f64 * chance / (1.0 - chance);
+        failures += 1;
+        tail -= mass;
+    }
+    failures
+}
+
+/// Keys from 0, key `i` with a chance proportional to `1 / (i+1)^exponent`.
+pub struct Zipf {
+    cumulative: Vec<f64>,
+    entropy: InsecureSeededEntropy,
+}
+
+impl Zipf {
+    pub fn new(exponent: f64, keys: usize, seed: u64) -> Self {
+        let mut sum = 0.0;
+        let cumulative = (1..=keys)
+            .map(|rank| {
+                sum += (rank as f64).powf(-exponent);
+                sum
+            })
+            .collect();
+        Self {
+            cumulative,
+            entropy: InsecureSeededEntropy::new(seed),
+        }
+    }
+
+    pub fn key(&mut self) -> u64 {
+        let total = self.cumulative[self.cumulative.len() - 1];
+        let point = self.entropy.word().unwrap() as f64 / 2f64.powi(64) * total;
+        let rank = self.cumulative.partition_point(|sum| *sum <= point);
+        rank.min(self.cumulative.len() - 1) as u64
+    }
+}

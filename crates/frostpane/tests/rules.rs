@@ -1,0 +1,289 @@
+//! The eight rules of the private path, a test each. Each was found by an attack that works where it is broken.
+
+use std::time::Duration;
+
+use frostpane::noise::InsecureSeededEntropy;
+use frostpane::pane::{OpenPane, PaneShape};
+use frostpane::sketch::CountSketch;
+use frostpane::sketch::count_sketch::Dimensions;
+use frostpane::{Bytes, HeavyHitters, Key, Keys, LONGEST_KEY, Norm, Release, Window};
+
+const SECOND: i64 = 1_000_000;
+
+fn shape(entries: u64, sketch: Option<Dimensions>) -> PaneShape {
+    PaneShape {
+        capacity: entries as usize,
+        entries,
+        sketch,
+        seed: 3,
+    }
+}
+
+fn pane_of(keys: impl IntoIterator<Item = u64>, shape: PaneShape) -> frostpane::pane::Pane<u64> {
+    let mut open = OpenPane::new(shape);
+    keys.into_iter().for_each(|key| open.update(Some(&key)));
+    open.close()
+}
+
+fn builder<K: Key>(keys: Keys<K>) -> frostpane::Builder<K> {
+    HeavyHitters::builder(keys)
+        .norm(Norm::L1)
+        .alpha(0.01)
+        .window(Window::events(5_000).slide(500))
+        .entries(50)
+}
+
+/// Everything that a release says before it comes to keys.
+fn public_part<K: Key>(release: &Release<K>) -> String {
+    let mut public = release.clone();
+    public.heavy.clear();
+    public.note = None;
+    format!("{public:?}")
+}
+
+#[test]
+fn rule_1_nothing_but_public_numbers_decides_a_cut_a_boundary_or_a_size() {
+    let one_key = |_: u64| 1_u64;
+    let all_distinct = |i: u64| i;
+    let skewed = |i: u64| i.trailing_zeros().into();
+    let by_count = |key: &dyn Fn(u64) -> u64| {
+        let mut hitters = builder(Keys::<u64>::open()).build().unwrap();
+        (0..7_301).for_each(|i| hitters.update(&key(i)).unwrap());
+        public_part(&hitters.release().unwrap())
+    };
+    let by_clock = |key: &dyn Fn(u64) -> u64| {
+        let window = Window::clock(Duration::from_secs(60)).slide(Duration::from_secs(7));
+        let mut hitters = builder(Keys::<u64>::open()).window(window).build().unwrap();
+        (0..9_000).for_each(|i| hitters.update_at(i as i64 * i as i64 * 3, &key(i)).unwrap());
+        public_part(&hitters.release().unwrap())
+    };
+    for keys in [&all_distinct as &dyn Fn(u64) -> u64, &skewed] {
+        assert_eq!(by_count(&one_key), by_count(keys));
+        assert_eq!(by_clock(&one_key), by_clock(keys));
+    }
+}
+
+#[test]
+fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
+    let declared = || Keys::list(["a", "b"].map(|key| Bytes::from(key.as_bytes()))).unwrap();
+    let long = vec![b'x'; LONGEST_KEY + 1];
+    let release = |keys: Keys<Bytes>, odd: &dyn Fn(&mut HeavyHitters<Bytes>)| {
+        let mut hitters = builder(keys).build().unwrap();
+        for i in 0..6_000 {
+            if i % 3 == 0 {
+                odd(&mut hitters)
+            } else {
+                hitters.update(b"a").unwrap()
+            }
+        }
+        hitters
+            .release_with_entropy(&mut InsecureSeededEntropy::new(1))
+            .unwrap()
+    };
+    let missing = |hitters: &mut HeavyHitters<Bytes>| hitters.update_without_key().unwrap();
+    let undeclared = |hitters: &mut HeavyHitters<Bytes>| hitters.update(b"c").unwrap();
+    let too_long = |hitters: &mut HeavyHitters<Bytes>| hitters.update(&long).unwrap();
+
+    let expected = release(declared(), &missing);
+    assert_eq!(expected.window.events, 5_000);
+    assert_eq!(release(declared(), &undeclared), expected);
+    assert_eq!(release(declared(), &too_long), expected);
+    assert_eq!(release(Keys::open(), &too_long), release(Keys::open(), &missing));
+    let shown = serde_json::to_string(&expected).unwrap();
+    assert!(
+        !shown.contains("1666") && !shown.contains("1667"),
+        "the number of events without a key: {shown}"
+    );
+}
+
+#[test]
+fn rule_3_only_keys_with_a_positive_count_receive_noise() {
+    // A thousand keys seen once are cut away; noise of scale 2,000 would carry hundreds of them over a threshold of 1.
+    let mut hitters = builder(Keys::<u64>::open())
+        .epsilon(0.001)
+        .delta(0.49)
+        .alpha(1e-9)
+        .build()
+        .unwrap();
+    for i in 0..500 {
+        hitters.update(&(1_000 + i)).unwrap();
+    }
+    let release = hitters.release().unwrap();
+    assert_eq!(release.cut, 9);
+    assert!(
+        release.heavy.is_empty(),
+        "keys without a count were named: {:?}",
+        release.heavy
+    );
+
+    let pane = pane_of((0..400).map(|i| i % 90), shape(50, None));
+    assert!(pane.counts().iter().all(|(_, count)| *count >= 1));
+}
+
+#[test]
+fn rule_4_the_sketch_is_fed_by_events_and_not_from_counters() {
+    let dimensions = Dimensions { rows: 3, width: 16 };
+    let tight = shape(4, Some(dimensions));
+    let keys: Vec<u64> = (0..300).map(|i| i * i % 23).collect();
+    for length in 0..keys.len() {
+        let mut expected = CountSketch::new(dimensions, tight.seed);
+        keys[..length]
+            .iter()
+            .for_each(|key| expected.add(u64::hash(key, tight.seed), 1));
+        let pane = pane_of(keys[..length].iter().copied(), tight);
+        assert_eq!(pane.sketch(), Some(&expected), "after {length} events");
+    }
+}
+
+#[test]
+fn rule_5_a_merge_cuts_every_key_by_the_same_amount_and_drops_no_other() {
+    let shape = shape(9, None);
+    let (a, b) = (
+        pane_of((0..200).map(|i| i % 3), shape),
+        pane_of((0..170).map(|i| i % 3 + 1), shape),
+    );
+    let (mass, mut sums) = (200 - 20 + 170 - 17, [0_u64; 8]);
+    a.counts()
+        .iter()
+        .chain(b.counts())
+        .for_each(|(key, count)| sums[*key as usize] += count);
+    let cut = mass / 10;
+    let merged = a.merge(b, &shape);
+    assert_eq!(merged.cut(), 20 + 17 + cut);
+    let mut counts = [0_u64; 8];
+    merged
+        .counts()
+        .iter()
+        .for_each(|(key, count)| counts[*key as usize] = *count);
+    assert_eq!(counts, sums.map(|sum| sum.saturating_sub(cut)));
+    assert!(
+        counts.iter().filter(|count| **count > 0).count() > 3,
+        "the case is too small to show anything"
+    );
+}
+
+/// Keys that all have the same hash.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Colliding(u64);
+
+impl Key for Colliding {
+    type Borrowed = Colliding;
+    type Shown = u64;
+
+    fn borrowed(&self) -> &Colliding {
+        self
+    }
+
+    fn owned(key: &Colliding) -> Self {
+        key.clone()
+    }
+
+    fn hash(_: &Colliding, _: u64) -> u64 {
+        42
+    }
+
+    fn fits(_: &Colliding) -> bool {
+        true
+    }
+
+    fn shown(&self) -> u64 {
+        self.0
+    }
+}
+
+#[test]
+fn rule_6_keys_are_compared_whole_and_not_by_hash() {
+    let release = |keys| {
+        let mut hitters = builder::<Colliding>(keys).epsilon(1_000.0).build().unwrap();
+        (0..3_000).for_each(|i| hitters.update(&Colliding(i % 3)).unwrap());
+        let release = hitters.release().unwrap();
+        release
+            .heavy
+            .into_iter()
+            .map(|heavy| (heavy.key.0, heavy.low))
+            .collect::<Vec<_>>()
+    };
+    let shares = [(0, 946), (1, 946), (2, 946)];
+    assert_eq!(release(Keys::open()), shares);
+    assert_eq!(release(Keys::list((0..9).map(Colliding)).unwrap()), shares);
+}
+
+#[test]
+fn rule_7_lists_are_ordered_by_noisy_count_then_key_whatever_the_arrival() {
+    let release = |order: &dyn Fn(u64) -> u64| {
+        let mut hitters = builder(Keys::<u64>::open())
+            .epsilon(1_000.0)
+            .entries(5_000)
+            .build()
+            .unwrap();
+        (0..5_000).for_each(|i| hitters.update(&(order(i) % 40 / 2)).unwrap());
+        hitters.release().unwrap()
+    };
+    let forward = release(&|i| i);
+    let keys: Vec<u64> = forward.heavy.iter().map(|heavy| heavy.key).collect();
+    assert_eq!(
+        keys,
+        (0..20).collect::<Vec<_>>(),
+        "equal counts are ordered by key"
+    );
+    assert_eq!(release(&|i| 4_999 - i), forward);
+    assert_eq!(release(&|i| i * 7 % 5_000), forward);
+
+    let mut hitters = HeavyHitters::builder(Keys::range(0..100_000).unwrap())
+        .norm(Norm::L1)
+        .build()
+        .unwrap();
+    let noisy = hitters.release().unwrap();
+    assert!(noisy.heavy.len() > 10_000);
+    assert!(
+        noisy
+            .heavy
+            .is_sorted_by_key(|heavy| (std::cmp::Reverse(heavy.count), heavy.key))
+    );
+}
+
+#[test]
+fn rule_7_an_empty_list_explains_itself_from_public_numbers() {
+    let empty = |key: &dyn Fn(u64) -> u64| {
+        let mut hitters = builder(Keys::<u64>::open())
+            .epsilon(1.0)
+            .alpha(0.9)
+            .entries(5_000)
+            .build()
+            .unwrap();
+        (0..5_000).for_each(|i| hitters.update(&key(i)).unwrap());
+        let release = hitters.release().unwrap();
+        assert!(release.heavy.is_empty());
+        release.note.unwrap()
+    };
+    assert_eq!(empty(&|i| i), empty(&|i| i % 2));
+    assert!(empty(&|i| i).contains("ask for a smaller alpha"));
+}
+
+#[test]
+fn rule_8_lateness_is_decided_by_times_and_arrival_alone() {
+    let times = [0, 30, 95, 12, 61, 70, 130, 64, 69, 71, 200, 139, 131, 260, 199];
+    let dropped = |key: &dyn Fn(usize) -> u64| {
+        let window = Window::clock(Duration::from_secs(200))
+            .slide(Duration::from_secs(10))
+            .lateness(Duration::from_secs(60));
+        let mut hitters = builder(Keys::range(0..10).unwrap())
+            .window(window)
+            .build()
+            .unwrap();
+        let mut late = Vec::new();
+        for (i, time) in times.iter().enumerate() {
+            let before = hitters.dropped();
+            hitters.update_at(time * SECOND, &key(i)).unwrap();
+            if hitters.dropped() > before {
+                late.push(*time);
+            }
+        }
+        (late, hitters.release().unwrap().window)
+    };
+    let expected = dropped(&|_| 1);
+    // 12: its pane ended at 20 and waited until 80, but 95 had come. 69 and 64: until 130. 139: until 200.
+    assert_eq!(expected.0, [12, 64, 69, 139, 131, 199]);
+    assert_eq!(dropped(&|i| i as u64), expected);
+    assert_eq!(dropped(&|i| 100 + i as u64), expected);
+}

@@ -1,0 +1,319 @@
+//! Lemmas 1 to 3 by exhaustion: all short streams, all their neighbours. And what must fail does fail.
+
+use frostpane::pane::{OpenPane, Pane, PaneShape};
+
+const KEYS: usize = 6;
+type Counts = [i64; KEYS];
+
+/// Events are numbers below the size of the alphabet. `None` stands for an event without a key.
+type Event = Option<u64>;
+
+fn shape(capacity: usize, entries: u64) -> PaneShape {
+    PaneShape {
+        capacity,
+        entries,
+        sketch: None,
+        seed: 7,
+    }
+}
+
+fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
+    let mut open = OpenPane::new(shape);
+    for event in events {
+        open.update(event.as_ref());
+    }
+    open.close()
+}
+
+fn add(counts: &mut Counts, pane: &Pane<u64>) {
+    for (key, count) in pane.counts() {
+        assert!(*count >= 1, "an entry of zero is stored");
+        counts[*key as usize] += *count as i64;
+    }
+}
+
+/// Two counts of neighbours: at most one key up by 1, at most one down by 1.
+fn close_enough(a: &Counts, b: &Counts) -> bool {
+    let (mut up, mut down) = (0, 0);
+    for (x, y) in a.iter().zip(b) {
+        match x - y {
+            0 => {}
+            1 => down += 1,
+            -1 => up += 1,
+            _ => return false,
+        }
+    }
+    up <= 1 && down <= 1
+}
+
+/// All streams of `length` events over an alphabet, in the order of their digits.
+fn streams(alphabet: &[Event], length: u32) -> impl Iterator<Item = Vec<Event>> {
+    let size = alphabet.len();
+    (0..size.pow(length)).map(move |number| {
+        (0..length)
+            .map(|digit| alphabet[number / size.pow(digit) % size])
+            .collect()
+    })
+}
+
+/// The first pair of neighbours whose summaries differ by more than Lemma 2 allows.
+fn violation(
+    alphabet: &[Event],
+    length: u32,
+    summary: impl Fn(&[Event]) -> Counts,
+) -> Option<(Vec<Event>, Vec<Event>)> {
+    let size = alphabet.len();
+    let summaries: Vec<Counts> = streams(alphabet, length).map(|stream| summary(&stream)).collect();
+    for (number, counts) in summaries.iter().enumerate() {
+        for place in (0..length).map(|digit| size.pow(digit)) {
+            let digit = number / place % size;
+            for other in digit + 1..size {
+                let neighbour = number + (other - digit) * place;
+                if !close_enough(counts, &summaries[neighbour]) {
+                    let stream = |n| streams(alphabet, length).nth(n).unwrap();
+                    return Some((stream(number), stream(neighbour)));
+                }
+            }
+        }
+    }
+    None
+}
+
+fn keys(count: u64) -> Vec<Event> {
+    (0..count).map(Some).collect()
+}
+
+const SHAPES: [(usize, u64); 7] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 2)];
+
+#[test]
+fn one_pane_moves_at_one_key_up_and_one_down() {
+    for (capacity, entries) in SHAPES {
+        let pane = |events: &[Event]| {
+            let mut counts = Counts::default();
+            add(&mut counts, &close(events, shape(capacity, entries)));
+            counts
+        };
+        for length in 1..=9 {
+            assert_eq!(violation(&keys(4), length, pane), None, "{capacity} {entries}");
+        }
+        for length in 1..=7 {
+            assert_eq!(violation(&keys(6), length, pane), None, "{capacity} {entries}");
+        }
+        let mut with_missing = keys(4);
+        with_missing.push(None);
+        assert_eq!(violation(&with_missing, 7, pane), None, "{capacity} {entries}");
+    }
+}
+
+/// Where panes end: the last one is short or open in most of these.
+const LAYOUTS: [&[usize]; 5] = [&[3, 6, 9], &[2, 6, 9], &[4, 9], &[1, 2, 9], &[5, 6, 7, 9]];
+
+fn panes(events: &[Event], ends: &[usize], shape: PaneShape) -> Vec<Pane<u64>> {
+    let mut start = 0;
+    ends.iter()
+        .map(|&end| {
+            let pane = close(&events[start..end], shape);
+            start = end;
+            pane
+        })
+        .collect()
+}
+
+#[test]
+fn sums_and_merges_of_panes_move_no_more() {
+    for (capacity, entries) in [(1, 1), (2, 1), (3, 2)] {
+        let shape = shape(capacity, entries);
+        for ends in LAYOUTS {
+            let sum = |events: &[Event]| {
+                let mut counts = Counts::default();
+                panes(events, ends, shape)
+                    .iter()
+                    .for_each(|pane| add(&mut counts, pane));
+                counts
+            };
+            assert_eq!(violation(&keys(4), 9, sum), None, "{capacity} {entries} {ends:?}");
+            let merged = |events: &[Event]| {
+                let mut counts = Counts::default();
+                let all = panes(events, ends, shape);
+                add(
+                    &mut counts,
+                    &all.into_iter().reduce(|a, b| a.merge(b, &shape)).unwrap(),
+                );
+                counts
+            };
+            assert_eq!(
+                violation(&keys(4), 9, merged),
+                None,
+                "{capacity} {entries} {ends:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kept() {
+    for (capacity, entries) in SHAPES {
+        let shape = shape(capacity, entries);
+        for stream in streams(&keys(4), 8) {
+            let all = panes(&stream, &[3, 5, 8], shape);
+            let merged = all.into_iter().reduce(|a, b| a.merge(b, &shape)).unwrap();
+            for pane in [close(&stream, shape), merged] {
+                assert!(pane.counts().len() as u64 <= entries);
+                let mut counts = Counts::default();
+                add(&mut counts, &pane);
+                for (key, count) in counts.iter().enumerate() {
+                    let truth = stream.iter().filter(|event| **event == Some(key as u64)).count() as i64;
+                    assert!(*count <= truth && *count >= truth - pane.cut() as i64);
+                }
+            }
+        }
+    }
+}
+
+/// Mechanisms that look harmless and are not. Each is the sound one with one thing changed.
+mod mutants {
+    use super::*;
+
+    /// Misra-Gries in the plainest form: counters and decrements.
+    pub fn misra_gries(events: impl IntoIterator<Item = u64>, capacity: usize) -> (Counts, i64) {
+        let (mut counters, mut decrements) = (Counts::default(), 0);
+        for key in events {
+            let used = counters.iter().filter(|&&c| c > 0).count();
+            if counters[key as usize] > 0 || used < capacity {
+                counters[key as usize] += 1;
+            } else {
+                decrements += 1;
+                counters.iter_mut().for_each(|c| *c = (*c - 1).max(0));
+            }
+        }
+        (counters, decrements)
+    }
+
+    pub fn cut(counters: Counts, decrements: i64, cut: i64) -> Counts {
+        counters.map(|c| if c > 0 { (c + decrements - cut).max(0) } else { 0 })
+    }
+
+    /// The cut follows the number of counters in use.
+    pub fn cut_by_used_counters(events: &[Event], capacity: usize) -> Counts {
+        let (counters, decrements) = misra_gries(events.iter().flatten().copied(), capacity);
+        let used = counters.iter().filter(|&&c| c > 0).count();
+        cut(counters, decrements, (events.len() / (used + 1)) as i64)
+    }
+
+    /// Events are split by key into shards; each shard's cut follows its own number of events.
+    pub fn cut_by_shard_size(events: &[Event], capacity: usize) -> Counts {
+        let mut counts = Counts::default();
+        for parity in 0..2 {
+            let shard: Vec<u64> = events
+                .iter()
+                .flatten()
+                .copied()
+                .filter(|key| key % 2 == parity)
+                .collect();
+            let size = shard.len();
+            let (counters, decrements) = misra_gries(shard, capacity);
+            let part = cut(counters, decrements, (size / (capacity + 1)) as i64);
+            counts.iter_mut().zip(part).for_each(|(sum, c)| *sum += c);
+        }
+        counts
+    }
+
+    /// Counters at zero keep their slots.
+    pub fn zeros_keep_their_slot(events: &[Event], capacity: usize) -> Counts {
+        let mut slots: Vec<(u64, i64)> = Vec::new();
+        let mut decrements = 0;
+        for key in events.iter().flatten() {
+            if let Some((_, count)) = slots.iter_mut().find(|(held, _)| held == key) {
+                *count += 1;
+            } else if slots.len() < capacity {
+                slots.push((*key, 1));
+            } else {
+                decrements += 1;
+                slots
+                    .iter_mut()
+                    .for_each(|(_, count)| *count = (*count - 1).max(0));
+            }
+        }
+        let cut = (events.len() / (capacity + 1)) as i64;
+        let mut counts = Counts::default();
+        for (key, count) in slots {
+            counts[key as usize] = (count + decrements - cut).max(0);
+        }
+        counts
+    }
+
+    /// Batches, each grouped by key in the order of first arrival.
+    pub fn batch_by_first_arrival(events: &[Event], capacity: usize, batch: usize) -> Counts {
+        let mut grouped = Vec::new();
+        for batch in events.chunks(batch) {
+            let mut order: Vec<u64> = Vec::new();
+            for key in batch.iter().flatten() {
+                if !order.contains(key) {
+                    order.push(*key);
+                }
+            }
+            for key in order {
+                grouped.extend(batch.iter().flatten().filter(|other| **other == key));
+            }
+        }
+        let (counters, decrements) = misra_gries(grouped, capacity);
+        cut(counters, decrements, (events.len() / (capacity + 1)) as i64)
+    }
+
+    /// Batches that are sorted by key, and end by event number (sound) or at two distinct keys (not).
+    pub fn sorted_batches(events: &[Event], capacity: usize, by_distinct_keys: bool) -> Counts {
+        let (mut fed, mut batch): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
+        for key in events.iter().flatten() {
+            batch.push(*key);
+            batch.sort_unstable();
+            let mut distinct = batch.clone();
+            distinct.dedup();
+            if by_distinct_keys && distinct.len() == 3 || !by_distinct_keys && batch.len() == 4 {
+                fed.append(&mut batch);
+            }
+        }
+        fed.append(&mut batch);
+        let (counters, decrements) = misra_gries(fed, capacity);
+        cut(counters, decrements, (events.len() / (capacity + 1)) as i64)
+    }
+}
+
+#[test]
+fn a_cut_that_depends_on_the_counters_in_use_is_caught() {
+    assert!(violation(&keys(4), 9, |events| mutants::cut_by_used_counters(events, 3)).is_some());
+}
+
+#[test]
+fn a_cut_that_depends_on_the_sizes_of_shards_is_caught() {
+    assert!(violation(&keys(4), 9, |events| mutants::cut_by_shard_size(events, 2)).is_some());
+}
+
+#[test]
+fn zero_entries_that_keep_their_slot_are_caught() {
+    assert!(violation(&keys(4), 9, |events| mutants::zeros_keep_their_slot(events, 2)).is_some());
+}
+
+#[test]
+fn a_batch_grouped_by_first_arrival_is_caught() {
+    let mutant = |events: &[Event]| mutants::batch_by_first_arrival(events, 2, 4);
+    assert!(violation(&keys(4), 9, mutant).is_some());
+}
+
+#[test]
+fn a_batch_flushed_at_a_number_of_distinct_keys_is_caught() {
+    let mutant = |events: &[Event]| mutants::sorted_batches(events, 2, true);
+    assert!(violation(&keys(4), 9, mutant).is_some());
+}
+
+#[test]
+fn sorted_batches_that_end_by_event_number_are_sound_and_so_is_the_plain_form() {
+    for capacity in 1..=3 {
+        let batches = |events: &[Event]| mutants::sorted_batches(events, capacity, false);
+        assert_eq!(violation(&keys(4), 9, batches), None);
+        let plain = |events: &[Event]| {
+            let (counters, decrements) = mutants::misra_gries(events.iter().flatten().copied(), capacity);
+            mutants::cut(counters, decrements, (events.len() / (capacity + 1)) as i64)
+        };
+        assert_eq!(violation(&keys(4), 9, plain), None);
+    }
+}

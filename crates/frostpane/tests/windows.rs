@@ -1,0 +1,317 @@
+//! What a window covers, what may be asked of it, and the errors on the way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use frostpane::noise::{Entropy, InsecureSeededEntropy};
+use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Window};
+
+const SECOND: i64 = 1_000_000;
+
+/// So much epsilon that there is no noise: what is left is the bookkeeping.
+const NO_NOISE: f64 = 100_000.0;
+
+fn exact(window: impl Into<Window>) -> HeavyHitters<u64> {
+    HeavyHitters::builder(Keys::range(0..8).unwrap())
+        .norm(Norm::L1)
+        .alpha(1e-9)
+        .epsilon(NO_NOISE)
+        .window(window)
+        .releases(u32::MAX)
+        .build()
+        .unwrap()
+}
+
+fn listed(release: &frostpane::Release<u64>) -> BTreeMap<u64, u64> {
+    release
+        .heavy
+        .iter()
+        .map(|heavy| (heavy.key, heavy.count))
+        .collect()
+}
+
+fn counts(keys: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    keys.for_each(|key| *counts.entry(key).or_insert(0) += 1);
+    counts
+}
+
+#[test]
+fn by_count_a_release_covers_what_it_says_at_every_moment() {
+    let mut entropy = InsecureSeededEntropy::new(1);
+    for (length, slide) in [(20, 5), (20, 20), (17, 4), (1, 1), (13, 1)] {
+        let mut hitters = exact(Window::events(length).slide(slide));
+        let mut events = Vec::new();
+        for now in 1..=90_u64 {
+            let key = entropy.below(8).unwrap();
+            events.push(key);
+            hitters.update(&key).unwrap();
+            let release = hitters.release().unwrap();
+            let (Some(Edge::Event(from)), Some(Edge::Event(to))) = (release.window.from, release.window.to)
+            else {
+                panic!()
+            };
+            assert_eq!(to, now);
+            assert_eq!(from % slide, 0);
+            assert!(to - from <= length, "covers {} of {length}", to - from);
+            assert!(
+                from == 0 || to - from + slide > length,
+                "covers only {} of {length}",
+                to - from
+            );
+            assert_eq!(release.window.events, to - from);
+            assert_eq!(listed(&release), counts(events[from as usize..].iter().copied()));
+        }
+    }
+}
+
+#[test]
+fn a_shorter_window_may_be_asked_for() {
+    let mut hitters = exact(Window::events(100).slide(10));
+    let events: Vec<u64> = (0..250).map(|i| i / 30).collect();
+    hitters.update_batch(&events).unwrap();
+    for length in [10, 35, 99, 100] {
+        let release = hitters.release_over(length).unwrap();
+        let covered = length / 10 * 10;
+        assert_eq!(release.window.events, covered);
+        let tail = events[250 - covered as usize..]
+            .iter()
+            .copied()
+            .filter(|key| *key < 8);
+        assert_eq!(listed(&release), counts(tail));
+    }
+    for length in [0, 9, 101] {
+        let error = hitters.release_over(length).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Window);
+    }
+    let error = hitters.release_over(Duration::from_secs(1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "this window goes by the number of events: ask for events, not for a duration"
+    );
+}
+
+/// Random times, out of order, before and after 1970; against a plain list of the events that the rule of lateness keeps.
+#[test]
+fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
+    let mut entropy = InsecureSeededEntropy::new(2);
+    for (length, slide, lateness) in [(60, 10, 0), (60, 10, 25), (61, 7, 14), (30, 30, 5), (50, 1, 50)] {
+        let seconds = |n: i64| Duration::from_secs(n as u64);
+        let window = Window::clock(seconds(length))
+            .slide(seconds(slide))
+            .lateness(seconds(lateness));
+        let mut hitters = exact(window);
+        let (mut kept, mut clock, mut latest) = (Vec::new(), -200, i64::MIN);
+        for _ in 0..400 {
+            clock += entropy.below(4).unwrap() as i64;
+            let (time, key) = (
+                clock - entropy.below(40).unwrap() as i64,
+                entropy.below(8).unwrap(),
+            );
+            latest = latest.max(time);
+            let end = (time.div_euclid(slide) + 1) * slide;
+            if end + lateness > latest {
+                kept.push((time, key));
+            }
+            hitters.update_at(time * SECOND, &key).unwrap();
+            let release = hitters.release().unwrap();
+            let (Some(Edge::Instant(from)), Some(Edge::Instant(to))) =
+                (release.window.from, release.window.to)
+            else {
+                panic!()
+            };
+            let (from, to) = (from.as_second(), to.as_second());
+            assert_eq!(to, latest + 1);
+            assert_eq!(from.rem_euclid(slide), 0);
+            assert!(to - from <= length);
+            let covered: Vec<u64> = kept
+                .iter()
+                .filter(|(time, _)| *time >= from)
+                .map(|(_, key)| *key)
+                .collect();
+            assert_eq!(release.window.events, covered.len() as u64);
+            assert_eq!(listed(&release), counts(covered.into_iter()));
+        }
+        assert!(lateness == 50 || hitters.dropped() > 0, "nothing was late");
+    }
+}
+
+#[test]
+fn a_gap_of_centuries_between_events_costs_nothing() {
+    let mut hitters = exact(Window::clock(Duration::from_secs(60)).slide(Duration::from_micros(1)));
+    hitters.update_at(-8_000_000_000 * SECOND, &1).unwrap();
+    hitters.update_at(8_000_000_000 * SECOND, &2).unwrap();
+    assert_eq!(listed(&hitters.release().unwrap()), BTreeMap::from([(2, 1)]));
+    let error = hitters.update_at(i64::MAX, &1).unwrap_err();
+    assert!(error.to_string().contains("outside the calendar"), "{error}");
+}
+
+#[test]
+fn an_event_is_in_as_many_releases_as_allowed_and_a_refusal_spends_nothing() {
+    let mut hitters = HeavyHitters::builder(Keys::range(0..8).unwrap())
+        .window(Window::events(100).slide(10))
+        .releases(2)
+        .build()
+        .unwrap();
+    hitters.update_batch(&[1; 100]).unwrap();
+    hitters.release_over(20).unwrap();
+    hitters.release().unwrap();
+    for _ in 0..3 {
+        let error = hitters.release_over(10).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Budget);
+        assert!(error.to_string().contains("releases(3)"), "{error}");
+        assert_eq!(hitters.release().unwrap_err().kind(), ErrorKind::Budget);
+    }
+    // The first 80 events have been in one release only; a window that ends with new ones may use them once more, but
+    // not before the last 20 of the first hundred have left it.
+    hitters.update_batch(&[1; 10]).unwrap();
+    hitters.release_over(10).unwrap();
+    assert_eq!(hitters.release_over(20).unwrap_err().kind(), ErrorKind::Budget);
+    hitters.release_over(10).unwrap();
+    assert_eq!(hitters.release_over(10).unwrap_err().kind(), ErrorKind::Budget);
+}
+
+#[test]
+fn an_open_pane_stays_charged_when_it_closes() {
+    let mut hitters = HeavyHitters::builder(Keys::range(0..8).unwrap())
+        .window(Window::events(30).slide(10))
+        .build()
+        .unwrap();
+    hitters.update_batch(&[1; 15]).unwrap();
+    hitters.release().unwrap();
+    hitters.update_batch(&[1; 10]).unwrap();
+    assert!(
+        hitters.release_over(20).is_err(),
+        "the pane that was open is at the edge of this window"
+    );
+    hitters.update_batch(&[1; 15]).unwrap();
+    hitters.release_over(20).unwrap();
+}
+
+#[test]
+fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
+    let open = || HeavyHitters::<Bytes>::builder(Keys::open());
+    let cases = [
+        (open().alpha(0.0), "alpha is 0, but must be above 0 and below 1"),
+        (open().alpha(f64::NAN), "alpha is NaN"),
+        (open().epsilon(0.0), "epsilon is 0, but must be above 0"),
+        (open().epsilon(-1.0), "epsilon is -1, but must be above 0"),
+        (open().epsilon(f64::NAN), "epsilon is NaN"),
+        (open().epsilon(1e9), "can be at most 1000000"),
+        (open().delta(0.0), "declare the keys"),
+        (open().delta(1.0), "delta is 1, but must be above 0 and below 1"),
+        (open().confidence(1.0), "confidence is 1"),
+        (open().releases(0), "releases is 0"),
+        (open().entries(0), "entries is 0"),
+        (open().sketch(4, 256), "the rows must be odd"),
+        (open().sketch(5, 100), "a power of two"),
+        (open().window(Window::events(0)), "the window is 0 events"),
+        (
+            open().window(Window::events(10).slide(11)),
+            "the slide is 11 events",
+        ),
+        (
+            open().window(Window::events(10).slide(0)),
+            "the slide is 0 events",
+        ),
+        (open().window(Window::events(u64::MAX)), "must be between 1 and"),
+        (
+            open().window(Window::clock(Duration::MAX)),
+            "must be between 1 and",
+        ),
+        (
+            open().window(Window::clock(Duration::ZERO)),
+            "the window is 0 microseconds",
+        ),
+        (
+            open().window(Window::clock(Duration::from_secs(1)).lateness(Duration::from_secs(2))),
+            "the lateness is 2000000 microseconds",
+        ),
+    ];
+    for (builder, expected) in cases {
+        let Err(error) = builder.build() else {
+            panic!("accepted, where {expected:?} was expected")
+        };
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    assert!(Keys::range(3..3).is_err());
+    assert!(Keys::<u64>::list([]).is_err());
+}
+
+#[test]
+fn events_must_fit_the_kind_of_window() {
+    let mut by_count = exact(Window::events(10));
+    let error = by_count.update_at(0, &1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "this window goes by the number of events: give the event without a time, with update"
+    );
+    let mut by_clock = exact(Window::clock(Duration::from_secs(10)));
+    let error = by_clock.update(&1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "this window goes by the clock: give the time of the event with update_at"
+    );
+}
+
+#[test]
+fn a_release_of_nothing_is_a_release() {
+    let mut by_count = HeavyHitters::<Bytes>::builder(Keys::open()).build().unwrap();
+    let release = by_count.release().unwrap();
+    assert_eq!(
+        (release.window.from, release.window.to),
+        (Some(Edge::Event(0)), Some(Edge::Event(0)))
+    );
+    assert_eq!(release.note.as_deref(), Some("the window has no events"));
+    assert!(!release.promises.held);
+    let window = Window::clock(Duration::from_secs(60));
+    let mut by_clock = HeavyHitters::<Bytes>::builder(Keys::open())
+        .window(window)
+        .build()
+        .unwrap();
+    assert_eq!(by_clock.release().unwrap().window.from, None);
+}
+
+#[test]
+fn a_release_as_json_has_its_agreed_shape() {
+    let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
+        .norm(Norm::L1)
+        .alpha(0.1)
+        .window(Window::clock(Duration::from_secs(86_400)).slide(Duration::from_secs(3_600)))
+        .build()
+        .unwrap();
+    (0..10_000).for_each(|i| hitters.update_at(i * SECOND, b"caf\xc3\xa9").unwrap());
+    let json = serde_json::to_value(hitters.release().unwrap()).unwrap();
+    let fields: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = vec![
+        "version",
+        "norm",
+        "alpha",
+        "epsilon",
+        "delta",
+        "unit",
+        "window",
+        "threshold",
+        "norm_estimate",
+        "cut",
+        "noise",
+        "confidence",
+        "complete_above",
+        "nothing_below",
+        "promises",
+        "heavy",
+    ];
+    expected.sort_unstable();
+    assert_eq!(fields, expected);
+    assert_eq!(json["norm"], "l1");
+    assert_eq!(json["window"]["from"], "1970-01-01T00:00:00Z");
+    assert_eq!(json["window"]["to"], "1970-01-01T02:46:40Z");
+    assert_eq!(json["window"]["events"], 10_000);
+    assert_eq!(json["promises"]["held"], true);
+    assert_eq!(json["promises"]["reason"], serde_json::Value::Null);
+    assert_eq!(json["heavy"][0]["key"], "café");
+    for field in ["count", "low", "high"] {
+        assert!(json["heavy"][0][field].is_u64());
+    }
+}
