@@ -51,3 +51,8 @@ pub use key::{Bytes, Key, LONGEST_KEY};
 pub use release::{Coverage, Edge, Heavy, Norm, Promises, Release};
 pub use timeline::{ClockWindow, EventWindow, Span, Window};
 pub use universe::{Keys, Universe};
+
+/// The README's example, so that it cannot rot.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -25,6 +25,7 @@ const PARTS: u64 = NORM_PART + COUNTS_PART;
 
 /// A private list of heavy hitters and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(bound = "")]
 pub struct Release<K: Key> {
     /// Version of the program that made it.
     pub version: &'static str,
@@ -86,11 +87,12 @@ pub enum Edge {
 
 /// A listed key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(bound = "")]
 pub struct Heavy<K: Key> {
     /// The key.
     #[serde(serialize_with = "show")]
     pub key: K,
-    /// The estimate: the middle of the interval.
+    /// The estimate: the middle of the interval, before its ends are brought into what is possible.
     pub count: u64,
     /// The count is at least this.
     pub low: u64,
@@ -206,11 +208,14 @@ pub(crate) fn release<K: Key>(
         promises: guarantee.promises,
         heavy: noisy
             .into_iter()
-            .map(|(key, noisy)| Heavy {
-                key,
-                count: noisy + cut / 2,
-                low: noisy.saturating_sub(guarantee.noise),
-                high: (noisy + guarantee.noise + cut).min(coverage.events),
+            .map(|(key, noisy)| {
+                let high = (noisy + guarantee.noise + cut).min(coverage.events);
+                Heavy {
+                    key,
+                    count: (noisy + cut / 2).min(high),
+                    low: noisy.saturating_sub(guarantee.noise).min(high),
+                    high,
+                }
             })
             .collect(),
         window: coverage,

@@ -1,0 +1,48 @@
+//! Why a command ended without a result.
+
+use std::fmt;
+use std::io;
+
+/// A message for the person at the terminal, or an output that nobody reads any more.
+#[derive(Debug)]
+pub enum Failure {
+    Message(String),
+    Output(io::Error),
+}
+
+/// A result whose error is [`Failure`].
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// Whether the reader of our output has gone, as `head` does.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Failure::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Message(message) => f.write_str(message),
+            Failure::Output(cause) => write!(f, "cannot write the result: {cause}"),
+        }
+    }
+}
+
+impl From<frostpane::Error> for Failure {
+    fn from(error: frostpane::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::Message(message)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(cause: io::Error) -> Self {
+        Failure::Output(cause)
+    }
+}

@@ -1,0 +1,162 @@
+//! `frostpane list`: one private list of the end of a stream.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
+
+use frostpane::{Bytes, HeavyHitters, Key, Keys, Window};
+
+use crate::args::ListArgs;
+use crate::failure::{Failure, Result};
+use crate::input::{Columns, Event, for_each_line, name};
+use crate::table;
+use crate::units::{Declared, Extent, grouped};
+
+/// Events between two looks at the clock.
+const PROGRESS_STEP: u64 = 1 << 18;
+
+pub fn run(args: &ListArgs) -> Result<()> {
+    match &args.keys {
+        None => list::<Bytes>(args, Keys::open()),
+        Some(Declared::Range(range)) => list::<u64>(args, Keys::range(range.clone())?),
+        Some(Declared::File(file)) => {
+            let mut keys: Vec<Bytes> = Vec::new();
+            for_each_line(std::slice::from_ref(file), |_, _, line| {
+                if !line.is_empty() {
+                    keys.push(line.into());
+                }
+                Ok(())
+            })?;
+            list::<Bytes>(args, Keys::list(keys)?)
+        }
+    }
+}
+
+fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
+    let columns = columns(args)?;
+    let mut hitters = HeavyHitters::builder(keys)
+        .norm(args.norm.into())
+        .alpha(args.alpha)
+        .epsilon(args.epsilon)
+        .delta(args.delta)
+        .window(window(args)?)
+        .build()?;
+    let by_clock = matches!(args.window, Extent::Clock(_));
+    let mut progress = Progress::new();
+    for_each_line(&args.files, |file, number, line| {
+        let in_line = |message: String| format!("{}, line {number}: {message}", name(file));
+        let event = columns.event(line).map_err(in_line)?;
+        push(&mut hitters, event, by_clock).map_err(|error| in_line(error.to_string()))?;
+        progress.step();
+        Ok(())
+    })?;
+    progress.finish();
+    if hitters.dropped() > 0 {
+        eprintln!(
+            "frostpane: {} events came too late and were left out; allow for them with --lateness",
+            grouped(hitters.dropped())
+        );
+    }
+    let release = hitters.release()?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &release).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        table::write_release(&mut out, &release)?;
+    }
+    Ok(())
+}
+
+fn columns(args: &ListArgs) -> Result<Columns> {
+    let fault = match (args.key, args.time, args.window) {
+        (Some(0), ..) | (_, Some(0), _) => "columns are counted from 1",
+        (None, Some(_), _) => {
+            "--time makes the lines tab-separated columns: say which one holds the key, with --key"
+        }
+        (_, None, Extent::Clock(_)) => {
+            "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
+        }
+        (key, time, _) => return Ok(Columns { key, time }),
+    };
+    Err(Failure::Message(fault.to_owned()))
+}
+
+fn window(args: &ListArgs) -> Result<Window> {
+    match (args.window, args.slide) {
+        (Extent::Events(length), None) => Ok(Window::events(length).into()),
+        (Extent::Events(length), Some(Extent::Events(slide))) => {
+            Ok(Window::events(length).slide(slide).into())
+        }
+        (Extent::Clock(length), None) => Ok(Window::clock(length).lateness(args.lateness).into()),
+        (Extent::Clock(length), Some(Extent::Clock(slide))) => {
+            Ok(Window::clock(length).slide(slide).lateness(args.lateness).into())
+        }
+        _ => Err(Failure::Message(
+            "--window and --slide must both be numbers of events or both be times".to_owned(),
+        )),
+    }
+}
+
+/// A key that can be read from text.
+trait TextKey: Key + 'static {
+    /// Hands over the key that the text stands for, if it stands for one.
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&Self::Borrowed>) -> R) -> R;
+}
+
+impl TextKey for Bytes {
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&[u8]>) -> R) -> R {
+        then(text)
+    }
+}
+
+impl TextKey for u64 {
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&u64>) -> R) -> R {
+        let number = text.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
+        then(number.as_ref())
+    }
+}
+
+fn push<K: TextKey>(
+    hitters: &mut HeavyHitters<K>,
+    event: Event<'_>,
+    by_clock: bool,
+) -> frostpane::Result<()> {
+    let time = event.time.filter(|_| by_clock);
+    K::read(event.key, |key| match (time, key) {
+        (Some(time), Some(key)) => hitters.update_at(time, key),
+        (Some(time), None) => hitters.update_without_key_at(time),
+        (None, Some(key)) => hitters.update(key),
+        (None, None) => hitters.update_without_key(),
+    })
+}
+
+/// How many events have been read, on standard error where a person looks at it.
+struct Progress {
+    shown: bool,
+    events: u64,
+    start: Instant,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self {
+            shown: io::stderr().is_terminal(),
+            events: 0,
+            start: Instant::now(),
+        }
+    }
+
+    fn step(&mut self) {
+        self.events += 1;
+        if self.shown && self.events.is_multiple_of(PROGRESS_STEP) {
+            let rate = self.events as f64 / self.start.elapsed().as_secs_f64() / 1e6;
+            eprint!("\r{} events, {rate:.1} million a second ", grouped(self.events));
+        }
+    }
+
+    fn finish(&self) {
+        if self.shown && self.events >= PROGRESS_STEP {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The real executable, as people run it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn frostpane(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The program may end before it has read everything.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(args: &[&str], input: &[u8]) -> Value {
+    serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
+}
+
+/// So much epsilon that there is no noise.
+const EXACT: [&str; 6] = ["list", "--json", "--epsilon", "100000", "--alpha", "0.1"];
+
+fn exact(more: &[&str], input: &[u8]) -> Value {
+    json(&[&EXACT[..], more].concat(), input)
+}
+
+/// Four thousand events of two keys, a second apart, as `time<TAB>key`.
+fn events() -> Vec<u8> {
+    (0..4_000)
+        .flat_map(|i| {
+            format!(
+                "{}\t{}\n",
+                1_700_000_000 + i,
+                if i % 4 == 0 { "oak" } else { "elm" }
+            )
+            .into_bytes()
+        })
+        .collect()
+}
+
+fn heavy(release: &Value) -> Vec<(String, u64)> {
+    let key = |heavy: &Value| heavy["key"].as_str().unwrap().to_owned();
+    let list = release["heavy"].as_array().unwrap();
+    list.iter()
+        .map(|heavy| (key(heavy), heavy["count"].as_u64().unwrap()))
+        .collect()
+}
+
+fn temporary(name: &str, content: &[u8]) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+#[test]
+fn the_demo_ends_with_a_list_and_its_guarantee() {
+    let text = stdout(&frostpane(&["demo"], b""));
+    assert!(
+        text.contains("pancakes") && text.contains("snow tomorrow"),
+        "{text}"
+    );
+    assert!(text.contains("the three promises at alpha 0.05"), "{text}");
+    assert!(
+        text.contains("Privacy: epsilon 1, delta 1e-9, for the key of one event."),
+        "{text}"
+    );
+    assert!(
+        !text.contains("where is parcel"),
+        "a single search is shown: {text}"
+    );
+}
+
+#[test]
+fn a_list_for_people_has_counts_and_a_guarantee() {
+    let text = stdout(&frostpane(&["list", "--key", "2"], &events()));
+    assert!(
+        text.starts_with("L2 heavy hitters at alpha 0.05 of 4,000 events, number 0 up to 4,000"),
+        "{text}"
+    );
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains('█')).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(rows[0].ends_with("elm") && rows[1].ends_with("oak"), "{text}");
+    assert!(text.contains("With 95 % confidence"), "{text}");
+}
+
+#[test]
+fn files_pipes_and_zstd_give_the_same_release() {
+    let plain = temporary("plain.tsv", &events());
+    let packed = temporary(
+        "packed.tsv.zst",
+        &zstd::encode_all(events().as_slice(), 3).unwrap(),
+    );
+    let options = ["--key", "2", "--time", "1", "--window", "1h", "--slide", "1m"];
+    let expected = exact(&options, &events());
+    assert_eq!(expected["window"]["from"], "2023-11-14T22:20:00Z");
+    assert_eq!(expected["window"]["to"], "2023-11-14T23:20:00Z");
+    assert_eq!(expected["window"]["events"], 3_600);
+    assert_eq!(
+        heavy(&expected),
+        [("elm".to_owned(), 2_700), ("oak".to_owned(), 900)]
+    );
+    for file in [&plain, &packed] {
+        let release = exact(&[&options[..], &[file.to_str().unwrap()]].concat(), b"");
+        assert_eq!(release, expected);
+    }
+    let packed = std::fs::read(packed).unwrap();
+    assert_eq!(exact(&options, &packed), expected);
+}
+
+#[test]
+fn the_whole_line_is_the_key_unless_told_and_files_follow_each_other() {
+    let (first, second) = (
+        temporary("first.txt", &b"a b\r\n".repeat(500)),
+        temporary("second.txt", &b"c\n".repeat(400)),
+    );
+    let release = exact(
+        &[
+            "--window",
+            "700",
+            "--slide",
+            "100",
+            first.to_str().unwrap(),
+            second.to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(
+        release["window"],
+        serde_json::json!({"events": 700, "from": 200, "to": 900})
+    );
+    assert_eq!(heavy(&release), [("c".to_owned(), 400), ("a b".to_owned(), 300)]);
+}
+
+#[test]
+fn declared_keys_are_released_purely() {
+    let trees = temporary("trees.txt", b"elm\noak\nyew\n");
+    let release = exact(&["--key", "2", "--keys", trees.to_str().unwrap()], &events());
+    assert_eq!(release["delta"], 0.0);
+    assert_eq!(
+        heavy(&release),
+        [("elm".to_owned(), 3_000), ("oak".to_owned(), 1_000)]
+    );
+
+    let numbers: Vec<u8> = (0..3_000)
+        .flat_map(|i| format!("{}\n", i % 3).into_bytes())
+        .collect();
+    let release = exact(&["--keys", "0..2"], &numbers);
+    assert_eq!(
+        release["window"]["events"], 3_000,
+        "an undeclared key is an event all the same"
+    );
+    let keys: Vec<u64> = release["heavy"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|heavy| heavy["key"].as_u64().unwrap())
+        .collect();
+    assert_eq!(keys, [0, 1]);
+}
+
+#[test]
+fn late_events_are_reported_to_the_operator_and_not_in_the_release() {
+    let late = [events(), b"1600000000\tash\n".to_vec()].concat();
+    let options = ["list", "--key", "2", "--time", "1", "--window", "1h", "--json"];
+    let output = frostpane(&options, &late);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.contains("1 events came too late") && message.contains("--lateness"),
+        "{message}"
+    );
+    assert!(!stdout(&output).contains("late"));
+}
+
+#[test]
+fn keys_that_would_harm_a_terminal_or_json_are_escaped() {
+    let hostile = b"\x1b[2Jgone \"quoted\" \xff\n".repeat(1_000);
+    let text = stdout(&frostpane(&["list"], &hostile));
+    assert!(
+        text.contains("\\u{1b}[2Jgone \"quoted\" \\xff") && !text.contains('\x1b'),
+        "{text}"
+    );
+    let release = exact(&[], &hostile);
+    assert_eq!(heavy(&release)[0].0, "\u{1b}[2Jgone \"quoted\" \\xff");
+}
+
+#[test]
+fn every_wrong_use_ends_with_one_sentence_that_says_what_to_do() {
+    let cases: [(&[&str], i32, &str); 12] = [
+        (
+            &["list", "no/such/file"],
+            1,
+            "frostpane: cannot read no/such/file: No such file",
+        ),
+        (
+            &["list", "--window", "30d"],
+            1,
+            "say which column holds them, with --time",
+        ),
+        (
+            &["list", "--time", "1"],
+            1,
+            "say which one holds the key, with --key",
+        ),
+        (&["list", "--key", "0"], 1, "columns are counted from 1"),
+        (
+            &["list", "--key", "3"],
+            1,
+            "standard input, line 1: there are 2 tab-separated columns, but --key asks for column 3",
+        ),
+        (
+            &["list", "--key", "1", "--time", "2", "--window", "1h"],
+            1,
+            "line 1: the time is \"elm\", but must be in whole Unix seconds",
+        ),
+        (
+            &["list", "--window", "1000", "--slide", "1h"],
+            1,
+            "must both be numbers of events or both be times",
+        ),
+        (
+            &["list", "--window", "soon"],
+            2,
+            "give a number of events such as 1000000, or a time such as 90s",
+        ),
+        (
+            &["list", "--epsilon", "0"],
+            1,
+            "epsilon is 0, but must be above 0",
+        ),
+        (
+            &["list", "--alpha", "1.5"],
+            1,
+            "alpha is 1.5, but must be above 0 and below 1",
+        ),
+        (
+            &["list", "--delta", "0"],
+            1,
+            "declare the keys, or allow a small delta",
+        ),
+        (&["list", "--keys", "5..5"], 1, "the range of keys 5..5 is empty"),
+    ];
+    for (args, code, expected) in cases {
+        let output = frostpane(args, b"1\telm\n");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert!(message.contains(expected), "{args:?}: {message}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn an_empty_stream_is_explained() {
+    let text = stdout(&frostpane(&["list"], b""));
+    assert!(
+        text.contains("The list is empty: the window has no events."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane"))
+        .args(["list", "--keys", "0..1000000", "--alpha", "0.000001"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
