@@ -21,7 +21,11 @@ struct Case {
 
 /// How many releases to make of each case.
 fn releases() -> u64 {
-    if std::env::var_os("FROSTPANE_LONG").is_some() { 1_000 } else { 100 }
+    if std::env::var_os("FROSTPANE_LONG").is_some() {
+        1_000
+    } else {
+        100
+    }
 }
 
 fn hitters(case: &Case) -> HeavyHitters<Bytes> {
@@ -85,10 +89,7 @@ fn check(stream: &Stream, tail: &[(i64, Bytes)], case: &Case) {
         broken <= limit,
         "promises broken in {broken} of {claimed} releases that claimed them"
     );
-    assert!(
-        untrue <= limit,
-        "a statement was untrue in {untrue} releases"
-    );
+    assert!(untrue <= limit, "a statement was untrue in {untrue} releases");
 }
 
 fn check_stream(name: &'static str, l1_alpha: f64, clocks: [(Duration, Duration); 2]) {

@@ -3,7 +3,7 @@
 //! Inversion with lazily refined bits: the count is the least `k` whose cumulative probability exceeds a uniform
 //! real number in `[0, 1)`. The cumulative probabilities are enclosed to 128 bits, the uniform number is known to as many;
 //! if an enclosure leaves open on which side the number lies, both are refined. A probability far below the
-//! smallest float is no special case. A large count is drawn in batches of about [`BATCH_MEAN`] expected heads,
+//! smallest float is no special case. A large count is drawn in batches of about 16 expected heads,
 //! so that the table of cumulative probabilities is short and made once.
 
 use dashu_int::UBig;

@@ -92,7 +92,7 @@ pub struct Heavy<K: Key> {
     /// The key.
     #[serde(serialize_with = "show")]
     pub key: K,
-    /// The estimate: the middle of the interval, before its ends are brought into what is possible.
+    /// The estimate: the middle of the interval, before its lower end is brought up to 0.
     pub count: u64,
     /// The count is at least this.
     pub low: u64,
@@ -208,14 +208,11 @@ pub(crate) fn release<K: Key>(
         promises: guarantee.promises,
         heavy: noisy
             .into_iter()
-            .map(|(key, noisy)| {
-                let high = (noisy + guarantee.noise + cut).min(coverage.events);
-                Heavy {
-                    key,
-                    count: (noisy + cut / 2).min(high),
-                    low: noisy.saturating_sub(guarantee.noise).min(high),
-                    high,
-                }
+            .map(|(key, noisy)| Heavy {
+                key,
+                count: noisy + cut / 2,
+                low: noisy.saturating_sub(guarantee.noise),
+                high: noisy + guarantee.noise + cut,
             })
             .collect(),
         window: coverage,

@@ -193,9 +193,21 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
-        let shape = PaneShape { capacity: 8, entries: 4, sketch: None, seed: 1 };
+        let shape = PaneShape {
+            capacity: 8,
+            entries: 4,
+            sketch: None,
+            seed: 1,
+        };
         for (length, slide, lateness) in [(100, 10, 0), (1_000, 10, 35), (95, 7, 95)] {
-            let mut timeline = Timeline::<u64>::new(Grid { length, slide, lateness }, shape);
+            let mut timeline = Timeline::<u64>::new(
+                Grid {
+                    length,
+                    slide,
+                    lateness,
+                },
+                shape,
+            );
             for i in 0..20_000 {
                 // Forwards with stragglers, and now and then a jump.
                 let position = i - (i * i) % 50 + 500 * (i / 4_000);
