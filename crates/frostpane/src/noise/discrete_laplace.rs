@@ -87,7 +87,8 @@ impl DiscreteLaplace {
 
     /// The least `m >= 0` with `Pr[X >= m] <= chance`, for a chance above 0.
     pub fn reach(&self, chance: f64) -> u64 {
-        let mut m = (-self.scale() * chance.ln()).clamp(0.0, 2f64.powi(60)) as u64;
+        let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
+        let mut m = about.clamp(0.0, 2f64.powi(60)).ceil() as u64;
         while !self.tail_at_most(m, chance) {
             m += 1;
         }

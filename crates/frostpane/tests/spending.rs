@@ -1,0 +1,121 @@
+//! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are known.
+
+use frostpane::{HeavyHitters, Keys, Norm, Release, Window};
+
+const RELEASES: u32 = 4_000;
+const EPSILON: f64 = 0.5;
+
+/// 900 events of key 1 and 100 of key 2 in every thousand, released again and again.
+fn releases(keys: Keys<u64>, norm: Norm, entries: u64) -> Vec<Release<u64>> {
+    let mut hitters = HeavyHitters::builder(keys)
+        .norm(norm)
+        .alpha(0.05)
+        .epsilon(EPSILON)
+        .window(Window::events(20_000).slide(1_000))
+        .entries(entries)
+        .sketch(5, 1_024)
+        .releases(RELEASES)
+        .build()
+        .unwrap();
+    (0..20_000).for_each(|i| hitters.update(&(if i % 10 == 0 { 2 } else { 1 })).unwrap());
+    (0..RELEASES).map(|_| hitters.release().unwrap()).collect()
+}
+
+/// The mean distance of a discrete Laplace value from 0.
+fn mean_distance(scale: f64) -> f64 {
+    1.0 / (1.0 / scale).sinh()
+}
+
+/// The mean distance of 4,000 values from their centre must be as calculated to 9 %. Its standard error is about the scale over
+/// the root of 4,000, or 1.6 %: an alarm is false less than once in ten million, and a scale that is off by a tenth fails.
+fn assert_scale(what: &str, values: impl Iterator<Item = f64>, scale: f64) {
+    let distances: Vec<f64> = values.map(f64::abs).collect();
+    let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+    let expected = mean_distance(scale);
+    assert!(
+        (mean / expected - 1.0).abs() < 0.09,
+        "{what}: {mean:.3}, {expected:.3} expected"
+    );
+}
+
+fn counts_of(releases: &[Release<u64>], key: u64) -> impl Iterator<Item = f64> {
+    releases.iter().map(move |release| {
+        let heavy = release.heavy.iter().find(|heavy| heavy.key == key).unwrap();
+        (heavy.count - release.cut / 2) as f64
+    })
+}
+
+#[test]
+fn l1_spends_everything_on_the_counts() {
+    for keys in [Keys::open(), Keys::range(0..50).unwrap()] {
+        let releases = releases(keys, Norm::L1, 1_000);
+        assert_scale(
+            "key 1",
+            counts_of(&releases, 1).map(|count| count - 18_000.0),
+            2.0 / EPSILON,
+        );
+        assert_scale(
+            "key 2",
+            counts_of(&releases, 2).map(|count| count - 2_000.0),
+            2.0 / EPSILON,
+        );
+    }
+}
+
+#[test]
+fn l2_spends_a_tenth_on_the_norm_of_sensitivity_one_where_panes_are_exact() {
+    let releases = releases(Keys::open(), Norm::L2, 1_000);
+    assert_scale(
+        "key 1",
+        counts_of(&releases, 1).map(|count| count - 18_000.0),
+        2.0 / (0.9 * EPSILON),
+    );
+    let norm = 18_110.0;
+    assert_scale(
+        "norm",
+        releases.iter().map(|release| release.norm_estimate as f64 - norm),
+        1.0 / (0.1 * EPSILON),
+    );
+}
+
+#[test]
+fn l2_spends_a_tenth_on_the_norm_of_sensitivity_two_where_the_sketch_is_used() {
+    let releases = releases(Keys::open(), Norm::L2, 100);
+    let cut = releases[0].cut as f64;
+    assert_eq!(cut, 180.0);
+    assert_scale(
+        "key 1",
+        counts_of(&releases, 1).map(|count| count + cut - 18_000.0),
+        2.0 / (0.9 * EPSILON),
+    );
+    let mut norms: Vec<f64> = releases
+        .iter()
+        .map(|release| release.norm_estimate as f64)
+        .collect();
+    norms.sort_unstable_by(f64::total_cmp);
+    let median = norms[norms.len() / 2];
+    assert_scale(
+        "norm",
+        norms.iter().map(|norm| norm - median),
+        2.0 / (0.1 * EPSILON),
+    );
+}
+
+/// 4,000 independent pairs: a correlation of 0.1 has a chance below 1e-9.
+#[test]
+fn every_release_and_every_key_has_fresh_noise() {
+    let releases = releases(Keys::open(), Norm::L1, 1_000);
+    let noise = |key: u64, count: f64| {
+        counts_of(&releases, key)
+            .map(|noisy| noisy - count)
+            .collect::<Vec<_>>()
+    };
+    let (one, two) = (noise(1, 18_000.0), noise(2, 2_000.0));
+    let correlation = |a: &[f64], b: &[f64]| {
+        let sum = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        sum(a, b) / (sum(a, a) * sum(b, b)).sqrt()
+    };
+    assert!(correlation(&one, &two).abs() < 0.1);
+    assert!(correlation(&one[1..], &one[..one.len() - 1]).abs() < 0.1);
+    assert!(correlation(&one, &one) > 0.99);
+}
