@@ -14,6 +14,8 @@ use crate::timeline::window::Grid;
 use crate::timeline::{Span, Timeline, Window};
 use crate::universe::Keys;
 
+const MOST_ROWS: usize = 99;
+const WIDEST: usize = 1 << 24;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// How to build [`HeavyHitters`]. Only the keys have no default.
@@ -27,7 +29,7 @@ pub struct Builder<K: Key> {
     window: Window,
     confidence: f64,
     releases: u32,
-    entries: u64,
+    entries: u32,
     capacity: usize,
     sketch: Dimensions,
 }
@@ -92,7 +94,7 @@ impl<K: Key> Builder<K> {
     }
 
     /// The most keys that a closed pane keeps; 16,384 unless told. Panes of no more events are exact.
-    pub fn entries(self, entries: u64) -> Self {
+    pub fn entries(self, entries: u32) -> Self {
         Self { entries, ..self }
     }
 
@@ -138,20 +140,15 @@ impl<K: Key> Builder<K> {
                 "releases is 0, but an event must be allowed in at least 1 release",
             ));
         }
-        if self.entries == 0 || self.entries > u64::from(u32::MAX) {
-            return Err(Error::parameter(format!(
-                "entries is {}, but a pane must keep between 1 and {} keys",
-                self.entries,
-                u32::MAX
-            )));
-        }
         let Dimensions { rows, width } = self.sketch;
-        if rows % 2 == 0 || !width.is_power_of_two() {
+        if rows % 2 == 0 || !width.is_power_of_two() || rows > MOST_ROWS || width > WIDEST {
             return Err(Error::parameter(format!(
-                "the sketch is {rows} rows of {width}, but the rows must be odd and the width a power of two"
+                "the sketch is {rows} rows of {width}, but the rows must be odd, at most {MOST_ROWS}, and the width a power of two, \
+                 at most {WIDEST}"
             )));
         }
-        let always_exact = matches!(self.window, Window::Events(_)) && grid.slide as u64 <= self.entries;
+        let always_exact =
+            matches!(self.window, Window::Events(_)) && grid.slide as u64 <= u64::from(self.entries);
         Ok(Terms {
             norm: self.norm,
             alpha: self.alpha,
@@ -159,12 +156,12 @@ impl<K: Key> Builder<K> {
             delta: self.checked_delta()?,
             confidence: self.confidence,
             keys: self.keys.clone(),
-            shape: PaneShape {
-                capacity: self.capacity.max(self.entries as usize),
-                entries: self.entries,
-                sketch: (self.norm == Norm::L2 && !always_exact).then_some(self.sketch),
-                seed: OsEntropy::new().word()?,
-            },
+            shape: PaneShape::new(
+                self.entries,
+                self.capacity,
+                (self.norm == Norm::L2 && !always_exact).then_some(self.sketch),
+                OsEntropy::new().word()?,
+            )?,
         })
     }
 

@@ -59,8 +59,8 @@ impl Key for Bytes {
 
     fn shown(&self) -> String {
         match str::from_utf8(self) {
-            Ok(text) => text.to_owned(),
-            Err(_) => self.utf8_chunks().map(escape_chunk).collect(),
+            Ok(text) if !text.contains(r"\x") && !text.contains(r"\\") => text.to_owned(),
+            _ => self.utf8_chunks().map(escape_chunk).collect(),
         }
     }
 }
@@ -111,5 +111,14 @@ mod tests {
         assert_eq!(shown("höhe\\tiefe".as_bytes()), "höhe\\tiefe");
         assert_eq!(shown(b"a\xff\\b"), "a\\xff\\\\b");
         assert_eq!(shown(b""), "");
+    }
+
+    #[test]
+    fn different_keys_are_shown_differently() {
+        let keys: [&[u8]; 6] = [b"a\xff", b"a\\xff", b"a\\\\xff", b"a\\\\", b"a\\", b"a\\\xff"];
+        let mut all: Vec<String> = keys.map(shown).to_vec();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), keys.len());
     }
 }

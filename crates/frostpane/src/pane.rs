@@ -1,7 +1,10 @@
 #![doc = include_str!("pane.md")]
 
+use std::borrow::Cow;
+
 use hashbrown::HashTable;
 
+use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::sketch::count_sketch::Dimensions;
 use crate::sketch::{CountSketch, MisraGries};
@@ -10,19 +13,60 @@ use crate::sketch::{CountSketch, MisraGries};
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
     /// Counters of the open pane; at least `entries`.
-    pub capacity: usize,
+    capacity: usize,
     /// The most keys that a closed pane keeps: `k`.
-    pub entries: u64,
-    /// The sketch, where the norm is asked for and panes may be inexact.
-    pub sketch: Option<Dimensions>,
+    entries: u64,
+    /// The sketch of panes that are not exact, where the norm is asked for.
+    sketch: Option<Dimensions>,
     /// Seed of all hashes.
-    pub seed: u64,
+    seed: u64,
 }
 
 impl PaneShape {
+    /// Panes that keep at most `entries` keys, and count at least as many while they are open.
+    pub fn new(entries: u32, capacity: usize, sketch: Option<Dimensions>, seed: u64) -> Result<Self> {
+        if entries == 0 {
+            return Err(Error::parameter(
+                "entries is 0, but a pane must keep at least 1 key",
+            ));
+        }
+        Ok(Self {
+            capacity: capacity.max(entries as usize),
+            entries: u64::from(entries),
+            sketch,
+            seed,
+        })
+    }
+
     /// What is subtracted from the counts of a block of `events` events.
     pub fn cut(&self, events: u64) -> u64 {
         events / (self.entries + 1)
+    }
+
+    /// The most keys that a pane of `events` events keeps.
+    pub fn most_entries(&self, events: u64) -> u64 {
+        events.min(self.entries)
+    }
+
+    /// The sketch of panes that are not exact.
+    pub fn sketch(&self) -> Option<Dimensions> {
+        self.sketch
+    }
+
+    /// Seed of all hashes.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn hash<K: Key>(&self, key: &K) -> u64 {
+        K::hash(key.borrowed(), self.seed)
+    }
+
+    /// The sketch of a table that is exact.
+    fn sketch_of<'a, K: Key + 'a>(&self, counts: impl Iterator<Item = (&'a K, u64)>) -> Option<CountSketch> {
+        let mut sketch = CountSketch::new(self.sketch?, self.seed);
+        counts.for_each(|(key, count)| sketch.add(self.hash(key), count as i64));
+        Some(sketch)
     }
 }
 
@@ -32,9 +76,8 @@ pub struct OpenPane<K> {
     shape: PaneShape,
     events: u64,
     counts: MisraGries<K>,
+    /// All events so far; made when the table ceases to be exact.
     sketch: Option<CountSketch>,
-    /// Whether the sketch has the events so far. While the table is exact it can wait.
-    sketched: bool,
 }
 
 impl<K: Key> OpenPane<K> {
@@ -44,10 +87,7 @@ impl<K: Key> OpenPane<K> {
             shape,
             events: 0,
             counts: MisraGries::new(shape.capacity, shape.seed),
-            sketch: shape
-                .sketch
-                .map(|dimensions| CountSketch::new(dimensions, shape.seed)),
-            sketched: false,
+            sketch: None,
         }
     }
 
@@ -57,16 +97,25 @@ impl<K: Key> OpenPane<K> {
         self.events += 1;
         let Some(key) = key else { return };
         let hash = K::hash(key, self.shape.seed);
-        if self.sketched {
-            self.sketch_event(hash);
+        let counted = self.counts.update(key, hash);
+        if let Some(sketch) = &mut self.sketch {
+            sketch.add(hash, 1);
         }
-        if !self.counts.update(key, hash) {
-            if !self.sketched {
-                self.sketch_table();
-                self.sketch_event(hash);
+        if !counted {
+            self.make_room(hash);
+        }
+    }
+
+    /// The table is full and the event's key is not in it.
+    #[cold]
+    fn make_room(&mut self, hash: u64) {
+        if self.sketch.is_none() {
+            self.sketch = self.shape.sketch_of(self.counts.iter());
+            if let Some(sketch) = &mut self.sketch {
+                sketch.add(hash, 1);
             }
-            self.counts.decrement();
         }
+        self.counts.decrement();
     }
 
     /// How many events came, with and without keys.
@@ -75,11 +124,12 @@ impl<K: Key> OpenPane<K> {
     }
 
     /// Closes the block. The cut follows from the number of events alone.
-    pub fn close(mut self) -> Pane<K> {
-        if !self.sketched {
-            self.sketch_table();
-        }
+    pub fn close(self) -> Pane<K> {
         let cut = self.shape.cut(self.events);
+        let sketch = match self.sketch {
+            None if cut > 0 => self.shape.sketch_of(self.counts.iter()),
+            sketch => sketch,
+        };
         let raise = self.counts.decrements();
         let mut counts: Vec<(K, u64)> = Vec::new();
         for (key, counter) in self.counts {
@@ -94,24 +144,7 @@ impl<K: Key> OpenPane<K> {
             cut,
             mass: self.events - cut,
             counts,
-            sketch: self.sketch,
-        }
-    }
-
-    /// Puts the table into the sketch; only before the first decrement, when it is exact.
-    fn sketch_table(&mut self) {
-        self.sketched = true;
-        let Some(sketch) = &mut self.sketch else {
-            return;
-        };
-        for (key, count) in self.counts.iter() {
-            sketch.add(K::hash(key.borrowed(), self.shape.seed), count as i64);
-        }
-    }
-
-    fn sketch_event(&mut self, hash: u64) {
-        if let Some(sketch) = &mut self.sketch {
-            sketch.add(hash, 1);
+            sketch,
         }
     }
 }
@@ -127,6 +160,7 @@ pub struct Pane<K> {
     mass: u64,
     /// The keys with `v >= 1`.
     counts: Vec<(K, u64)>,
+    /// All events, if the shape has a sketch and the counts are not exact.
     sketch: Option<CountSketch>,
 }
 
@@ -146,34 +180,51 @@ impl<K: Key> Pane<K> {
         &self.counts
     }
 
-    /// The sketch, if the shape has one.
-    pub fn sketch(&self) -> Option<&CountSketch> {
-        self.sketch.as_ref()
+    /// The sketch of all events of the block, if the shape has one.
+    pub fn sketch(&self, shape: &PaneShape) -> Option<Cow<'_, CountSketch>> {
+        match &self.sketch {
+            Some(sketch) => Some(Cow::Borrowed(sketch)),
+            None => shape
+                .sketch_of(self.counts.iter().map(|(key, count)| (key, *count)))
+                .map(Cow::Owned),
+        }
     }
 
     /// Two panes of one shape as one pane with at most `entries` keys.
-    pub fn merge(mut self, other: Self, shape: &PaneShape) -> Self {
+    pub fn merge(self, other: Self, shape: &PaneShape) -> Self {
         let mass = self.mass + other.mass;
         let cut = mass / (shape.entries + 1);
-        let counts = sum_by_key(
-            [self.counts.iter(), other.counts.iter()].into_iter().flatten(),
-            shape.seed,
-        )
-        .into_iter()
-        .filter(|(_, count)| *count > cut)
-        .map(|(key, count)| (key.clone(), count - cut))
-        .collect();
-        if let (Some(sketch), Some(more)) = (&mut self.sketch, &other.sketch) {
-            sketch.merge(more);
-        }
+        let total_cut = self.cut + other.cut + cut;
+        let sketch = match total_cut {
+            0 => None,
+            _ => sum_of_sketches([&self, &other].into_iter(), shape),
+        };
+        let both = self.counts.iter().chain(&other.counts);
+        let counts = sum_by_key(both, shape.seed)
+            .into_iter()
+            .filter(|(_, count)| *count > cut)
+            .map(|(key, count)| (key.clone(), count - cut))
+            .collect();
         Self {
             events: self.events + other.events,
-            cut: self.cut + other.cut + cut,
+            cut: total_cut,
             mass: mass - cut,
             counts,
-            sketch: self.sketch,
+            sketch,
         }
     }
+}
+
+/// The sketch of all events of some panes, if the shape has one.
+pub fn sum_of_sketches<'a, K: Key + 'a>(
+    panes: impl Iterator<Item = &'a Pane<K>>,
+    shape: &PaneShape,
+) -> Option<CountSketch> {
+    let mut sum = CountSketch::new(shape.sketch?, shape.seed);
+    panes
+        .filter_map(|pane| pane.sketch(shape))
+        .for_each(|sketch| sum.merge(&sketch));
+    Some(sum)
 }
 
 /// Adds up the counts of each key.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use crate::error::{Error, Result};
-use crate::key::Key;
+use crate::key::{Key, LONGEST_KEY};
 
 /// The keys a release may name.
 #[derive(Clone)]
@@ -81,6 +81,11 @@ impl<K: Key> List<K> {
             return Err(Error::parameter(
                 "the list of declared keys is empty: give at least one key, or leave the keys open",
             ));
+        }
+        if let Some(long) = keys.iter().position(|key| !K::fits(key.borrowed())) {
+            return Err(Error::parameter(format!(
+                "a declared key is longer than {LONGEST_KEY} bytes (number {long} of the sorted list): such keys are not counted, leave it out"
+            )));
         }
         let hash = |&i: &usize| K::hash(keys[i].borrowed(), 0);
         let mut index = HashTable::with_capacity(keys.len());

@@ -23,7 +23,7 @@ fn tail(epsilon: f64, m: u64) -> f64 {
     p.powi(m as i32) / (1.0 + p)
 }
 
-/// 2^32 keys, three of them present, a threshold at which about 870 absent ones pass. Over 200 releases the number of absent
+/// 2^32 keys, three of them present, a threshold at which about 300 absent ones pass. Over 200 releases the number of absent
 /// keys, the sum of their noisy counts above the threshold and the sum of the keys must be as calculated, within 5
 /// standard errors: three checks, a false alarm in fewer than one in 500,000 runs.
 #[test]

@@ -8,7 +8,7 @@ use frostpane::noise::{DiscreteLaplace, Epsilon, InsecureSeededEntropy, OsEntrop
 use frostpane::{HeavyHitters, Keys, Norm, Window};
 use opendp::traits::samplers::sample_discrete_laplace;
 
-fn noise(sensitivity: u64, epsilon: f64) -> DiscreteLaplace {
+fn noise(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
     DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
 }
 
@@ -57,7 +57,7 @@ fn values_have_their_exact_probabilities() {
         for _ in 0..draws {
             *seen.entry(noise.sample(&mut entropy).unwrap()).or_insert(0) += 1;
         }
-        let scale = sensitivity as f64 / epsilon;
+        let scale = f64::from(sensitivity) / epsilon;
         let (statistic, freedom) = chi_square(&seen, draws, |x| probability(scale, x));
         let alarm = deviations(statistic, freedom);
         assert!(alarm < 5.5, "scale {scale}: {alarm:.1} standard deviations");
@@ -69,7 +69,7 @@ fn values_have_their_exact_probabilities() {
 /// Two samples of 300,000, at the scale of an L2 release. The same alarm.
 #[test]
 fn values_are_distributed_as_those_of_opendp() {
-    let ours = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap().share(9, 10));
+    let ours = noise(2, 0.9);
     let scale = RBig::from_parts(20.into(), 9u8.into());
     let draws = 300_000;
     let mut entropy = OsEntropy::new();

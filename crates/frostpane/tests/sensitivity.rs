@@ -8,13 +8,8 @@ type Counts = [i64; KEYS];
 /// Events are numbers below the size of the alphabet. `None` stands for an event without a key.
 type Event = Option<u64>;
 
-fn shape(capacity: usize, entries: u64) -> PaneShape {
-    PaneShape {
-        capacity,
-        entries,
-        sketch: None,
-        seed: 7,
-    }
+fn shape(capacity: usize, entries: u32) -> PaneShape {
+    PaneShape::new(entries, capacity, None, 7).unwrap()
 }
 
 fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
@@ -83,7 +78,7 @@ fn keys(count: u64) -> Vec<Event> {
     (0..count).map(Some).collect()
 }
 
-const SHAPES: [(usize, u64); 7] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 2)];
+const SHAPES: [(usize, u32); 7] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 2)];
 
 #[test]
 fn one_pane_moves_at_one_key_up_and_one_down() {
@@ -158,7 +153,7 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
             let all = panes(&stream, &[3, 5, 8], shape);
             let merged = all.into_iter().reduce(|a, b| a.merge(b, &shape)).unwrap();
             for pane in [close(&stream, shape), merged] {
-                assert!(pane.counts().len() as u64 <= entries);
+                assert!(pane.counts().len() <= entries as usize);
                 let mut counts = Counts::default();
                 add(&mut counts, &pane);
                 for (key, count) in counts.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use frostpane::noise::{Entropy, InsecureSeededEntropy};
-use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Window};
+use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, LONGEST_KEY, Norm, Window};
 
 const SECOND: i64 = 1_000_000;
 
@@ -204,6 +204,8 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
         (open().releases(0), "releases is 0"),
         (open().entries(0), "entries is 0"),
         (open().sketch(4, 256), "the rows must be odd"),
+        (open().sketch(3, 1 << 62), "at most 16777216"),
+        (open().sketch((1 << 60) + 1, 16), "at most 99"),
         (open().sketch(5, 100), "a power of two"),
         (open().window(Window::events(0)), "the window is 0 events"),
         (
@@ -237,6 +239,8 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
     }
     assert!(Keys::range(3..3).is_err());
     assert!(Keys::<u64>::list([]).is_err());
+    let long = Keys::<Bytes>::list([vec![b'x'; LONGEST_KEY + 1].into()]);
+    assert!(long.is_err_and(|error| error.to_string().contains("leave it out")));
 }
 
 #[test]
@@ -313,5 +317,50 @@ fn a_release_as_json_has_its_agreed_shape() {
     assert_eq!(json["heavy"][0]["key"], "café");
     for field in ["count", "low", "high"] {
         assert!(json["heavy"][0][field].is_u64());
+    }
+}
+
+#[test]
+fn a_pane_that_waits_for_late_events_is_charged_like_any_other() {
+    let seconds = Duration::from_secs;
+    let window = Window::clock(seconds(100))
+        .slide(seconds(10))
+        .lateness(seconds(50));
+    let mut hitters = HeavyHitters::builder(Keys::range(0..8).unwrap())
+        .window(window)
+        .build()
+        .unwrap();
+    hitters.update_at(5 * SECOND, &1).unwrap();
+    hitters.update_at(25 * SECOND, &1).unwrap();
+    hitters.release_over(seconds(30)).unwrap();
+    hitters.update_at(35 * SECOND, &1).unwrap();
+    hitters.update_at(6 * SECOND, &1).unwrap();
+    let error = hitters.release_over(seconds(40)).unwrap_err();
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Budget,
+        "only the panes from 0 and from 20 have been released, and both wait"
+    );
+    hitters.release_over(seconds(10)).unwrap();
+}
+
+#[test]
+fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
+    for epsilon in [1e-6, 1e-4, 1e6] {
+        for norm in [Norm::L1, Norm::L2] {
+            let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+                .norm(norm)
+                .epsilon(epsilon)
+                .delta(f64::MIN_POSITIVE)
+                .build()
+                .unwrap();
+            hitters.update(&1).unwrap();
+            assert!(hitters.release().unwrap().threshold > 1);
+        }
+        let mut declared = HeavyHitters::builder(Keys::range(0..u64::MAX).unwrap())
+            .epsilon(epsilon)
+            .build()
+            .unwrap();
+        declared.release().unwrap();
     }
 }

@@ -23,7 +23,7 @@ pub fn bernoulli_exp(numerator: u64, denominator: u64, entropy: &mut impl Entrop
 /// with probability `exp(-x)` (Canonne, Kamath and Steinke 2020, Algorithm 1).
 fn bernoulli_exp_fraction(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
     let mut trial = 1;
-    while bernoulli(numerator, denominator * trial, entropy)? {
+    while bernoulli(numerator, denominator.saturating_mul(trial), entropy)? {
         trial += 1;
     }
     Ok(trial % 2 == 1)

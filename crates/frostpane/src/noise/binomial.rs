@@ -131,8 +131,7 @@ mod tests {
         (mean, variance)
     }
 
-    /// Each mean must lie within 5 standard errors: a false alarm in fewer than one in a million per case. Eight
-    /// bits to begin with force most draws to refine.
+    /// Each mean must lie within 5 standard errors: a false alarm in fewer than one in a million per case.
     #[test]
     fn mean_and_variance_are_those_of_the_binomial_at_any_first_precision() {
         for first_bits in [64, 128] {

@@ -19,8 +19,9 @@ pub struct DiscreteLaplace {
 impl DiscreteLaplace {
     /// The noise that makes an integer vector of this L1 sensitivity `epsilon`-private: scale
     /// `sensitivity / epsilon`.
-    pub fn new(sensitivity: u64, epsilon: Epsilon) -> Self {
-        let (numerator, denominator) = (sensitivity * epsilon.denominator(), epsilon.numerator());
+    pub fn new(sensitivity: u32, epsilon: Epsilon) -> Self {
+        let numerator = u64::from(sensitivity) * epsilon.denominator();
+        let denominator = epsilon.numerator();
         let divisor = greatest_common_divisor(numerator, denominator);
         Self {
             numerator: numerator / divisor,
@@ -85,8 +86,9 @@ impl DiscreteLaplace {
         power(m).over(&power(1).plus(&Enclosure::one(bits)))
     }
 
-    /// The least `m >= 0` with `Pr[X >= m] <= chance`, for a chance above 0.
+    /// The least `m >= 0` with `Pr[X >= m] <= chance`. A chance of 0 counts as the smallest float.
     pub fn reach(&self, chance: f64) -> u64 {
+        let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
         let mut m = about.clamp(0.0, 2f64.powi(60)).ceil() as u64;
         while !self.tail_at_most(m, chance) {

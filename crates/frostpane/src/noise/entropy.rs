@@ -19,36 +19,32 @@ pub trait Entropy {
     }
 }
 
-const POOL_WORDS: usize = 128;
+const WORD: usize = size_of::<u64>();
+const POOL: usize = 128 * WORD;
 
-/// The operating system's generator, read in blocks. Words are erased as they are used.
+/// The operating system's generator, read in blocks.
 pub struct OsEntropy {
-    pool: [u64; POOL_WORDS],
-    left: usize,
+    pool: [u8; POOL],
+    used: usize,
 }
 
 impl OsEntropy {
     /// A source that has read nothing yet.
     pub fn new() -> Self {
         Self {
-            pool: [0; POOL_WORDS],
-            left: 0,
+            pool: [0; POOL],
+            used: POOL,
         }
     }
 
     fn refill(&mut self) -> Result<()> {
-        let mut bytes = [0; POOL_WORDS * 8];
-        getrandom::fill(&mut bytes).map_err(|cause| {
+        getrandom::fill(&mut self.pool).map_err(|cause| {
             Error::new(
                 ErrorKind::Entropy,
                 format!("the operating system gave no random bytes ({cause}): nothing was released"),
             )
         })?;
-        let (words, _) = bytes.as_chunks::<8>();
-        for (word, bytes) in self.pool.iter_mut().zip(words) {
-            *word = u64::from_ne_bytes(*bytes);
-        }
-        self.left = POOL_WORDS;
+        self.used = 0;
         Ok(())
     }
 }
@@ -61,11 +57,13 @@ impl Default for OsEntropy {
 
 impl Entropy for OsEntropy {
     fn word(&mut self) -> Result<u64> {
-        if self.left == 0 {
+        if self.used == POOL {
             self.refill()?;
         }
-        self.left -= 1;
-        Ok(std::mem::take(&mut self.pool[self.left]))
+        let mut word = [0; WORD];
+        word.copy_from_slice(&self.pool[self.used..self.used + WORD]);
+        self.used += WORD;
+        Ok(u64::from_ne_bytes(word))
     }
 }
 

@@ -37,8 +37,9 @@ impl Epsilon {
         }
     }
 
-    /// The share `part / whole` of this epsilon.
-    pub fn share(self, part: u64, whole: u64) -> Self {
+    /// The share `part / whole` of this epsilon, for small numbers.
+    pub(crate) fn share(self, part: u64, whole: u64) -> Self {
+        debug_assert!(part <= whole);
         Self {
             numerator: self.numerator * part,
             denominator: self.denominator * whole,

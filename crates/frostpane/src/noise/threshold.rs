@@ -157,41 +157,45 @@ mod tests {
         );
     }
 
-    /// The joint draw against one fresh value a key, for counts on both sides of the threshold: how often each
-    /// key passes and the sum of its excesses. 20,000 runs each; 6 standard errors (false alarm below 1e-7).
+    /// The joint draw, for counts on both sides of the threshold: how often each key passes, and the sum of the excesses of
+    /// those from below, against their probabilities. 20,000 runs; 6 standard errors (false alarm below 1e-7).
     #[test]
     fn the_joint_draw_has_the_distribution_of_a_value_a_key() {
         let threshold = Threshold {
             noise: noise(1.0),
             value: 7,
         };
-        let counts: Vec<(usize, u64)> = [0, 0, 1, 3, 4, 5, 6, 6, 7, 9].into_iter().enumerate().collect();
+        let counts = [0_u64, 0, 1, 3, 4, 5, 6, 6, 7, 9];
         let runs = 20_000;
         let mut entropy = InsecureSeededEntropy::new(11);
-        let mut joint = vec![(0.0, 0.0); counts.len()];
-        let mut single = joint.clone();
+        let mut passed = [(0.0, 0.0); 10];
         for _ in 0..runs {
-            for (key, noisy) in threshold.select(counts.iter().copied(), &mut entropy).unwrap() {
-                joint[key].0 += 1.0;
-                joint[key].1 += (noisy - 7) as f64;
-            }
-            for (key, count) in &counts {
-                let noisy = *count as i64 + threshold.noise.sample(&mut entropy).unwrap();
-                if noisy >= 7 {
-                    single[*key].0 += 1.0;
-                    single[*key].1 += (noisy - 7) as f64;
-                }
+            for (key, noisy) in threshold
+                .select(counts.into_iter().enumerate(), &mut entropy)
+                .unwrap()
+            {
+                passed[key].0 += 1.0;
+                passed[key].1 += (noisy - 7) as f64;
             }
         }
-        for ((joint_times, joint_excess), (times, excess)) in joint.into_iter().zip(single) {
-            let spread: f64 = 6.0 * (2.0 * f64::max(times, joint_times)).sqrt() + 1.0;
+        let p = (-0.5_f64).exp();
+        for ((times, excess), count) in passed.into_iter().zip(counts) {
+            let tail = |m: i32| p.powi(m) / (1.0 + p);
+            let chance = if count < 7 {
+                tail(7 - count as i32)
+            } else {
+                1.0 - tail(count as i32 - 6)
+            };
+            let expected = f64::from(runs) * chance;
+            let spread = 6.0 * (expected * (1.0 - chance)).sqrt();
             assert!(
-                (joint_times - times).abs() < spread,
-                "{joint_times} passed, {times} expected"
+                (times - expected).abs() <= spread,
+                "{count}: {times} passed, {expected} expected"
             );
+            let (mean, spread) = (times * p / (1.0 - p), 6.0 * (times * p).sqrt() / (1.0 - p));
             assert!(
-                (joint_excess - excess).abs() < 6.0 * spread,
-                "excess {joint_excess}, {excess} expected"
+                count >= 7 || (excess - mean).abs() <= spread,
+                "{count}: excess {excess}, {mean} expected"
             );
         }
     }

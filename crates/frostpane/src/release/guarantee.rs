@@ -1,9 +1,11 @@
 #![doc = include_str!("guarantee.md")]
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::noise::Threshold;
-use crate::release::norm::NormEstimate;
+use crate::release::norm::{NormEstimate, three_quarters};
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
 /// right to a quarter of it.
@@ -11,7 +13,7 @@ use crate::release::norm::NormEstimate;
 pub struct Promises {
     /// Whether all three hold at the alpha asked for.
     pub held: bool,
-    /// The least alpha, from the one asked for on, at which all three hold; none if there is none below 1.
+    /// The alpha asked for, or the least larger one of three digits at which all three hold; none if there is none below 1.
     pub alpha: Option<f64>,
     /// If they are not held: what is in the way, and what to change.
     pub reason: Option<String>,
@@ -39,100 +41,141 @@ pub(crate) struct Statement {
     at_floor: bool,
 }
 
+/// How far noise reaches.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// For any key, up or down.
+    noise: u64,
+    /// Down, for a key that is frequent enough to be listed.
+    shortfall: u64,
+}
+
+/// Which promise cannot be made, with the number that is in the way and the one it must not pass.
+enum Fault {
+    Inaccurate(u64, f64),
+    Incomplete(u64, f64),
+    Unclean(u64, f64),
+}
+
 impl Guarantee {
     pub fn state(&self) -> Statement {
-        let (noise, shortfall) = (self.noise(), self.shortfall());
+        let reach = self.reach();
         let threshold = self.threshold.value();
-        let complete_above = threshold + self.cut + shortfall;
-        let nothing_below = threshold.saturating_sub(noise);
         Statement {
-            noise,
-            complete_above,
-            nothing_below,
-            promises: self.promises(noise, complete_above, nothing_below),
+            noise: reach.noise,
+            complete_above: threshold + self.cut + reach.shortfall,
+            nothing_below: threshold.saturating_sub(reach.noise),
+            promises: self.promises(reach),
             threshold,
             at_floor: threshold == self.floor,
         }
     }
 
-    /// How far the noise of any key may reach.
-    fn noise(&self) -> u64 {
-        self.threshold
-            .noise()
-            .quantile(self.keys_with_noise, self.failure / 2.0)
-    }
-
-    /// How far noise may push down a key that is frequent enough to be listed. Few keys can be.
-    fn shortfall(&self) -> u64 {
+    /// Quantiles: over all keys that received noise, and over those that can be frequent, which are few.
+    fn reach(&self) -> Reach {
+        let law = self.threshold.noise();
+        let noise = law.quantile(self.keys_with_noise, self.failure / 2.0);
         let frequent = (self.events / (self.threshold.value() + self.cut)).min(self.keys_with_noise);
-        let noise = self.threshold.noise();
-        let chance = self.failure / 2.0 / frequent.max(1) as f64;
-        noise.reach(chance).saturating_sub(1).min(self.noise())
+        let shortfall = law
+            .reach(self.failure / 2.0 / frequent.max(1) as f64)
+            .saturating_sub(1);
+        Reach {
+            noise,
+            shortfall: shortfall.min(noise),
+        }
     }
 
-    fn promises(&self, noise: u64, complete_above: u64, nothing_below: u64) -> Promises {
-        let accuracy = noise as f64 + self.cut.div_ceil(2) as f64;
-        let accurate = accuracy <= self.alpha / 4.0 * self.norm.low;
-        let complete = complete_above as f64 <= self.alpha * self.norm.low;
-        let clean = nothing_below as f64 > self.alpha / 2.0 * self.norm.high;
-        if accurate && complete && clean {
+    fn promises(&self, reach: Reach) -> Promises {
+        let Some(fault) = self.fault(self.alpha, reach) else {
             return Promises {
                 held: true,
                 alpha: Some(self.alpha),
                 reason: None,
             };
-        }
-        let fault = if !accurate {
-            format!(
-                "a listed count may be off by {accuracy}, more than a quarter of alpha times the norm ({:.0})",
-                self.alpha / 4.0 * self.norm.low
-            )
-        } else if !complete {
-            format!(
-                "only keys with a count of at least {complete_above} are surely listed, more than alpha times the norm ({:.0})",
-                self.alpha * self.norm.low
-            )
-        } else {
-            format!(
-                "a key with a count of {nothing_below} may be listed, no more than half of alpha times the norm ({:.0})",
-                self.alpha / 2.0 * self.norm.high
-            )
         };
-        let alpha = self.least_alpha(noise, complete_above);
-        let advice = self.advice(noise, alpha);
+        let alpha = three_digit_numbers(self.alpha)
+            .find(|alpha| *alpha > self.alpha && self.fault(*alpha, reach).is_none());
         Promises {
             held: false,
             alpha,
-            reason: Some(format!("{fault}: {advice}")),
+            reason: Some(format!("{fault}: {}", self.advice(reach, alpha))),
         }
     }
 
-    /// The least alpha at which the keys of this list that pass its own threshold satisfy the promises.
-    fn least_alpha(&self, noise: u64, complete_above: u64) -> Option<f64> {
-        let (low, high, middle) = (self.norm.low, self.norm.high, self.norm.value.max(0) as f64);
-        let beyond = (complete_above - self.threshold.value()) as f64;
-        let accurate = 4.0 * (noise as f64 + self.cut.div_ceil(2) as f64) / low;
-        let complete = ratio(beyond + 1.0, low - 0.75 * middle).max(complete_above as f64 / low);
-        let clean = ratio(noise as f64 + 1.0, 0.75 * middle - 0.5 * high);
-        let least = accurate.max(complete).max(clean).max(self.alpha);
-        let rounded = round_up(least);
-        (rounded < 1.0).then_some(rounded)
+    /// What keeps the promises from being made at an alpha, for the keys that pass its threshold.
+    fn fault(&self, alpha: f64, reach: Reach) -> Option<Fault> {
+        let threshold = self.threshold_at(alpha);
+        let accuracy = reach.noise + self.cut.div_ceil(2);
+        let complete_above = threshold + self.cut + reach.shortfall;
+        let nothing_below = threshold.saturating_sub(reach.noise);
+        let [quarter, half, whole] = [
+            alpha / 4.0 * self.norm.low,
+            alpha / 2.0 * self.norm.high,
+            alpha * self.norm.low,
+        ];
+        if accuracy as f64 > quarter {
+            Some(Fault::Inaccurate(accuracy, quarter))
+        } else if complete_above as f64 > whole {
+            Some(Fault::Incomplete(complete_above, whole))
+        } else if nothing_below as f64 <= half {
+            Some(Fault::Unclean(nothing_below, half))
+        } else {
+            None
+        }
     }
 
-    fn advice(&self, noise: u64, alpha: Option<f64>) -> String {
-        let remedy = if self.cut.div_ceil(2) > noise {
-            "keep more entries in a pane or slide by less, so that less is cut, or ask for a longer window"
+    /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it has.
+    fn threshold_at(&self, alpha: f64) -> u64 {
+        self.threshold.value().max(three_quarters(alpha, self.norm.value))
+    }
+
+    fn advice(&self, reach: Reach, alpha: Option<f64>) -> String {
+        let NormEstimate {
+            value,
+            low,
+            high,
+            by_sketch,
+        } = self.norm;
+        let norm_error = self.alpha * (value as f64 - low).max(high - value as f64);
+        let largest = norm_error.max(self.cut as f64).max(reach.noise as f64);
+        let remedy = if by_sketch && norm_error == largest {
+            "widen the sketch, or slide by less until panes are exact"
+        } else if self.cut as f64 == largest {
+            "keep more entries in a pane or slide by less, so that less is cut"
         } else {
             "ask for a larger epsilon or a longer window"
         };
         match alpha {
             Some(alpha) => format!(
-                "{remedy}; at alpha {alpha} all three promises hold for the keys listed with a noisy count of at least {}",
-                (0.75 * alpha * self.norm.value.max(0) as f64)
-                    .ceil()
-                    .max(self.threshold.value() as f64)
+                "{remedy}; at alpha {alpha} all three hold for the keys listed with {} or more",
+                self.threshold_at(alpha) + self.cut / 2
             ),
-            None => format!("{remedy}; with this window and epsilon they hold at no alpha"),
+            None => format!("{remedy}; as it is they hold at no alpha"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Inaccurate(by, limit) => {
+                write!(
+                    f,
+                    "a listed count may be off by {by}, more than a quarter of alpha times the norm ({limit:.0})"
+                )
+            }
+            Fault::Incomplete(from, limit) => {
+                write!(
+                    f,
+                    "only keys that occurred {from} times are surely listed, more than alpha times the norm ({limit:.0})"
+                )
+            }
+            Fault::Unclean(from, limit) => {
+                write!(
+                    f,
+                    "a key that occurred {from} times may be listed, no more than half of alpha times the norm ({limit:.0})"
+                )
+            }
         }
     }
 }
@@ -159,24 +202,96 @@ impl Statement {
     }
 }
 
-/// A quotient of positive numbers; infinite if the divisor is not positive.
-fn ratio(numerator: f64, denominator: f64) -> f64 {
-    if denominator > 0.0 {
-        numerator / denominator
-    } else {
-        f64::INFINITY
-    }
+/// All numbers of three significant digits below 1, from about `least` on, rising.
+fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
+    let first = least.log10().floor() as i32;
+    (first..0).flat_map(|exponent| {
+        // As decimals, so that 0.07 is the number that people write.
+        (100..1_000).filter_map(move |digits| format!("{digits}e{}", exponent - 2).parse().ok())
+    })
 }
 
-/// Up to three significant digits.
-fn round_up(value: f64) -> f64 {
-    if !value.is_finite() || value <= 0.0 {
-        return f64::INFINITY;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::{DiscreteLaplace, Epsilon};
+
+    fn guarantee(alpha: f64, events: u64, cut: u64, norm: NormEstimate) -> Guarantee {
+        let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
+        let floor = Threshold::for_open_keys(noise, 1e-9);
+        Guarantee {
+            alpha,
+            events,
+            cut,
+            norm,
+            threshold: floor.raised_to(three_quarters(alpha, norm.value)),
+            floor: floor.value(),
+            keys_with_noise: events,
+            failure: 0.05,
+        }
     }
-    let unit = 10f64.powi(value.log10().floor() as i32 - 2);
-    let digits = (value / unit).ceil();
-    // Written as a decimal so that 0.05 stays 0.05.
-    format!("{:.*}", (-unit.log10()).round().max(0.0) as usize, digits * unit)
-        .parse()
-        .unwrap_or(f64::INFINITY)
+
+    /// Whether the promises follow from the statements, written out again from their definition: every key with `alpha L`
+    /// occurrences has `complete_above`, and so on, for every norm that is possible.
+    fn follow(guarantee: &Guarantee, alpha: f64) -> bool {
+        let reach = guarantee.reach();
+        let threshold = guarantee
+            .threshold
+            .value()
+            .max(three_quarters(alpha, guarantee.norm.value));
+        let norms = [guarantee.norm.low, guarantee.norm.high];
+        norms.iter().all(|norm| {
+            (threshold + guarantee.cut + reach.shortfall) as f64 <= alpha * norm
+                && threshold as f64 - reach.noise as f64 > alpha / 2.0 * norm
+                && (reach.noise + guarantee.cut.div_ceil(2)) as f64 <= alpha / 4.0 * norm
+        })
+    }
+
+    #[test]
+    fn the_stated_alpha_is_the_least_of_three_digits_at_which_the_promises_follow() {
+        for events in [50, 67, 80, 1_000, 20_000, 3_000_000] {
+            for (cut, alpha, spread) in [
+                (0, 0.01, 0.0),
+                (30, 0.001, 0.0),
+                (0, 0.02, 0.05),
+                (7, 0.3, 0.2),
+                (0, 0.1, 0.4),
+            ] {
+                let value = events as f64;
+                let norm = NormEstimate {
+                    value: events as i64,
+                    low: value * (1.0 - spread),
+                    high: value * (1.0 + spread),
+                    by_sketch: spread > 0.0,
+                };
+                let guarantee = guarantee(alpha, events, cut, norm);
+                let promises = guarantee.state().promises;
+                assert!(!promises.held || follow(&guarantee, alpha));
+                let least =
+                    three_digit_numbers(alpha).find(|other| *other >= alpha && follow(&guarantee, *other));
+                assert_eq!(promises.alpha, least, "{events} {alpha} {spread}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_advice_names_what_is_in_the_way() {
+        let advice = |cut, norm| {
+            guarantee(0.001, 10_000, cut, norm)
+                .state()
+                .promises
+                .reason
+                .unwrap()
+        };
+        let exact = NormEstimate::of_events(10_000);
+        assert!(advice(0, exact).contains("ask for a larger epsilon or a longer window"));
+        assert!(advice(500, exact).contains("keep more entries in a pane or slide by less"));
+        let vague = NormEstimate {
+            low: 1e4,
+            value: 1_000_000,
+            high: 1e8,
+            by_sketch: true,
+        };
+        assert!(advice(0, vague).contains("widen the sketch"));
+    }
 }

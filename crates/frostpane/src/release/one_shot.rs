@@ -8,10 +8,9 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Entropy, Epsilon, Threshold};
-use crate::pane::{PaneShape, sum_by_key};
+use crate::pane::{Pane, PaneShape, sum_by_key, sum_of_sketches};
 use crate::release::guarantee::{Guarantee, Promises};
-use crate::release::norm::{Norm, NormEstimate};
-use crate::sketch::CountSketch;
+use crate::release::norm::{Norm, NormEstimate, three_quarters};
 use crate::timeline::uniform::Covered;
 use crate::universe::{Keys, Universe};
 
@@ -64,7 +63,7 @@ pub struct Release<K: Key> {
     pub note: Option<String>,
 }
 
-/// The events that a release is about.
+/// The events that a release is about: those between its ends that had arrived, in time to be counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
     /// How many.
@@ -134,7 +133,7 @@ impl<K: Key> Terms<K> {
     fn keys_with_noise(&self, covered: Option<&Covered<'_, K>>) -> u64 {
         match &self.keys {
             Keys::Open => covered.map_or(0, |covered| {
-                let most = |events: u64| events.min(self.shape.entries);
+                let most = |events| self.shape.most_entries(events);
                 covered.panes.iter().map(|pane| most(pane.events())).sum()
             }),
             Keys::Declared(universe) => universe.size(),
@@ -149,24 +148,32 @@ pub(crate) fn release<K: Key>(
     coverage: Coverage,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
-    let panes = || covered.iter().flat_map(|covered| &covered.panes);
-    let cut = panes().map(|pane| pane.cut()).sum();
-    let sums = sum_by_key(panes().flat_map(|pane| pane.counts()), terms.shape.seed);
-
-    let norm = match (terms.norm, cut, terms.shape.sketch) {
-        (Norm::L1, ..) => NormEstimate::of_events(coverage.events),
-        (Norm::L2, cut, Some(dimensions)) if cut > 0 => {
-            let mut sketch = CountSketch::new(dimensions, terms.shape.seed);
-            panes()
-                .filter_map(|pane| pane.sketch())
-                .for_each(|more| sketch.merge(more));
+    let panes = || {
+        covered
+            .iter()
+            .flat_map(|covered| &covered.panes)
+            .map(AsRef::as_ref)
+    };
+    let cut = panes().map(Pane::cut).sum();
+    let sums = sum_by_key(panes().flat_map(Pane::counts), terms.shape.seed());
+    let norm = match terms.norm {
+        Norm::L1 => NormEstimate::of_events(coverage.events),
+        Norm::L2 => {
             let epsilon = terms.epsilon.share(NORM_PART, PARTS);
-            NormEstimate::of_sketch(&sketch, dimensions, epsilon, terms.norm_failure(), entropy)?
-        }
-        (Norm::L2, ..) => {
-            let counts = sums.iter().map(|(_, count)| *count);
-            let epsilon = terms.epsilon.share(NORM_PART, PARTS);
-            NormEstimate::of_exact_counts(counts, epsilon, terms.norm_failure(), entropy)?
+            let sketch = if cut > 0 {
+                sum_of_sketches(panes(), &terms.shape)
+            } else {
+                None
+            };
+            match (sketch, terms.shape.sketch()) {
+                (Some(sketch), Some(dimensions)) => {
+                    NormEstimate::of_sketch(&sketch, dimensions, epsilon, terms.norm_failure(), entropy)?
+                }
+                _ => {
+                    let counts = sums.iter().map(|(_, count)| *count);
+                    NormEstimate::of_exact_counts(counts, epsilon, terms.norm_failure(), entropy)?
+                }
+            }
         }
     };
     let floor = terms.threshold();
@@ -264,13 +271,6 @@ fn nth_absent(taken: &[u64], number: u64) -> u64 {
     number + low as u64
 }
 
-/// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.
-fn three_quarters(alpha: f64, norm: i64) -> u64 {
-    const BILLION: u128 = 1_000_000_000;
-    let billionths = (alpha * BILLION as f64).round() as u128;
-    (3 * billionths * norm.max(0) as u128).div_ceil(4 * BILLION) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,13 +281,5 @@ mod tests {
         let absent: Vec<u64> = (0..6).map(|number| nth_absent(&taken, number)).collect();
         assert_eq!(absent, [2, 3, 5, 6, 7, 8]);
         assert_eq!(nth_absent(&[], 7), 7);
-    }
-
-    #[test]
-    fn thresholds_are_rounded_up_and_not_by_a_float() {
-        assert_eq!(three_quarters(0.002, 100_000), 150);
-        assert_eq!(three_quarters(0.002, 100_001), 151);
-        assert_eq!(three_quarters(0.1, 1), 1);
-        assert_eq!(three_quarters(0.5, -8), 0);
     }
 }

@@ -193,12 +193,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
-        let shape = PaneShape {
-            capacity: 8,
-            entries: 4,
-            sketch: None,
-            seed: 1,
-        };
+        let shape = PaneShape::new(4, 8, None, 1).unwrap();
         for (length, slide, lateness) in [(100, 10, 0), (1_000, 10, 35), (95, 7, 95)] {
             let mut timeline = Timeline::<u64>::new(
                 Grid {
