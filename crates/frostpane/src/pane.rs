@@ -199,8 +199,8 @@ impl<K: Key> Pane<K> {
             0 => None,
             _ => sum_of_sketches([&self, &other].into_iter(), shape),
         };
-        let both = self.counts.iter().chain(&other.counts);
-        let counts = sum_by_key(both, shape.seed)
+        let both = [self.counts.as_slice(), &other.counts];
+        let counts = sum_by_key(both.into_iter(), shape.seed)
             .into_iter()
             .filter(|(_, count)| *count > cut)
             .map(|(key, count)| (key.clone(), count - cut))
@@ -229,12 +229,13 @@ pub fn sum_of_sketches<'a, K: Key + 'a>(
 
 /// Adds up the counts of each key.
 pub fn sum_by_key<'a, K: Key + 'a>(
-    counts: impl Iterator<Item = &'a (K, u64)>,
+    parts: impl Iterator<Item = &'a [(K, u64)]> + Clone,
     seed: u64,
 ) -> HashTable<(&'a K, u64)> {
-    let mut sums: HashTable<(&K, u64)> = HashTable::with_capacity(counts.size_hint().0);
+    let entries = parts.clone().map(<[_]>::len).sum();
+    let mut sums: HashTable<(&K, u64)> = HashTable::with_capacity(entries);
     let hash = |key: &K| K::hash(key.borrowed(), seed);
-    for (key, count) in counts {
+    for (key, count) in parts.flatten() {
         sums.entry(hash(key), |(held, _)| *held == key, |(held, _)| hash(held))
             .and_modify(|(_, sum)| *sum += count)
             .or_insert((key, *count));

@@ -56,7 +56,7 @@ impl Threshold {
     }
 
     /// Adds fresh noise to every count and returns those that pass, with their noisy counts, in no order.
-    pub fn select<T>(
+    pub fn select<T: Copy>(
         &self,
         counts: impl IntoIterator<Item = (T, u64)>,
         entropy: &mut impl Entropy,
@@ -72,7 +72,7 @@ impl Threshold {
             }
         }
         for (exponent, group) in below.into_iter().enumerate() {
-            self.select_below(1 << exponent, group, entropy, &mut passed)?;
+            self.select_below(1 << exponent, &group, entropy, &mut passed)?;
         }
         Ok(passed)
     }
@@ -91,19 +91,19 @@ impl Threshold {
     }
 
     /// The same for keys that lie below the threshold, by `nearest` at least and less than twice that.
-    fn select_below<T>(
+    fn select_below<T: Copy>(
         &self,
         nearest: u64,
-        group: Vec<(T, u64)>,
+        group: &[(T, u64)],
         entropy: &mut impl Entropy,
         passed: &mut Vec<(T, u64)>,
     ) -> Result<()> {
         if group.is_empty() {
             return Ok(());
         }
-        let candidates = self.passing(group.len() as u64, nearest, entropy)?;
-        for (number, (key, distance)) in group.into_iter().enumerate() {
-            if candidates.contains(&(number as u64)) && self.noise.survives(distance - nearest, entropy)? {
+        for number in self.passing(group.len() as u64, nearest, entropy)? {
+            let (key, distance) = group[number as usize];
+            if self.noise.survives(distance - nearest, entropy)? {
                 passed.push((key, self.value + self.noise.magnitude(entropy)?));
             }
         }

@@ -155,7 +155,7 @@ pub(crate) fn release<K: Key>(
             .map(AsRef::as_ref)
     };
     let cut = panes().map(Pane::cut).sum();
-    let sums = sum_by_key(panes().flat_map(Pane::counts), terms.shape.seed());
+    let sums = sum_by_key(panes().map(Pane::counts), terms.shape.seed());
     let norm = match terms.norm {
         Norm::L1 => NormEstimate::of_events(coverage.events),
         Norm::L2 => {
@@ -179,7 +179,11 @@ pub(crate) fn release<K: Key>(
     let floor = terms.threshold();
     let threshold = floor.raised_to(three_quarters(terms.alpha, norm.value));
 
-    let mut noisy = threshold.select(sums.iter().map(|(key, count)| ((*key).clone(), *count)), entropy)?;
+    let mut noisy: Vec<(K, u64)> = threshold
+        .select(sums.iter().copied(), entropy)?
+        .into_iter()
+        .map(|(key, noisy)| (key.clone(), noisy))
+        .collect();
     if let Keys::Declared(universe) = &terms.keys {
         let present = sums.iter().map(|(key, _)| *key);
         noisy.extend(select_absent(&threshold, universe.as_ref(), present, entropy)?);
