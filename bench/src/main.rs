@@ -58,7 +58,7 @@ fn releases() -> frostpane::Result<()> {
         .window(Window::events(1_000_000))
         .releases(u32::MAX)
         .build()?;
-    (0..1_000_000).try_for_each(|key| open.update(&key))?;
+    (0..1_000_000).try_for_each(|key| open.update(key))?;
     let took = median(|| open.release().map(|release| drop(black_box(release))))?;
     println!("release of a window with 1,000,000 keys: {took:.1} ms");
 
@@ -68,7 +68,7 @@ fn releases() -> frostpane::Result<()> {
         .window(Window::events(1_000_000))
         .releases(u32::MAX)
         .build()?;
-    (0..1_000_000).try_for_each(|key| declared.update(&(key % 1_000)))?;
+    (0..1_000_000).try_for_each(|key| declared.update(key % 1_000))?;
     let took = median(|| declared.release().map(|release| drop(black_box(release))))?;
     println!("release over 4,294,967,296 declared keys: {took:.1} ms");
     Ok(())

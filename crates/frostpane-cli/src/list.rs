@@ -98,9 +98,9 @@ fn window(args: &ListArgs) -> Result<Window> {
 }
 
 /// A key that can be read from text.
-trait TextKey: Key + 'static {
+trait TextKey: Key {
     /// Hands over the key that the text stands for, if it stands for one.
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&Self::Borrowed>) -> R) -> R;
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<Self::Ref<'_>>) -> R) -> R;
 }
 
 impl TextKey for Bytes {
@@ -110,9 +110,9 @@ impl TextKey for Bytes {
 }
 
 impl TextKey for u64 {
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&u64>) -> R) -> R {
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<u64>) -> R) -> R {
         let number = text.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-        then(number.as_ref())
+        then(number)
     }
 }
 

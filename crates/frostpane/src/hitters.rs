@@ -236,15 +236,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// One event of a window by count.
     #[inline]
-    pub fn update(&mut self, key: &K::Borrowed) -> Result<()> {
+    pub fn update(&mut self, key: K::Ref<'_>) -> Result<()> {
         self.push(Some(key))
     }
 
     /// Many events of a window by count, in order.
-    pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = &'a K::Borrowed>) -> Result<()>
-    where
-        K::Borrowed: 'a,
-    {
+    pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = K::Ref<'a>>) -> Result<()> {
         keys.into_iter().try_for_each(|key| self.push(Some(key)))
     }
 
@@ -255,18 +252,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// One event of a window by the clock, at a time in microseconds since 1970.
     #[inline]
-    pub fn update_at(&mut self, time: i64, key: &K::Borrowed) -> Result<()> {
+    pub fn update_at(&mut self, time: i64, key: K::Ref<'_>) -> Result<()> {
         self.push_at(time, Some(key))
     }
 
     /// Many events of a window by the clock, in the order of their arrival.
-    pub fn update_batch_at<'a>(
-        &mut self,
-        events: impl IntoIterator<Item = (i64, &'a K::Borrowed)>,
-    ) -> Result<()>
-    where
-        K::Borrowed: 'a,
-    {
+    pub fn update_batch_at<'a>(&mut self, events: impl IntoIterator<Item = (i64, K::Ref<'a>)>) -> Result<()> {
         events
             .into_iter()
             .try_for_each(|(time, key)| self.push_at(time, Some(key)))
@@ -318,7 +309,7 @@ impl<K: Key> HeavyHitters<K> {
     }
 
     #[inline]
-    fn push(&mut self, key: Option<&K::Borrowed>) -> Result<()> {
+    fn push(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
         if let Window::Clock(_) = self.window {
             return Err(Error::window(
                 "this window goes by the clock: give the time of the event with update_at",
@@ -331,7 +322,7 @@ impl<K: Key> HeavyHitters<K> {
     }
 
     #[inline]
-    fn push_at(&mut self, time: i64, key: Option<&K::Borrowed>) -> Result<()> {
+    fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
         if let Window::Events(_) = self.window {
             return Err(Error::window(
                 "this window goes by the number of events: give the event without a time, with update",
@@ -351,8 +342,8 @@ impl<K: Key> HeavyHitters<K> {
 
     /// The key, unless it is one that is not counted.
     #[inline]
-    fn counted<'a>(&self, key: Option<&'a K::Borrowed>) -> Option<&'a K::Borrowed> {
-        key.filter(|key| match &self.terms.keys {
+    fn counted<'a>(&self, key: Option<K::Ref<'a>>) -> Option<K::Ref<'a>> {
+        key.filter(|&key| match &self.terms.keys {
             Keys::Open => K::fits(key),
             Keys::Declared(universe) => universe.rank(key).is_some(),
         })

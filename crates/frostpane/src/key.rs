@@ -13,31 +13,41 @@ pub type Bytes = Box<[u8]>;
 pub const LONGEST_KEY: usize = 64 * 1024;
 
 /// A type of key. Keys are equal when they are equal as a whole; the hash only says where to look.
-pub trait Key: Clone + Ord + Debug + Send + Sync {
+pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
     /// The form in which events carry the key.
-    type Borrowed: ?Sized + Eq + Ord;
-
-    /// The key as events carry it.
-    fn borrowed(&self) -> &Self::Borrowed;
-
-    /// A key of our own.
-    fn owned(key: &Self::Borrowed) -> Self;
-
-    /// A hash whose 64 bits can all be used.
-    fn hash(key: &Self::Borrowed, seed: u64) -> u64;
-
-    /// Whether the key is short enough to be counted.
-    fn fits(key: &Self::Borrowed) -> bool;
+    type Ref<'a>: Copy + Ord;
 
     /// The form in which releases show the key.
     type Shown: Serialize + Display;
+
+    /// The key as events carry it.
+    fn borrowed(&self) -> Self::Ref<'_>;
+
+    /// A key of our own.
+    fn owned(key: Self::Ref<'_>) -> Self;
+
+    /// Whether this is the same key.
+    fn is(&self, key: Self::Ref<'_>) -> bool;
+
+    /// A hash whose 64 bits can all be used.
+    fn hash(key: Self::Ref<'_>, seed: u64) -> u64;
+
+    /// Whether the key is short enough to be counted.
+    fn fits(key: Self::Ref<'_>) -> bool;
+
+    /// Appends the key in a form that [`unpack`](Self::unpack) finds the end of.
+    fn pack(key: Self::Ref<'_>, bytes: &mut Vec<u8>);
+
+    /// Takes a packed key from the front.
+    fn unpack<'a>(bytes: &mut &'a [u8]) -> Self::Ref<'a>;
 
     /// The key as releases show it.
     fn shown(&self) -> Self::Shown;
 }
 
 impl Key for Bytes {
-    type Borrowed = [u8];
+    type Ref<'a> = &'a [u8];
+    type Shown = String;
 
     fn borrowed(&self) -> &[u8] {
         self
@@ -45,6 +55,10 @@ impl Key for Bytes {
 
     fn owned(key: &[u8]) -> Self {
         key.into()
+    }
+
+    fn is(&self, key: &[u8]) -> bool {
+        self.as_ref() == key
     }
 
     fn hash(key: &[u8], seed: u64) -> u64 {
@@ -55,7 +69,17 @@ impl Key for Bytes {
         key.len() <= LONGEST_KEY
     }
 
-    type Shown = String;
+    fn pack(key: &[u8], bytes: &mut Vec<u8>) {
+        pack_number(key.len() as u64, bytes);
+        bytes.extend_from_slice(key);
+    }
+
+    fn unpack<'a>(bytes: &mut &'a [u8]) -> &'a [u8] {
+        let length = unpack_number(bytes) as usize;
+        let (key, rest) = bytes.split_at(length);
+        *bytes = rest;
+        key
+    }
 
     fn shown(&self) -> String {
         match str::from_utf8(self) {
@@ -66,29 +90,67 @@ impl Key for Bytes {
 }
 
 impl Key for u64 {
-    type Borrowed = u64;
+    type Ref<'a> = u64;
+    type Shown = u64;
 
-    fn borrowed(&self) -> &u64 {
-        self
+    fn borrowed(&self) -> u64 {
+        *self
     }
 
-    fn owned(key: &u64) -> Self {
-        *key
+    fn owned(key: u64) -> Self {
+        key
     }
 
-    fn hash(key: &u64, seed: u64) -> u64 {
+    fn is(&self, key: u64) -> bool {
+        *self == key
+    }
+
+    fn hash(key: u64, seed: u64) -> u64 {
         xxh3_64_with_seed(&key.to_le_bytes(), seed)
     }
 
-    fn fits(_: &u64) -> bool {
+    fn fits(_: u64) -> bool {
         true
     }
 
-    type Shown = u64;
+    fn pack(key: u64, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&key.to_le_bytes());
+    }
+
+    fn unpack(bytes: &mut &[u8]) -> u64 {
+        let (key, rest) = bytes.split_at(size_of::<u64>());
+        *bytes = rest;
+        key.iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
 
     fn shown(&self) -> u64 {
         *self
     }
+}
+
+/// Appends a number in groups of seven bits, the lowest first; all bytes but the last have their top bit set.
+pub(crate) fn pack_number(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Takes a packed number from the front.
+pub(crate) fn unpack_number(bytes: &mut &[u8]) -> u64 {
+    let end = bytes
+        .iter()
+        .position(|byte| byte & 0x80 == 0)
+        .map_or(bytes.len(), |last| last + 1);
+    let (number, rest) = bytes.split_at(end);
+    *bytes = rest;
+    number
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 7 | u64::from(byte & 0x7F))
 }
 
 /// Text with its backslashes doubled, and bytes that are not text as `\xNN`.

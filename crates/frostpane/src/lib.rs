@@ -26,7 +26,7 @@
 //!     .build()?;
 //! for i in 0..50_000 {
 //!     let port = if i % 4 == 0 { 22 } else { 443 };
-//!     ports.update_at(1_000_000 * i, &port)?;
+//!     ports.update_at(1_000_000 * i, port)?;
 //! }
 //! let release = ports.release()?;
 //! assert_eq!(release.delta, 0.0);
@@ -35,6 +35,7 @@
 //! # }
 //! ```
 
+pub mod counts;
 mod error;
 mod hitters;
 mod key;

@@ -1,9 +1,8 @@
 #![doc = include_str!("pane.md")]
 
-use std::borrow::Cow;
-
 use hashbrown::HashTable;
 
+use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::sketch::count_sketch::Dimensions;
@@ -58,14 +57,10 @@ impl PaneShape {
         self.seed
     }
 
-    fn hash<K: Key>(&self, key: &K) -> u64 {
-        K::hash(key.borrowed(), self.seed)
-    }
-
     /// The sketch of a table that is exact.
-    fn sketch_of<'a, K: Key + 'a>(&self, counts: impl Iterator<Item = (&'a K, u64)>) -> Option<CountSketch> {
+    fn sketch_of<'a, K: Key>(&self, counts: impl Iterator<Item = (K::Ref<'a>, u64)>) -> Option<CountSketch> {
         let mut sketch = CountSketch::new(self.sketch?, self.seed);
-        counts.for_each(|(key, count)| sketch.add(self.hash(key), count as i64));
+        counts.for_each(|(key, count)| sketch.add(K::hash(key, self.seed), count as i64));
         Some(sketch)
     }
 }
@@ -93,7 +88,7 @@ impl<K: Key> OpenPane<K> {
 
     /// One event with its key, or without one.
     #[inline]
-    pub fn update(&mut self, key: Option<&K::Borrowed>) {
+    pub fn update(&mut self, key: Option<K::Ref<'_>>) {
         self.events += 1;
         let Some(key) = key else { return };
         let hash = K::hash(key, self.shape.seed);
@@ -110,7 +105,7 @@ impl<K: Key> OpenPane<K> {
     #[cold]
     fn make_room(&mut self, hash: u64) {
         if self.sketch.is_none() {
-            self.sketch = self.shape.sketch_of(self.counts.iter());
+            self.sketch = self.shape.sketch_of::<K>(self.counts.iter());
             if let Some(sketch) = &mut self.sketch {
                 sketch.add(hash, 1);
             }
@@ -127,18 +122,13 @@ impl<K: Key> OpenPane<K> {
     pub fn close(self) -> Pane<K> {
         let cut = self.shape.cut(self.events);
         let sketch = match self.sketch {
-            None if cut > 0 => self.shape.sketch_of(self.counts.iter()),
+            None if cut > 0 => self.shape.sketch_of::<K>(self.counts.iter()),
             sketch => sketch,
         };
         let raise = self.counts.decrements();
-        let mut counts: Vec<(K, u64)> = Vec::new();
-        for (key, counter) in self.counts {
-            if counter + raise > cut {
-                counts.push((key, counter + raise - cut));
-            }
-        }
+        let kept = self.counts.iter().filter(|(_, counter)| counter + raise > cut);
+        let counts = Counts::collect(kept.map(|(key, counter)| (key, counter + raise - cut)));
         debug_assert!(counts.len() as u64 <= self.shape.entries);
-        counts.shrink_to_fit();
         Pane {
             events: self.events,
             cut,
@@ -159,7 +149,7 @@ pub struct Pane<K> {
     /// A public bound on the sum of `v`.
     mass: u64,
     /// The keys with `v >= 1`.
-    counts: Vec<(K, u64)>,
+    counts: Counts<K>,
     /// All events, if the shape has a sketch and the counts are not exact.
     sketch: Option<CountSketch>,
 }
@@ -176,17 +166,18 @@ impl<K: Key> Pane<K> {
     }
 
     /// The keys whose count is at least 1, in no order.
-    pub fn counts(&self) -> &[(K, u64)] {
+    pub fn counts(&self) -> &Counts<K> {
         &self.counts
     }
 
-    /// The sketch of all events of the block, if the shape has one.
-    pub fn sketch(&self, shape: &PaneShape) -> Option<Cow<'_, CountSketch>> {
+    /// Adds all events of the block to a sketch.
+    pub fn add_to(&self, sum: &mut CountSketch, shape: &PaneShape) {
         match &self.sketch {
-            Some(sketch) => Some(Cow::Borrowed(sketch)),
-            None => shape
-                .sketch_of(self.counts.iter().map(|(key, count)| (key, *count)))
-                .map(Cow::Owned),
+            Some(sketch) => sum.merge(sketch),
+            None => self
+                .counts
+                .iter()
+                .for_each(|(key, count)| sum.add(K::hash(key, shape.seed), count as i64)),
         }
     }
 
@@ -195,16 +186,23 @@ impl<K: Key> Pane<K> {
         let mass = self.mass + other.mass;
         let cut = mass / (shape.entries + 1);
         let total_cut = self.cut + other.cut + cut;
-        let sketch = match total_cut {
-            0 => None,
-            _ => sum_of_sketches([&self, &other].into_iter(), shape),
-        };
-        let both = [self.counts.as_slice(), &other.counts];
-        let counts = sum_by_key(both.into_iter(), shape.seed)
-            .into_iter()
-            .filter(|(_, count)| *count > cut)
-            .map(|(key, count)| (key.clone(), count - cut))
-            .collect();
+        let mut sketch = shape
+            .sketch
+            .filter(|_| total_cut > 0)
+            .map(|dimensions| CountSketch::new(dimensions, shape.seed));
+        if let Some(sketch) = &mut sketch {
+            [&self, &other]
+                .into_iter()
+                .for_each(|pane| pane.add_to(sketch, shape));
+        }
+        let mut counts = HashTable::new();
+        add_up::<K>(
+            &mut counts,
+            self.counts.iter().chain(other.counts.iter()),
+            shape.seed,
+        );
+        let kept = counts.iter().filter(|(_, count)| *count > cut);
+        let counts = Counts::collect(kept.map(|(key, count)| (*key, count - cut)));
         Self {
             events: self.events + other.events,
             cut: total_cut,
@@ -215,30 +213,19 @@ impl<K: Key> Pane<K> {
     }
 }
 
-/// The sketch of all events of some panes, if the shape has one.
-pub fn sum_of_sketches<'a, K: Key + 'a>(
-    panes: impl Iterator<Item = &'a Pane<K>>,
-    shape: &PaneShape,
-) -> Option<CountSketch> {
-    let mut sum = CountSketch::new(shape.sketch?, shape.seed);
-    panes
-        .filter_map(|pane| pane.sketch(shape))
-        .for_each(|sketch| sum.merge(&sketch));
-    Some(sum)
-}
-
-/// Adds up the counts of each key.
-pub fn sum_by_key<'a, K: Key + 'a>(
-    parts: impl Iterator<Item = &'a [(K, u64)]> + Clone,
+/// Adds counts to the sums of their keys.
+pub fn add_up<'a, K: Key>(
+    sums: &mut HashTable<(K::Ref<'a>, u64)>,
+    counts: impl Iterator<Item = (K::Ref<'a>, u64)>,
     seed: u64,
-) -> HashTable<(&'a K, u64)> {
-    let entries = parts.clone().map(<[_]>::len).sum();
-    let mut sums: HashTable<(&K, u64)> = HashTable::with_capacity(entries);
-    let hash = |key: &K| K::hash(key.borrowed(), seed);
-    for (key, count) in parts.flatten() {
-        sums.entry(hash(key), |(held, _)| *held == key, |(held, _)| hash(held))
-            .and_modify(|(_, sum)| *sum += count)
-            .or_insert((key, *count));
+) {
+    for (key, count) in counts {
+        sums.entry(
+            K::hash(key, seed),
+            |(held, _)| *held == key,
+            |(held, _)| K::hash(*held, seed),
+        )
+        .and_modify(|(_, sum)| *sum += count)
+        .or_insert((key, count));
     }
-    sums
 }

@@ -18,7 +18,7 @@ pub enum Keys<K: Key> {
     Declared(Arc<dyn Universe<K>>),
 }
 
-impl<K: Key + 'static> Keys<K> {
+impl<K: Key> Keys<K> {
     /// Any key that occurs.
     pub fn open() -> Self {
         Keys::Open
@@ -48,7 +48,7 @@ pub trait Universe<K: Key>: Send + Sync {
     /// How many keys there are.
     fn size(&self) -> u64;
     /// The number of a key, if it belongs to the universe.
-    fn rank(&self, key: &K::Borrowed) -> Option<u64>;
+    fn rank(&self, key: K::Ref<'_>) -> Option<u64>;
     /// The key with a number below `size`.
     fn key(&self, rank: u64) -> K;
 }
@@ -58,8 +58,8 @@ impl Universe<u64> for Range<u64> {
         self.end - self.start
     }
 
-    fn rank(&self, key: &u64) -> Option<u64> {
-        self.contains(key).then(|| key - self.start)
+    fn rank(&self, key: u64) -> Option<u64> {
+        self.contains(&key).then(|| key - self.start)
     }
 
     fn key(&self, rank: u64) -> u64 {
@@ -101,9 +101,9 @@ impl<K: Key> Universe<K> for List<K> {
         self.keys.len() as u64
     }
 
-    fn rank(&self, key: &K::Borrowed) -> Option<u64> {
+    fn rank(&self, key: K::Ref<'_>) -> Option<u64> {
         self.index
-            .find(K::hash(key, 0), |&i| self.keys[i].borrowed() == key)
+            .find(K::hash(key, 0), |&i| self.keys[i].is(key))
             .map(|&i| i as u64)
     }
 

@@ -13,7 +13,7 @@ fn release_over_range(size: u64, alpha: f64, epsilon: f64, events: &[u64]) -> Re
         .window(Window::events(events.len().max(1) as u64))
         .build()
         .unwrap();
-    hitters.update_batch(events).unwrap();
+    hitters.update_batch(events.iter().copied()).unwrap();
     hitters.release().unwrap()
 }
 
@@ -98,7 +98,7 @@ fn a_universe_too_large_for_its_threshold_gets_a_higher_one() {
 #[test]
 fn intervals_hold_where_noise_alone_is_listed() {
     let events: Vec<u64> = (0..20_000).map(|i| i * i % 997).collect();
-    let counts = count(&events);
+    let counts = count(events.iter().copied());
     let (mut untrue, mut from_noise) = (0, 0);
     for _ in 0..100 {
         let release = release_over_range(1_000_000, 0.001, 1.0, &events);

@@ -160,7 +160,7 @@ fn no_more_single_events_are_named_than_delta_allows() {
         .build()
         .unwrap();
     for key in 0..singles {
-        hitters.update(&key).unwrap();
+        hitters.update(key).unwrap();
     }
     let release = hitters.release().unwrap();
     assert_eq!(release.threshold, 8);

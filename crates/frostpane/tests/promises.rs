@@ -59,11 +59,11 @@ fn release<'a>(stream: &'a [(i64, Bytes)], case: &Case) -> (Release<Bytes>, &'a 
 
 fn check(stream: &Stream, tail: &[(i64, Bytes)], case: &Case) {
     let (mut broken, mut untrue, mut claimed) = (0, 0, 0);
-    let mut counts: HashMap<&[u8], u64> = HashMap::new();
+    let mut counts: HashMap<Bytes, u64> = HashMap::new();
     for _ in 0..releases() {
         let (release, covered) = release(tail, case);
         if counts.is_empty() {
-            counts = count(covered.iter().map(|(_, key)| key.as_ref()));
+            counts = count(covered.iter().map(|(_, key)| key.clone()));
         }
         untrue += u64::from(!statements_true(&release, &counts));
         if release.promises.held {
@@ -190,13 +190,13 @@ fn zipf_quality(seed: u64) -> (f64, f64) {
         .window(Window::events(1_000_000))
         .build()
         .unwrap();
-    hitters.update_batch(&events).unwrap();
+    hitters.update_batch(events.iter().copied()).unwrap();
     let release = hitters.release().unwrap();
     assert!(release.promises.held, "{:?}", release.promises);
     let Some(Edge::Event(from)) = release.window.from else {
         panic!()
     };
-    let counts = count(&events[from as usize..]);
+    let counts = count(events[from as usize..].iter().copied());
 
     let line = release.window.events as f64 * 0.001;
     let heavy = counts.iter().filter(|(_, count)| **count as f64 >= line).count();

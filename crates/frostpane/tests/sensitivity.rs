@@ -15,15 +15,15 @@ fn shape(capacity: usize, entries: u32) -> PaneShape {
 fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
     let mut open = OpenPane::new(shape);
     for event in events {
-        open.update(event.as_ref());
+        open.update(*event);
     }
     open.close()
 }
 
 fn add(counts: &mut Counts, pane: &Pane<u64>) {
-    for (key, count) in pane.counts() {
-        assert!(*count >= 1, "an entry of zero is stored");
-        counts[*key as usize] += *count as i64;
+    for (key, count) in pane.counts().iter() {
+        assert!(count >= 1, "an entry of zero is stored");
+        counts[key as usize] += count as i64;
     }
 }
 

@@ -17,7 +17,7 @@ fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
         .releases(RELEASES)
         .build()
         .unwrap();
-    (0..20_000).for_each(|i| hitters.update(&(if i % 10 == 0 { 2 } else { 1 })).unwrap());
+    (0..20_000).for_each(|i| hitters.update(if i % 10 == 0 { 2 } else { 1 }).unwrap());
     (0..RELEASES).map(|_| hitters.release().unwrap()).collect()
 }
 
@@ -130,7 +130,7 @@ fn the_norm_of_a_window_that_is_not_exact_comes_from_the_sketch() {
         .sketch(5, 1_024)
         .build()
         .unwrap();
-    (0..10_000).for_each(|key| hitters.update(&key).unwrap());
+    (0..10_000).for_each(|key| hitters.update(key).unwrap());
     let release = hitters.release().unwrap();
     assert_eq!(release.cut, 900);
     assert!(

@@ -45,7 +45,7 @@ fn by_count_a_release_covers_what_it_says_at_every_moment() {
         for now in 1..=90_u64 {
             let key = entropy.below(8).unwrap();
             events.push(key);
-            hitters.update(&key).unwrap();
+            hitters.update(key).unwrap();
             let release = hitters.release().unwrap();
             let (Some(Edge::Event(from)), Some(Edge::Event(to))) = (release.window.from, release.window.to)
             else {
@@ -69,7 +69,7 @@ fn by_count_a_release_covers_what_it_says_at_every_moment() {
 fn a_shorter_window_may_be_asked_for() {
     let mut hitters = exact(Window::events(100).slide(10));
     let events: Vec<u64> = (0..250).map(|i| i / 30).collect();
-    hitters.update_batch(&events).unwrap();
+    hitters.update_batch(events.iter().copied()).unwrap();
     for length in [10, 35, 99, 100] {
         let release = hitters.release_over(length).unwrap();
         let covered = length / 10 * 10;
@@ -113,7 +113,7 @@ fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
             if end + lateness > latest {
                 kept.push((time, key));
             }
-            hitters.update_at(time * SECOND, &key).unwrap();
+            hitters.update_at(time * SECOND, key).unwrap();
             let release = hitters.release().unwrap();
             let (Some(Edge::Instant(from)), Some(Edge::Instant(to))) =
                 (release.window.from, release.window.to)
@@ -139,10 +139,10 @@ fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
 #[test]
 fn a_gap_of_centuries_between_events_costs_nothing() {
     let mut hitters = exact(Window::clock(Duration::from_secs(60)).slide(Duration::from_micros(1)));
-    hitters.update_at(-8_000_000_000 * SECOND, &1).unwrap();
-    hitters.update_at(8_000_000_000 * SECOND, &2).unwrap();
+    hitters.update_at(-8_000_000_000 * SECOND, 1).unwrap();
+    hitters.update_at(8_000_000_000 * SECOND, 2).unwrap();
     assert_eq!(listed(&hitters.release().unwrap()), BTreeMap::from([(2, 1)]));
-    let error = hitters.update_at(i64::MAX, &1).unwrap_err();
+    let error = hitters.update_at(i64::MAX, 1).unwrap_err();
     assert!(error.to_string().contains("outside the calendar"), "{error}");
 }
 
@@ -153,7 +153,7 @@ fn an_event_is_in_as_many_releases_as_allowed_and_a_refusal_spends_nothing() {
         .releases(2)
         .build()
         .unwrap();
-    hitters.update_batch(&[1; 100]).unwrap();
+    hitters.update_batch([1; 100]).unwrap();
     hitters.release_over(20).unwrap();
     hitters.release().unwrap();
     for _ in 0..3 {
@@ -164,7 +164,7 @@ fn an_event_is_in_as_many_releases_as_allowed_and_a_refusal_spends_nothing() {
     }
     // The first 80 events have been in one release only; a window that ends with new ones may use them once more, but
     // not before the last 20 of the first hundred have left it.
-    hitters.update_batch(&[1; 10]).unwrap();
+    hitters.update_batch([1; 10]).unwrap();
     hitters.release_over(10).unwrap();
     assert_eq!(hitters.release_over(20).unwrap_err().kind(), ErrorKind::Budget);
     hitters.release_over(10).unwrap();
@@ -177,14 +177,14 @@ fn an_open_pane_stays_charged_when_it_closes() {
         .window(Window::events(30).slide(10))
         .build()
         .unwrap();
-    hitters.update_batch(&[1; 15]).unwrap();
+    hitters.update_batch([1; 15]).unwrap();
     hitters.release().unwrap();
-    hitters.update_batch(&[1; 10]).unwrap();
+    hitters.update_batch([1; 10]).unwrap();
     assert!(
         hitters.release_over(20).is_err(),
         "the pane that was open is at the edge of this window"
     );
-    hitters.update_batch(&[1; 15]).unwrap();
+    hitters.update_batch([1; 15]).unwrap();
     hitters.release_over(20).unwrap();
 }
 
@@ -246,13 +246,13 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
 #[test]
 fn events_must_fit_the_kind_of_window() {
     let mut by_count = exact(Window::events(10));
-    let error = by_count.update_at(0, &1).unwrap_err();
+    let error = by_count.update_at(0, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
         "this window goes by the number of events: give the event without a time, with update"
     );
     let mut by_clock = exact(Window::clock(Duration::from_secs(10)));
-    let error = by_clock.update(&1).unwrap_err();
+    let error = by_clock.update(1).unwrap_err();
     assert_eq!(
         error.to_string(),
         "this window goes by the clock: give the time of the event with update_at"
@@ -330,11 +330,11 @@ fn a_pane_that_waits_for_late_events_is_charged_like_any_other() {
         .window(window)
         .build()
         .unwrap();
-    hitters.update_at(5 * SECOND, &1).unwrap();
-    hitters.update_at(25 * SECOND, &1).unwrap();
+    hitters.update_at(5 * SECOND, 1).unwrap();
+    hitters.update_at(25 * SECOND, 1).unwrap();
     hitters.release_over(seconds(30)).unwrap();
-    hitters.update_at(35 * SECOND, &1).unwrap();
-    hitters.update_at(6 * SECOND, &1).unwrap();
+    hitters.update_at(35 * SECOND, 1).unwrap();
+    hitters.update_at(6 * SECOND, 1).unwrap();
     let error = hitters.release_over(seconds(40)).unwrap_err();
     assert_eq!(
         error.kind(),
@@ -354,7 +354,7 @@ fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
                 .delta(f64::MIN_POSITIVE)
                 .build()
                 .unwrap();
-            hitters.update(&1).unwrap();
+            hitters.update(1).unwrap();
             assert!(hitters.release().unwrap().threshold > 1);
         }
         let mut declared = HeavyHitters::builder(Keys::range(0..u64::MAX).unwrap())

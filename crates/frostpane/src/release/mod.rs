@@ -3,6 +3,7 @@
 pub mod guarantee;
 pub mod norm;
 pub mod one_shot;
+mod sums;
 
 pub use guarantee::Promises;
 pub use norm::Norm;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::noise::{DiscreteLaplace, Entropy, Epsilon};
 use crate::sketch::CountSketch;
-use crate::sketch::count_sketch::{Dimensions, euclidean_length};
+use crate::sketch::count_sketch::Dimensions;
 
 /// What "frequent" is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -41,16 +41,16 @@ impl NormEstimate {
         }
     }
 
-    /// The L2 norm of counts that are exact; it moves by at most 1 between neighbours
+    /// The L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1 between neighbours
     /// ([the proof](crate::sketch::count_sketch)).
     pub fn of_exact_counts(
-        counts: impl Iterator<Item = u64>,
+        squares: u128,
         epsilon: Epsilon,
         failure: f64,
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
         let noise = DiscreteLaplace::new(1, epsilon);
-        let value = euclidean_length(counts) as i64 + noise.sample(entropy)?;
+        let value = squares.isqrt() as i64 + noise.sample(entropy)?;
         let spread = noise.quantile(1, failure) as i64;
         Ok(Self {
             value,
@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::key::Key;
     use crate::noise::InsecureSeededEntropy;
+    use crate::sketch::count_sketch::sum_of_squares;
 
     #[test]
     fn thresholds_are_rounded_up_and_not_by_a_float() {
@@ -123,14 +124,20 @@ mod tests {
                     .count()
             };
             let exact = (0..1_000).map(|_| {
-                NormEstimate::of_exact_counts(counts.iter().copied(), epsilon, 0.05, &mut entropy).unwrap()
+                NormEstimate::of_exact_counts(
+                    sum_of_squares(counts.iter().copied()),
+                    epsilon,
+                    0.05,
+                    &mut entropy,
+                )
+                .unwrap()
             });
             let missed = misses(exact.collect());
             assert!((10..80).contains(&missed), "exact: {missed} of 1,000 missed");
             let sketched = (0..1_000).map(|seed| {
                 let mut sketch = CountSketch::new(dimensions, seed);
                 for (key, count) in (0_u64..).zip(&counts) {
-                    sketch.add(u64::hash(&key, seed), *count as i64);
+                    sketch.add(u64::hash(key, seed), *count as i64);
                 }
                 NormEstimate::of_sketch(&sketch, dimensions, epsilon, 0.05, &mut entropy).unwrap()
             });

@@ -1,5 +1,6 @@
 #![doc = include_str!("one_shot.md")]
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use jiff::Timestamp;
@@ -8,11 +9,14 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Entropy, Epsilon, Threshold};
-use crate::pane::{Pane, PaneShape, sum_by_key, sum_of_sketches};
+use crate::pane::{Pane, PaneShape};
 use crate::release::guarantee::{Guarantee, Promises};
 use crate::release::norm::{Norm, NormEstimate, three_quarters};
+use crate::release::sums::Sums;
+use crate::sketch::CountSketch;
+use crate::sketch::count_sketch::sum_of_squares;
 use crate::timeline::uniform::Covered;
-use crate::universe::{Keys, Universe};
+use crate::universe::Keys;
 
 /// What the privacy of a release protects.
 pub const UNIT: &str = "the key of one event";
@@ -148,46 +152,12 @@ pub(crate) fn release<K: Key>(
     coverage: Coverage,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
-    let panes = || {
-        covered
-            .iter()
-            .flat_map(|covered| &covered.panes)
-            .map(AsRef::as_ref)
-    };
-    let cut = panes().map(Pane::cut).sum();
-    let sums = sum_by_key(panes().map(Pane::counts), terms.shape.seed());
-    let norm = match terms.norm {
-        Norm::L1 => NormEstimate::of_events(coverage.events),
-        Norm::L2 => {
-            let epsilon = terms.epsilon.share(NORM_PART, PARTS);
-            let sketch = if cut > 0 {
-                sum_of_sketches(panes(), &terms.shape)
-            } else {
-                None
-            };
-            match (sketch, terms.shape.sketch()) {
-                (Some(sketch), Some(dimensions)) => {
-                    NormEstimate::of_sketch(&sketch, dimensions, epsilon, terms.norm_failure(), entropy)?
-                }
-                _ => {
-                    let counts = sums.iter().map(|(_, count)| *count);
-                    NormEstimate::of_exact_counts(counts, epsilon, terms.norm_failure(), entropy)?
-                }
-            }
-        }
-    };
+    let panes = covered.map_or(&[][..], |covered| &covered.panes);
+    let cut = panes.iter().map(|pane| pane.cut()).sum();
+    let norm = measure_norm(terms, panes, cut, coverage.events, entropy)?;
     let floor = terms.threshold();
     let threshold = floor.raised_to(three_quarters(terms.alpha, norm.value));
-
-    let mut noisy: Vec<(K, u64)> = threshold
-        .select(sums.iter().copied(), entropy)?
-        .into_iter()
-        .map(|(key, noisy)| (key.clone(), noisy))
-        .collect();
-    if let Keys::Declared(universe) = &terms.keys {
-        let present = sums.iter().map(|(key, _)| *key);
-        noisy.extend(select_absent(&threshold, universe.as_ref(), present, entropy)?);
-    }
+    let mut noisy = select(terms, panes, &threshold, entropy)?;
     noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
 
     let guarantee = Guarantee {
@@ -244,21 +214,58 @@ impl<K: Key> Terms<K> {
     }
 }
 
-/// The keys of the universe that have no count and pass the threshold on noise alone.
-fn select_absent<'a, K: Key + 'a>(
+/// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
+fn measure_norm<K: Key>(
+    terms: &Terms<K>,
+    panes: &[Cow<'_, Pane<K>>],
+    cut: u64,
+    events: u64,
+    entropy: &mut impl Entropy,
+) -> Result<NormEstimate> {
+    if terms.norm == Norm::L1 {
+        return Ok(NormEstimate::of_events(events));
+    }
+    let (epsilon, failure) = (terms.epsilon.share(NORM_PART, PARTS), terms.norm_failure());
+    if let (Some(dimensions), true) = (terms.shape.sketch(), cut > 0) {
+        let mut sketch = CountSketch::new(dimensions, terms.shape.seed());
+        panes
+            .iter()
+            .for_each(|pane| pane.add_to(&mut sketch, &terms.shape));
+        return NormEstimate::of_sketch(&sketch, dimensions, epsilon, failure, entropy);
+    }
+    let mut squares = 0;
+    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+        squares += sum_of_squares(part.iter().map(|(_, sum)| *sum));
+        Ok(())
+    })?;
+    NormEstimate::of_exact_counts(squares, epsilon, failure, entropy)
+}
+
+/// The keys that pass the threshold, with their noisy counts, in no order.
+fn select<K: Key>(
+    terms: &Terms<K>,
+    panes: &[Cow<'_, Pane<K>>],
     threshold: &Threshold,
-    universe: &dyn Universe<K>,
-    present: impl Iterator<Item = &'a K>,
     entropy: &mut impl Entropy,
 ) -> Result<Vec<(K, u64)>> {
-    let mut taken: Vec<u64> = present.filter_map(|key| universe.rank(key.borrowed())).collect();
-    taken.sort_unstable();
-    let absent = universe.size() - taken.len() as u64;
-    let selected = threshold.select_absent(absent, entropy)?;
-    Ok(selected
-        .into_iter()
-        .map(|(number, noisy)| (universe.key(nth_absent(&taken, number)), noisy))
-        .collect())
+    let mut passed = Vec::new();
+    let mut present = Vec::new();
+    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+        let selected = threshold.select(part.iter().copied(), entropy)?;
+        passed.extend(selected.into_iter().map(|(key, noisy)| (K::owned(key), noisy)));
+        if let Keys::Declared(universe) = &terms.keys {
+            present.extend(part.iter().filter_map(|(key, _)| universe.rank(*key)));
+        }
+        Ok(())
+    })?;
+    if let Keys::Declared(universe) = &terms.keys {
+        present.sort_unstable();
+        let absent = universe.size() - present.len() as u64;
+        for (number, noisy) in threshold.select_absent(absent, entropy)? {
+            passed.push((universe.key(nth_absent(&present, number)), noisy));
+        }
+    }
+    Ok(passed)
 }
 
 /// The `number`-th integer, from 0, that is not in a sorted list.

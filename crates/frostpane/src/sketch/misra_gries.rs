@@ -28,8 +28,8 @@ impl<K: Key> MisraGries<K> {
     /// Counts one event if its key has a counter or there is room for one; otherwise leaves the
     /// table as it is and returns `false`: the caller must [`decrement`](Self::decrement).
     #[inline]
-    pub fn update(&mut self, key: &K::Borrowed, hash: u64) -> bool {
-        if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.borrowed() == key) {
+    pub fn update(&mut self, key: K::Ref<'_>, hash: u64) -> bool {
+        if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.is(key)) {
             *count += 1;
             return true;
         }
@@ -60,16 +60,7 @@ impl<K: Key> MisraGries<K> {
     }
 
     /// The keys and their counters, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (&K, u64)> {
-        self.counters.iter().map(|(key, count)| (key, *count))
-    }
-}
-
-impl<K> IntoIterator for MisraGries<K> {
-    type Item = (K, u64);
-    type IntoIter = hashbrown::hash_table::IntoIter<(K, u64)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.counters.into_iter()
+    pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
+        self.counters.iter().map(|(key, count)| (key.borrowed(), *count))
     }
 }

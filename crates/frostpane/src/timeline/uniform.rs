@@ -73,7 +73,7 @@ impl<K: Key> Timeline<K> {
 
     /// One event at a position. Returns `false` if it came too late and was dropped.
     #[inline]
-    pub fn update(&mut self, position: i64, key: Option<&K::Borrowed>) -> bool {
+    pub fn update(&mut self, position: i64, key: Option<K::Ref<'_>>) -> bool {
         if let Some((latest, block)) = &mut self.head
             && (block.start..block.start + self.grid.slide).contains(&position)
         {
@@ -206,7 +206,7 @@ mod tests {
             for i in 0..20_000 {
                 // Forwards with stragglers, and now and then a jump.
                 let position = i - (i * i) % 50 + 500 * (i / 4_000);
-                timeline.update(position, Some(&(i as u64 % 1_000)));
+                timeline.update(position, Some(i as u64 % 1_000));
                 assert!(timeline.closed.len() as i64 <= length / slide + 1);
                 assert!(timeline.waiting.len() as i64 <= lateness / slide + 2);
                 assert!(timeline.closed.iter().all(|block| block.pane.counts().len() <= 4));

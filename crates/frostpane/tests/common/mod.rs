@@ -37,7 +37,7 @@ pub fn real_stream(name: &'static str) -> Option<Stream> {
 }
 
 /// True counts.
-pub fn count<'a, K: Eq + Hash + 'a + ?Sized>(keys: impl IntoIterator<Item = &'a K>) -> HashMap<&'a K, u64> {
+pub fn count<K: Eq + Hash>(keys: impl IntoIterator<Item = K>) -> HashMap<K, u64> {
     let mut counts = HashMap::new();
     for key in keys {
         *counts.entry(key).or_insert(0) += 1;
@@ -54,13 +54,10 @@ pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
 }
 
 /// Whether the three promises are true of a release, at the alpha it was asked for.
-pub fn promises_true<K: Key>(release: &Release<K>, counts: &HashMap<&K::Borrowed, u64>) -> bool
-where
-    K::Borrowed: Hash,
-{
+pub fn promises_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
     let line = release.alpha * norm_of(release.norm, counts.values().copied());
-    let truth = |key: &K| counts.get(key.borrowed()).copied().unwrap_or(0) as f64;
-    let listed = |key: &K::Borrowed| release.heavy.iter().any(|heavy| heavy.key.borrowed() == key);
+    let truth = |key: &K| counts.get(key).copied().unwrap_or(0) as f64;
+    let listed = |key: &K| release.heavy.iter().any(|heavy| heavy.key == *key);
     let complete = counts
         .iter()
         .all(|(key, count)| (*count as f64) < line || listed(key));
@@ -73,11 +70,8 @@ where
 }
 
 /// Whether every other statement of a release is true.
-pub fn statements_true<K: Key>(release: &Release<K>, counts: &HashMap<&K::Borrowed, u64>) -> bool
-where
-    K::Borrowed: Hash,
-{
-    let truth = |key: &K| counts.get(key.borrowed()).copied().unwrap_or(0);
+pub fn statements_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
+    let truth = |key: &K| counts.get(key).copied().unwrap_or(0);
     let inside = release
         .heavy
         .iter()
@@ -88,7 +82,7 @@ where
         .collect();
     let complete = sure
         .iter()
-        .all(|(key, _)| release.heavy.iter().any(|heavy| heavy.key.borrowed() == **key));
+        .all(|(key, _)| release.heavy.iter().any(|heavy| heavy.key == **key));
     let clean = release
         .heavy
         .iter()

@@ -1,0 +1,71 @@
+//! Counts of a closed pane, packed.
+
+use std::marker::PhantomData;
+
+use crate::key::{Key, pack_number, unpack_number};
+
+/// Keys with their counts, one after the other in one block of memory: a key of 16 bytes takes about 19.
+#[derive(Clone, Debug)]
+pub struct Counts<K> {
+    bytes: Vec<u8>,
+    entries: usize,
+    keys: PhantomData<K>,
+}
+
+impl<K: Key> Counts<K> {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.entries
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// The keys and their counts, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
+        let mut rest = self.bytes.as_slice();
+        (0..self.entries).map(move |_| {
+            let key = K::unpack(&mut rest);
+            (key, unpack_number(&mut rest))
+        })
+    }
+
+    fn push(&mut self, key: K::Ref<'_>, count: u64) {
+        K::pack(key, &mut self.bytes);
+        pack_number(count, &mut self.bytes);
+        self.entries += 1;
+    }
+
+    /// Packs keys with their counts.
+    pub fn collect<'a>(counts: impl Iterator<Item = (K::Ref<'a>, u64)>) -> Self {
+        let mut packed = Self {
+            bytes: Vec::new(),
+            entries: 0,
+            keys: PhantomData,
+        };
+        counts.for_each(|(key, count)| packed.push(key, count));
+        packed.bytes.shrink_to_fit();
+        packed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Bytes;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let long = vec![b'x'; 65_536];
+        let keys: [&[u8]; 5] = [b"", b"a", b"\xff\x80\x00", &[0x80; 200], &long];
+        let numbers = [1, 127, 128, 16_384, u64::MAX];
+        let packed = Counts::<Bytes>::collect(keys.into_iter().zip(numbers));
+        assert!(packed.iter().eq(keys.into_iter().zip(numbers)));
+        assert_eq!(packed.len(), 5);
+
+        let packed = Counts::<u64>::collect(numbers.into_iter().zip(numbers));
+        assert!(packed.iter().eq(numbers.into_iter().zip(numbers)));
+    }
+}

@@ -1,0 +1,86 @@
+//! The counts of a window, added up by key.
+
+use std::borrow::Cow;
+
+use hashbrown::HashTable;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::pane::{Pane, add_up};
+
+/// Entries that are added up at a time: what a release needs beside the panes is bounded by this.
+pub(crate) const PART: usize = 1 << 17;
+
+/// The panes of a window, to be added up a part of the keys at a time.
+pub(crate) struct Sums<'a, K: Key> {
+    panes: &'a [Cow<'a, Pane<K>>],
+    parts: u64,
+    seed: u64,
+}
+
+impl<'a, K: Key> Sums<'a, K> {
+    pub fn new(panes: &'a [Cow<'a, Pane<K>>], seed: u64) -> Self {
+        let entries: usize = panes.iter().map(|pane| pane.counts().len()).sum();
+        Self {
+            panes,
+            parts: entries.div_ceil(PART).next_power_of_two() as u64,
+            seed,
+        }
+    }
+
+    /// Visits every key once with the sum of its counts, in tables of keys.
+    pub fn for_each_part(
+        &self,
+        mut visit: impl FnMut(&HashTable<(K::Ref<'a>, u64)>) -> Result<()>,
+    ) -> Result<()> {
+        let mut sums = HashTable::new();
+        for part in 0..self.parts {
+            let of_this_part = |key| self.parts == 1 || (K::hash(key, self.seed) >> 32) % self.parts == part;
+            sums.clear();
+            for pane in self.panes {
+                let counts = pane.counts().iter().filter(|(key, _)| of_this_part(*key));
+                add_up::<K>(&mut sums, counts, self.seed);
+            }
+            visit(&sums)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::pane::{OpenPane, PaneShape};
+
+    #[test]
+    fn every_key_is_visited_once_with_its_sum_however_many_parts_there_are() {
+        let shape = PaneShape::new(10_000, 0, None, 5).unwrap();
+        let panes: Vec<Cow<'_, Pane<u64>>> = (0..3)
+            .map(|pane| {
+                let mut open = OpenPane::new(shape);
+                (0..1_000).for_each(|i| open.update(Some(i % (300 + pane))));
+                Cow::Owned(open.close())
+            })
+            .collect();
+        let collected = |parts| {
+            let sums = Sums {
+                panes: &panes,
+                parts,
+                seed: 5,
+            };
+            let mut all = BTreeMap::new();
+            sums.for_each_part(|part| {
+                part.iter()
+                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                Ok(())
+            })
+            .unwrap();
+            all
+        };
+        let whole = collected(1);
+        assert_eq!(whole.values().sum::<u64>(), 3_000);
+        assert_eq!(collected(8), whole);
+    }
+}
