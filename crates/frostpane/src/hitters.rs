@@ -1,199 +1,19 @@
-//! The door: build, update, release.
+//! The door: update and release.
 
 use jiff::Timestamp;
 
+use crate::builder::Builder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
-use crate::noise::{Entropy, Epsilon, OsEntropy};
-use crate::pane::PaneShape;
-use crate::release::Norm;
-use crate::release::one_shot::{self, Coverage, Edge, Release, Terms};
-use crate::sketch::count_sketch::Dimensions;
+use crate::noise::{Entropy, OsEntropy};
+use crate::release::one_shot::{self, Coverage, Edge, Release};
+use crate::release::terms::Terms;
 use crate::timeline::uniform::Covered;
 use crate::timeline::window::Grid;
 use crate::timeline::{Span, Timeline, Window};
 use crate::universe::Keys;
 
-const MOST_ROWS: usize = 99;
-const WIDEST: usize = 1 << 24;
 const MICROS_PER_SECOND: i64 = 1_000_000;
-
-/// How to build [`HeavyHitters`]. Only the keys have no default.
-#[derive(Clone)]
-pub struct Builder<K: Key> {
-    keys: Keys<K>,
-    norm: Norm,
-    alpha: f64,
-    epsilon: f64,
-    delta: f64,
-    window: Window,
-    confidence: f64,
-    releases: u32,
-    entries: u32,
-    capacity: usize,
-    sketch: Dimensions,
-}
-
-impl<K: Key> Builder<K> {
-    fn new(keys: Keys<K>) -> Self {
-        Self {
-            keys,
-            norm: Norm::L2,
-            alpha: 0.05,
-            epsilon: 1.0,
-            delta: 1e-9,
-            window: Window::events(1_000_000).into(),
-            confidence: 0.95,
-            releases: 1,
-            entries: 16_384,
-            capacity: 65_536,
-            sketch: Dimensions {
-                rows: 5,
-                width: 2_048,
-            },
-        }
-    }
-
-    /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless told.
-    pub fn norm(self, norm: Norm) -> Self {
-        Self { norm, ..self }
-    }
-
-    /// A key is heavy from this share of the norm on; 0.05 unless told.
-    pub fn alpha(self, alpha: f64) -> Self {
-        Self { alpha, ..self }
-    }
-
-    /// The privacy loss of a release; 1 unless told.
-    pub fn epsilon(self, epsilon: f64) -> Self {
-        Self { epsilon, ..self }
-    }
-
-    /// The chance with which the loss may be larger; 1e-9 unless told. Declared keys need none and spend none.
-    pub fn delta(self, delta: f64) -> Self {
-        Self { delta, ..self }
-    }
-
-    /// The longest window; a million events unless told.
-    pub fn window(self, window: impl Into<Window>) -> Self {
-        Self {
-            window: window.into(),
-            ..self
-        }
-    }
-
-    /// With what probability the statements of a release hold together; 0.95 unless told.
-    pub fn confidence(self, confidence: f64) -> Self {
-        Self { confidence, ..self }
-    }
-
-    /// In how many releases an event may be; 1 unless told. Each of them costs the epsilon and the delta: an event
-    /// loses at most `releases` times these.
-    pub fn releases(self, releases: u32) -> Self {
-        Self { releases, ..self }
-    }
-
-    /// The most keys that a closed pane keeps; 16,384 unless told. Panes of no more events are exact.
-    pub fn entries(self, entries: u32) -> Self {
-        Self { entries, ..self }
-    }
-
-    /// The most keys that an open pane counts; 65,536 unless told, never fewer than the entries.
-    pub fn capacity(self, capacity: usize) -> Self {
-        Self { capacity, ..self }
-    }
-
-    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact; 5 rows of 2,048
-    /// counters unless told.
-    pub fn sketch(self, rows: usize, width: usize) -> Self {
-        Self {
-            sketch: Dimensions { rows, width },
-            ..self
-        }
-    }
-
-    /// Checks everything and starts an empty window.
-    pub fn build(self) -> Result<HeavyHitters<K>> {
-        let grid = self.window.grid()?;
-        let terms = self.terms(&grid)?;
-        Ok(HeavyHitters {
-            timeline: Timeline::new(grid, terms.shape),
-            window: self.window,
-            grid,
-            terms,
-            releases: self.releases,
-            arrived: 0,
-            dropped: 0,
-        })
-    }
-
-    fn terms(&self, grid: &Grid) -> Result<Terms<K>> {
-        let epsilon = Epsilon::new(self.epsilon)?;
-        within(
-            self.alpha,
-            "alpha",
-            "0.05 finds keys with a twentieth of the norm",
-        )?;
-        within(self.confidence, "confidence", "0.95 is a common choice")?;
-        if self.releases == 0 {
-            return Err(Error::parameter(
-                "releases is 0, but an event must be allowed in at least 1 release",
-            ));
-        }
-        let Dimensions { rows, width } = self.sketch;
-        if rows % 2 == 0 || !width.is_power_of_two() || rows > MOST_ROWS || width > WIDEST {
-            return Err(Error::parameter(format!(
-                "the sketch is {rows} rows of {width}, but the rows must be odd, at most {MOST_ROWS}, and the width a power of two, \
-                 at most {WIDEST}"
-            )));
-        }
-        let always_exact =
-            matches!(self.window, Window::Events(_)) && grid.slide as u64 <= u64::from(self.entries);
-        Ok(Terms {
-            norm: self.norm,
-            alpha: self.alpha,
-            epsilon,
-            delta: self.checked_delta()?,
-            confidence: self.confidence,
-            keys: self.keys.clone(),
-            shape: PaneShape::new(
-                self.entries,
-                self.capacity,
-                (self.norm == Norm::L2 && !always_exact).then_some(self.sketch),
-                OsEntropy::new().word()?,
-            )?,
-        })
-    }
-
-    fn checked_delta(&self) -> Result<f64> {
-        match self.keys {
-            Keys::Declared(_) => Ok(0.0),
-            Keys::Open if self.delta == 0.0 => Err(Error::parameter(
-                "delta is 0, but open keys cannot be released purely, because a key that occurred once would be named \
-                 or not: declare the keys, or allow a small delta such as 1e-9",
-            )),
-            Keys::Open => {
-                within(
-                    self.delta,
-                    "delta",
-                    "take it far below one over the number of events, such as 1e-9",
-                )?;
-                Ok(self.delta)
-            }
-        }
-    }
-}
-
-/// Checks that a number lies between 0 and 1.
-fn within(value: f64, name: &str, advice: &str) -> Result<()> {
-    if value > 0.0 && value < 1.0 {
-        Ok(())
-    } else {
-        Err(Error::parameter(format!(
-            "{name} is {value}, but must be above 0 and below 1: {advice}"
-        )))
-    }
-}
 
 /// The heavy hitters of a sliding window, and private releases of them.
 ///
@@ -232,6 +52,19 @@ impl<K: Key> HeavyHitters<K> {
     /// Starts to build, from the keys that a release may name.
     pub fn builder(keys: Keys<K>) -> Builder<K> {
         Builder::new(keys)
+    }
+
+    pub(crate) fn new(window: Window, terms: Terms<K>, releases: u32) -> Result<Self> {
+        let grid = window.grid()?;
+        Ok(Self {
+            timeline: Timeline::new(grid, terms.shape),
+            window,
+            grid,
+            terms,
+            releases,
+            arrived: 0,
+            dropped: 0,
+        })
     }
 
     /// One event of a window by count.

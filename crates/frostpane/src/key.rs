@@ -6,6 +6,8 @@ use std::str::Utf8Chunk;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::plan::Footprint;
+
 /// A key made of bytes.
 pub type Bytes = Box<[u8]>;
 
@@ -43,6 +45,9 @@ pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
 
     /// The key as releases show it.
     fn shown(&self) -> Self::Shown;
+
+    /// What a key of this many bytes takes; integers have their own length.
+    fn footprint(bytes: u64) -> Footprint;
 }
 
 impl Key for Bytes {
@@ -87,6 +92,17 @@ impl Key for Bytes {
             _ => self.utf8_chunks().map(escape_chunk).collect(),
         }
     }
+
+    fn footprint(bytes: u64) -> Footprint {
+        let reference = size_of::<&[u8]>() as u64;
+        Footprint {
+            inline: reference,
+            // The system's allocator keeps 8 bytes of its own and rounds up to 16, from 32 on.
+            heap: (bytes + 8).next_multiple_of(16).max(32),
+            packed: bytes + 1,
+            reference,
+        }
+    }
 }
 
 impl Key for u64 {
@@ -127,6 +143,16 @@ impl Key for u64 {
 
     fn shown(&self) -> u64 {
         *self
+    }
+
+    fn footprint(_: u64) -> Footprint {
+        let bytes = size_of::<u64>() as u64;
+        Footprint {
+            inline: bytes,
+            heap: 0,
+            packed: bytes,
+            reference: bytes,
+        }
     }
 }
 

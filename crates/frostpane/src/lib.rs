@@ -35,20 +35,24 @@
 //! # }
 //! ```
 
+mod builder;
 pub mod counts;
 mod error;
 mod hitters;
 mod key;
 pub mod noise;
 pub mod pane;
+pub mod plan;
 pub mod release;
 pub mod sketch;
 pub mod timeline;
 mod universe;
 
+pub use builder::{Builder, DEFAULT_KEY_BYTES, DEFAULT_MEMORY};
 pub use error::{Error, ErrorKind, Result};
-pub use hitters::{Builder, HeavyHitters};
+pub use hitters::HeavyHitters;
 pub use key::{Bytes, Key, LONGEST_KEY};
+pub use plan::{Forecast, Plan};
 pub use release::{Coverage, Edge, Heavy, Norm, Promises, Release};
 pub use timeline::{ClockWindow, EventWindow, Span, Window};
 pub use universe::{Keys, Universe};

@@ -118,12 +118,12 @@ impl<K: Key> OpenPane<K> {
         self.events
     }
 
-    /// Closes the block. The cut follows from the number of events alone.
-    pub fn close(self) -> Pane<K> {
+    /// The block as a closed pane. The cut follows from the number of events alone.
+    pub fn close(&self) -> Pane<K> {
         let cut = self.shape.cut(self.events);
-        let sketch = match self.sketch {
+        let sketch = match &self.sketch {
             None if cut > 0 => self.shape.sketch_of::<K>(self.counts.iter()),
-            sketch => sketch,
+            sketch => sketch.clone(),
         };
         let raise = self.counts.decrements();
         let kept = self.counts.iter().filter(|(_, counter)| counter + raise > cut);

@@ -124,6 +124,17 @@ impl Guarantee {
         }
     }
 
+    /// Whether the promises hold at this norm and at every larger one: rounding up may cost the threshold 1 here and nothing there.
+    pub fn holds_from_here_on(&self) -> bool {
+        let reach = self.reach();
+        let exact = 0.75 * self.alpha * self.norm.value.max(0) as f64;
+        let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
+        let whole = self.alpha * self.norm.low;
+        most + (self.cut + reach.shortfall) as f64 <= whole
+            && least - reach.noise as f64 > self.alpha / 2.0 * self.norm.high
+            && (reach.noise + self.cut.div_ceil(2)) as f64 <= whole / 4.0
+    }
+
     /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it has.
     fn threshold_at(&self, alpha: f64) -> u64 {
         self.threshold.value().max(three_quarters(alpha, self.norm.value))

@@ -41,7 +41,7 @@ impl NormEstimate {
         }
     }
 
-    /// The L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1 between neighbours
+    /// Measures the L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1 between neighbours
     /// ([the proof](crate::sketch::count_sketch)).
     pub fn of_exact_counts(
         squares: u128,
@@ -49,18 +49,15 @@ impl NormEstimate {
         failure: f64,
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
-        let noise = DiscreteLaplace::new(1, epsilon);
-        let value = squares.isqrt() as i64 + noise.sample(entropy)?;
-        let spread = noise.quantile(1, failure) as i64;
-        Ok(Self {
-            value,
-            low: (value - spread).max(0) as f64,
-            high: (value + spread + 1).max(0) as f64,
-            by_sketch: false,
-        })
+        let noise = exact_noise(epsilon).sample(entropy)?;
+        Ok(Self::around_exact(
+            squares.isqrt() as i64 + noise,
+            epsilon,
+            failure,
+        ))
     }
 
-    /// The L2 norm by the sketch; it moves by at most 2 between neighbours (Lemma 4).
+    /// Measures the L2 norm by the sketch; it moves by at most 2 between neighbours (Lemma 4).
     pub fn of_sketch(
         sketch: &CountSketch,
         dimensions: Dimensions,
@@ -68,18 +65,45 @@ impl NormEstimate {
         failure: f64,
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
-        let noise = DiscreteLaplace::new(2, epsilon);
-        let value = sketch.norm() as i64 + noise.sample(entropy)?;
-        let spread = noise.quantile(1, failure / 3.0) as i64;
+        let noise = sketch_noise(epsilon).sample(entropy)?;
+        Ok(Self::around_sketch(
+            sketch.norm() as i64 + noise,
+            dimensions,
+            epsilon,
+            failure,
+        ))
+    }
+
+    /// What a noisy norm of exact counts says about the norm.
+    pub(crate) fn around_exact(value: i64, epsilon: Epsilon, failure: f64) -> Self {
+        let spread = exact_noise(epsilon).quantile(1, failure) as i64;
+        Self {
+            value,
+            low: (value - spread).max(0) as f64,
+            high: (value + spread + 1).max(0) as f64,
+            by_sketch: false,
+        }
+    }
+
+    /// What a noisy norm by a sketch says about the norm.
+    pub(crate) fn around_sketch(value: i64, dimensions: Dimensions, epsilon: Epsilon, failure: f64) -> Self {
+        let spread = sketch_noise(epsilon).quantile(1, failure / 3.0) as i64;
         let error = dimensions.squared_error(failure * 2.0 / 3.0);
-        let shrink = (1.0 - error).max(0.0).sqrt();
-        Ok(Self {
+        Self {
             value,
             low: (value - spread).max(0) as f64 / (1.0 + error).sqrt(),
-            high: (value + spread + 1).max(0) as f64 / shrink,
+            high: (value + spread + 1).max(0) as f64 / (1.0 - error).max(0.0).sqrt(),
             by_sketch: true,
-        })
+        }
     }
+}
+
+fn exact_noise(epsilon: Epsilon) -> DiscreteLaplace {
+    DiscreteLaplace::new(1, epsilon)
+}
+
+fn sketch_noise(epsilon: Epsilon) -> DiscreteLaplace {
+    DiscreteLaplace::new(2, epsilon)
 }
 
 /// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.

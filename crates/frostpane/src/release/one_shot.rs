@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::key::Key;
-use crate::noise::{DiscreteLaplace, Entropy, Epsilon, Threshold};
-use crate::pane::{Pane, PaneShape};
-use crate::release::guarantee::{Guarantee, Promises};
-use crate::release::norm::{Norm, NormEstimate, three_quarters};
+use crate::noise::{Entropy, Threshold};
+use crate::pane::Pane;
+use crate::release::guarantee::Promises;
+use crate::release::norm::{Norm, NormEstimate};
 use crate::release::sums::Sums;
+use crate::release::terms::Terms;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::sum_of_squares;
 use crate::timeline::uniform::Covered;
@@ -20,11 +21,6 @@ use crate::universe::Keys;
 
 /// What the privacy of a release protects.
 pub const UNIT: &str = "the key of one event";
-
-/// The share of epsilon that the L2 norm receives: one part in ten.
-const NORM_PART: u64 = 1;
-const COUNTS_PART: u64 = 9;
-const PARTS: u64 = NORM_PART + COUNTS_PART;
 
 /// A private list of heavy hitters and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,44 +103,6 @@ fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Re
     key.shown().serialize(serializer)
 }
 
-/// What a release is asked to be: all of it public.
-#[derive(Clone)]
-pub(crate) struct Terms<K: Key> {
-    pub norm: Norm,
-    pub alpha: f64,
-    pub epsilon: Epsilon,
-    pub delta: f64,
-    pub confidence: f64,
-    pub keys: Keys<K>,
-    pub shape: PaneShape,
-}
-
-impl<K: Key> Terms<K> {
-    /// The threshold before the norm is known, with the noise of the counts.
-    fn threshold(&self) -> Threshold {
-        let epsilon = match self.norm {
-            Norm::L1 => self.epsilon,
-            Norm::L2 => self.epsilon.share(COUNTS_PART, PARTS),
-        };
-        let noise = DiscreteLaplace::new(2, epsilon);
-        match &self.keys {
-            Keys::Open => Threshold::for_open_keys(noise, self.delta),
-            Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
-        }
-    }
-
-    /// A public bound on how many keys receive noise.
-    fn keys_with_noise(&self, covered: Option<&Covered<'_, K>>) -> u64 {
-        match &self.keys {
-            Keys::Open => covered.map_or(0, |covered| {
-                let most = |events| self.shape.most_entries(events);
-                covered.panes.iter().map(|pane| most(pane.events())).sum()
-            }),
-            Keys::Declared(universe) => universe.size(),
-        }
-    }
-}
-
 /// Releases the heavy hitters of the covered panes.
 pub(crate) fn release<K: Key>(
     terms: &Terms<K>,
@@ -155,22 +113,14 @@ pub(crate) fn release<K: Key>(
     let panes = covered.map_or(&[][..], |covered| &covered.panes);
     let cut = panes.iter().map(|pane| pane.cut()).sum();
     let norm = measure_norm(terms, panes, cut, coverage.events, entropy)?;
-    let floor = terms.threshold();
-    let threshold = floor.raised_to(three_quarters(terms.alpha, norm.value));
+    let threshold = terms.threshold(&norm);
     let mut noisy = select(terms, panes, &threshold, entropy)?;
     noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
 
-    let guarantee = Guarantee {
-        alpha: terms.alpha,
-        events: coverage.events,
-        cut,
-        norm,
-        threshold,
-        floor: floor.value(),
-        keys_with_noise: terms.keys_with_noise(covered),
-        failure: terms.counts_failure(),
-    }
-    .state();
+    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| pane.events()));
+    let guarantee = terms
+        .guarantee(coverage.events, cut, norm, keys_with_noise)
+        .state();
     Ok(Release {
         version: env!("CARGO_PKG_VERSION"),
         norm: terms.norm,
@@ -200,20 +150,6 @@ pub(crate) fn release<K: Key>(
     })
 }
 
-impl<K: Key> Terms<K> {
-    /// The chance of an untrue statement is split: three tenths for the norm, where there is noise in it.
-    fn norm_failure(&self) -> f64 {
-        (1.0 - self.confidence) * 0.3
-    }
-
-    fn counts_failure(&self) -> f64 {
-        match self.norm {
-            Norm::L1 => 1.0 - self.confidence,
-            Norm::L2 => (1.0 - self.confidence) * 0.7,
-        }
-    }
-}
-
 /// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
 fn measure_norm<K: Key>(
     terms: &Terms<K>,
@@ -225,7 +161,7 @@ fn measure_norm<K: Key>(
     if terms.norm == Norm::L1 {
         return Ok(NormEstimate::of_events(events));
     }
-    let (epsilon, failure) = (terms.epsilon.share(NORM_PART, PARTS), terms.norm_failure());
+    let (epsilon, failure) = (terms.norm_epsilon(), terms.norm_failure());
     if let (Some(dimensions), true) = (terms.shape.sketch(), cut > 0) {
         let mut sketch = CountSketch::new(dimensions, terms.shape.seed());
         panes

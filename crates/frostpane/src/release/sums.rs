@@ -8,8 +8,13 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, add_up};
 
-/// Entries that are added up at a time: what a release needs beside the panes is bounded by this.
-pub(crate) const PART: usize = 1 << 17;
+/// In how many parts so many entries are added up: each takes a pass over the panes, and memory for its own keys only.
+pub(crate) fn parts(entries: u64) -> u64 {
+    entries.div_ceil(SMALL_PART).next_power_of_two().min(MOST_PARTS)
+}
+
+const SMALL_PART: u64 = 1 << 14;
+const MOST_PARTS: u64 = 16;
 
 /// The panes of a window, to be added up a part of the keys at a time.
 pub(crate) struct Sums<'a, K: Key> {
@@ -23,7 +28,7 @@ impl<'a, K: Key> Sums<'a, K> {
         let entries: usize = panes.iter().map(|pane| pane.counts().len()).sum();
         Self {
             panes,
-            parts: entries.div_ceil(PART).next_power_of_two() as u64,
+            parts: parts(entries as u64),
             seed,
         }
     }

@@ -61,6 +61,11 @@ impl CountSketch {
 }
 
 impl Dimensions {
+    /// How many bytes a sketch takes.
+    pub fn bytes(&self) -> u64 {
+        (self.rows * self.width * size_of::<i64>()) as u64
+    }
+
     /// A relative error `e` such that the squared norm by the sketch is below `1 - e` times the true
     /// one with probability at most `failure / 2`, and above `1 + e` times likewise.
     pub fn squared_error(&self, failure: f64) -> f64 {

@@ -176,7 +176,7 @@ impl<K: Key> Timeline<K> {
             latest: *latest,
             panes: closed
                 .map(|block| Cow::Borrowed(&block.pane))
-                .chain(open.map(|block| Cow::Owned(block.pane.clone().close())))
+                .chain(open.map(|block| Cow::Owned(block.pane.close())))
                 .collect(),
         })
     }

@@ -1,0 +1,245 @@
+//! How to build heavy hitters: parameters, their checks, and what they will do.
+
+use crate::error::{Error, Result};
+use crate::hitters::HeavyHitters;
+use crate::key::Key;
+use crate::noise::{Entropy, Epsilon, OsEntropy};
+use crate::pane::PaneShape;
+use crate::plan::{Forecast, Plan, Wishes};
+use crate::release::Norm;
+use crate::release::terms::Terms;
+use crate::sketch::count_sketch::Dimensions;
+use crate::timeline::Window;
+use crate::universe::Keys;
+
+const MOST_ROWS: usize = 99;
+const WIDEST: usize = 1 << 24;
+
+/// Memory unless told: 64 MB.
+pub const DEFAULT_MEMORY: u64 = 64_000_000;
+/// The mean length of keys made of bytes unless told.
+pub const DEFAULT_KEY_BYTES: u64 = 16;
+
+/// How to build [`HeavyHitters`]. Only the keys have no default.
+#[derive(Clone)]
+pub struct Builder<K: Key> {
+    keys: Keys<K>,
+    norm: Norm,
+    alpha: f64,
+    epsilon: f64,
+    delta: f64,
+    window: Window,
+    confidence: f64,
+    releases: u32,
+    memory: u64,
+    key_bytes: u64,
+    entries: Option<u32>,
+    sketch: Option<Dimensions>,
+}
+
+impl<K: Key> Builder<K> {
+    pub(crate) fn new(keys: Keys<K>) -> Self {
+        Self {
+            keys,
+            norm: Norm::L2,
+            alpha: 0.05,
+            epsilon: 1.0,
+            delta: 1e-9,
+            window: Window::events(1_000_000).into(),
+            confidence: 0.95,
+            releases: 1,
+            memory: DEFAULT_MEMORY,
+            key_bytes: DEFAULT_KEY_BYTES,
+            entries: None,
+            sketch: None,
+        }
+    }
+
+    /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless told.
+    pub fn norm(self, norm: Norm) -> Self {
+        Self { norm, ..self }
+    }
+
+    /// A key is heavy from this share of the norm on; 0.05 unless told.
+    pub fn alpha(self, alpha: f64) -> Self {
+        Self { alpha, ..self }
+    }
+
+    /// The privacy loss of a release; 1 unless told.
+    pub fn epsilon(self, epsilon: f64) -> Self {
+        Self { epsilon, ..self }
+    }
+
+    /// The chance with which the loss may be larger; 1e-9 unless told. Declared keys need none and spend none.
+    pub fn delta(self, delta: f64) -> Self {
+        Self { delta, ..self }
+    }
+
+    /// The longest window; a million events unless told.
+    pub fn window(self, window: impl Into<Window>) -> Self {
+        let window = window.into();
+        Self { window, ..self }
+    }
+
+    /// With what probability the statements of a release hold together; 0.95 unless told.
+    pub fn confidence(self, confidence: f64) -> Self {
+        Self { confidence, ..self }
+    }
+
+    /// In how many releases an event may be; 1 unless told. Each of them costs the epsilon and the delta: an event
+    /// loses at most `releases` times these.
+    pub fn releases(self, releases: u32) -> Self {
+        Self { releases, ..self }
+    }
+
+    /// The most memory to take, in bytes; 64 MB unless told. What panes keep follows from it.
+    pub fn memory(self, bytes: u64) -> Self {
+        Self {
+            memory: bytes,
+            ..self
+        }
+    }
+
+    /// The mean length of keys made of bytes, for the reckoning of memory; 16 unless told.
+    pub fn key_bytes(self, bytes: u64) -> Self {
+        Self {
+            key_bytes: bytes,
+            ..self
+        }
+    }
+
+    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are exact.
+    pub fn entries(self, entries: u32) -> Self {
+        Self {
+            entries: Some(entries),
+            ..self
+        }
+    }
+
+    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one that fits the
+    /// memory.
+    pub fn sketch(self, rows: usize, width: usize) -> Self {
+        Self {
+            sketch: Some(Dimensions { rows, width }),
+            ..self
+        }
+    }
+
+    /// How the window will be cut into panes, and the memory that takes.
+    pub fn plan(&self) -> Result<Plan> {
+        self.checked()?;
+        Plan::new(&Wishes {
+            grid: self.window.grid()?,
+            by_count: matches!(self.window, Window::Events(_)),
+            alpha: self.alpha,
+            l2: self.norm == Norm::L2,
+            declared: matches!(self.keys, Keys::Declared(_)),
+            footprint: K::footprint(self.key_bytes),
+            memory: self.memory,
+            entries: self.entries,
+            sketch: self.sketch,
+        })
+    }
+
+    /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at a
+    /// certain norm; without one, at the least norm at which the promises hold.
+    pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        let plan = self.plan()?;
+        Ok(Forecast::new(&self.terms(&plan, 0)?, &plan, events, norm))
+    }
+
+    /// The least epsilon, to the thousandth, at which every key that occurred `count` times is listed, as far as noise and
+    /// memory are concerned: alpha is taken as so small that it asks for nothing more. None if no epsilon up to 100 does.
+    pub fn epsilon_for(&self, count: u64, events: u64) -> Result<Option<f64>> {
+        let lists = |thousandths: u64| -> Result<bool> {
+            let builder = self.clone().epsilon(thousandths as f64 / 1e3);
+            Ok(builder.forecast(events, Some(0))?.least_listed <= count)
+        };
+        let (mut low, mut high) = (0, 100_000);
+        if !lists(high)? {
+            return Ok(None);
+        }
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if lists(middle)? {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        Ok(Some(high as f64 / 1e3))
+    }
+
+    /// Checks everything and starts an empty window.
+    pub fn build(self) -> Result<HeavyHitters<K>> {
+        let plan = self.plan()?;
+        let terms = self.terms(&plan, OsEntropy::new().word()?)?;
+        HeavyHitters::new(self.window, terms, self.releases)
+    }
+
+    fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
+        Ok(Terms {
+            norm: self.norm,
+            alpha: self.alpha,
+            epsilon: Epsilon::new(self.epsilon)?,
+            delta: if let Keys::Open = self.keys {
+                self.delta
+            } else {
+                0.0
+            },
+            confidence: self.confidence,
+            keys: self.keys.clone(),
+            shape: PaneShape::new(plan.entries, 0, plan.sketch, seed)?,
+        })
+    }
+
+    fn checked(&self) -> Result<()> {
+        Epsilon::new(self.epsilon)?;
+        within(
+            self.alpha,
+            "alpha",
+            "0.05 finds keys with a twentieth of the norm",
+        )?;
+        within(self.confidence, "confidence", "0.95 is a common choice")?;
+        if let Keys::Open = self.keys {
+            if self.delta == 0.0 {
+                return Err(Error::parameter(
+                    "delta is 0, but open keys cannot be released purely, because a key that occurred once would be named or \
+                     not: declare the keys, or allow a small delta such as 1e-9",
+                ));
+            }
+            within(
+                self.delta,
+                "delta",
+                "take it far below one over the number of events, such as 1e-9",
+            )?;
+        }
+        if self.releases == 0 {
+            return Err(Error::parameter(
+                "releases is 0, but an event must be allowed in at least 1 release",
+            ));
+        }
+        match self.sketch {
+            Some(Dimensions { rows, width })
+                if rows % 2 == 0 || !width.is_power_of_two() || rows > MOST_ROWS || width > WIDEST =>
+            {
+                Err(Error::parameter(format!(
+                    "the sketch is {rows} rows of {width}, but the rows must be odd, at most {MOST_ROWS}, and the width a power of \
+                     two, at most {WIDEST}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that a number lies between 0 and 1.
+fn within(value: f64, name: &str, advice: &str) -> Result<()> {
+    if value > 0.0 && value < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
+            "{name} is {value}, but must be above 0 and below 1: {advice}"
+        )))
+    }
+}
