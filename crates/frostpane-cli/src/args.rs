@@ -10,7 +10,7 @@ use crate::units::{Declared, Extent, duration};
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  the result was written, or its reader went away (a closed pipe)
-  1  the events, a file or the parameters were refused
+  1  events, a file or parameters were refused, or writing failed
   2  the command line is wrong";
 
 /// Names the frequent keys of a stream, with counts, under differential privacy

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use anstyle::Style;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 use crate::failure::Result;
 use crate::guarantee::write_guarantee;
 use crate::screen::Screen;
 use crate::table::{Room, interval, write_rest};
-use crate::text::{printable, width};
+use crate::text::{printable, width, write_wrapped};
 use crate::units::grouped;
 
 const EVENTS: u64 = 3_000_000;
@@ -123,7 +124,7 @@ pub fn run() -> Result<()> {
     let truth = truth(&stream, &release);
     write_comparison(&mut out, &release, &truth, &screen)?;
     write_guarantee(&mut out, &release, &screen)?;
-    write_words(&mut out, &release, &stream, &truth)?;
+    write_words(&mut out, &release, &stream, &truth, &screen)?;
     Ok(())
 }
 
@@ -148,11 +149,12 @@ fn write_comparison(
     truth: &Truth<'_>,
     screen: &Screen,
 ) -> io::Result<()> {
-    writeln!(
-        out,
-        "The last {} of them, as they may be published, beside the truth, which stays with you:\n",
+    let title = format!(
+        "The last {} of them, as they may be published, beside the truth, which stays with you:",
         grouped(release.window.events)
-    )?;
+    );
+    write_wrapped(out, "", &title, screen.width, Style::new())?;
+    writeln!(out)?;
     let shown: Vec<(&Heavy<Bytes>, String)> = release
         .heavy
         .iter()
@@ -193,22 +195,25 @@ fn write_words(
     release: &Release<Bytes>,
     stream: &[Cow<'static, str>],
     truth: &Truth<'_>,
+    screen: &Screen,
 ) -> io::Result<()> {
     let once = truth.values().filter(|count| **count == 1).count() as u64;
     let gone = TRENDS[0].search;
     let past = stream.iter().filter(|search| *search == gone).count() as u64;
-    writeln!(
-        out,
-        "
-In plain words: whoever reads this list learns next to nothing about any one search. Had one of them
-been different, any list would be at most {:.1} times as likely or unlikely as it is now (e to the
-epsilon), but for a chance of one in a billion. {} searches that were made only once stay unseen.
-\"{gone}\", searched {} times, is not listed either: it had left the window.
-
-Next: frostpane list FILE   (one event a line; more with frostpane list --help)",
+    let words = format!(
+        "In plain words: whoever reads this list learns next to nothing about any one search. Had one of them been \
+         different, any list would be at most {:.1} times as likely or unlikely as it is now (e to the epsilon), \
+         but for a chance of one in a billion. {} searches that were made only once stay unseen. \
+         \"{gone}\", searched {} times, is not listed either: it had left the window.",
         release.epsilon.exp(),
         grouped(once),
         grouped(past),
+    );
+    writeln!(out)?;
+    write_wrapped(out, "", &words, screen.width, Style::new())?;
+    writeln!(
+        out,
+        "\nNext: frostpane list FILE   (one event a line; more with frostpane list --help)"
     )
 }
 

@@ -21,8 +21,9 @@ pub fn run(command: Option<&str>) -> Result<()> {
             None => unknown(program, name),
         },
     };
-    Man::new(page).render(&mut io::stdout().lock())?;
-    Ok(())
+    let mut out = io::stdout().lock();
+    Man::new(page).render(&mut out)?;
+    Ok(out.flush()?)
 }
 
 fn with_exit_codes(page: clap::Command) -> clap::Command {
@@ -44,6 +45,7 @@ pub fn completions(shell: Shell) -> Result<()> {
     // Straight to the output it would panic on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "frostpane", &mut script);
-    io::stdout().lock().write_all(&script)?;
-    Ok(())
+    let mut out = io::stdout().lock();
+    out.write_all(&script)?;
+    Ok(out.flush()?)
 }

@@ -282,6 +282,43 @@ fn a_list_that_is_mostly_noise_is_told() {
 }
 
 #[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for args in [&["completions", "zsh"][..], &["man", "list"], &["list", "--csv"]] {
+        let mut child = command(args).spawn().unwrap();
+        drop(child.stdout.take());
+        let _ = child.stdin.take().unwrap().write_all(&trees());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{args:?}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_cannot_be_written_is_an_error() {
+    for args in [
+        &["completions", "zsh"][..],
+        &["man"],
+        &["list"],
+        &["list", "--csv"],
+        &["list", "--json"],
+    ] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let output = run(command(args).stdout(full), &trees());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = text(&output.stderr);
+        assert!(
+            told.contains("frostpane: cannot write the result: No space left"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn nobody_has_to_read_what_the_operator_is_told() {
     let mut child = command(&["list", "--csv", "--epsilon", "20"]).spawn().unwrap();
     drop(child.stderr.take());
