@@ -20,20 +20,18 @@ pub struct Progress {
     total_bytes: Option<u64>,
     events: u64,
     start: Instant,
-    /// The width of the line, if it is shown at all.
-    columns: Option<usize>,
+    shown: bool,
     drawn: Option<Instant>,
 }
 
 impl Progress {
     /// Shows how much of `total_bytes` is left, where that is known.
     pub fn new(total_bytes: Option<u64>) -> Self {
-        let screen = io::stderr().is_terminal().then(|| Screen::of(&io::stderr()));
         Self {
             total_bytes,
             events: 0,
             start: Instant::now(),
-            columns: screen.map(|screen| screen.width),
+            shown: io::stderr().is_terminal(),
             drawn: None,
         }
     }
@@ -52,16 +50,17 @@ impl Progress {
 
     #[cold]
     fn look(&mut self, bytes_read: u64) {
-        let Some(columns) = self.columns else { return };
         let now = Instant::now();
-        if now - self.drawn.unwrap_or(self.start) < PAUSE {
+        if !self.shown || now - self.drawn.unwrap_or(self.start) < PAUSE {
             return;
         }
         self.drawn = Some(now);
         let share = self
             .total_bytes
             .map(|total| bytes_read as f64 / total.max(1) as f64);
-        let line = cut(&line(self.events, now - self.start, share), columns - 1);
+        // Measured each time: people resize their terminals, and a line that wraps cannot be erased.
+        let room = Screen::of(&io::stderr()).width - 1;
+        let line = cut(&line(self.events, now - self.start, share), room);
         // A terminal that has gone is no reason to stop.
         let _ = write!(io::stderr(), "{ERASE_LINE}{line}");
     }
