@@ -7,9 +7,19 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::units::{Declared, Extent, duration};
 
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  the result was written, or its reader went away (a closed pipe)
+  1  events, a file or parameters were refused, or writing failed
+  2  the command line is wrong";
+
 /// Names the frequent keys of a stream, with counts, under differential privacy
 #[derive(Parser)]
-#[command(name = "frostpane", version, arg_required_else_help = true)]
+#[command(
+    name = "frostpane",
+    version,
+    arg_required_else_help = true,
+    after_help = EXIT_CODES)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -19,8 +29,16 @@ pub struct Args {
 pub enum Command {
     /// Show a private list beside the truth, on a stream that is made up: start here.
     Demo,
-    /// List the heavy hitters at the end of a stream.
     List(ListArgs),
+    /// Write completions for a shell to standard output.
+    Completions {
+        shell: clap_complete::Shell,
+    },
+    /// Write a manual page to standard output.
+    Man {
+        /// The command that the page is about [default: the whole program]
+        command: Option<String>,
+    },
 }
 
 /// List the heavy hitters at the end of a stream.
@@ -30,9 +48,12 @@ pub enum Command {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  frostpane list searches.txt
-  frostpane list --key 2 --time 1 --window 30d --slide 1d log.tsv.zst
-  cut -f3 visits.tsv | frostpane list --norm l1 --alpha 0.01 --keys pages.txt --json
+  The last million lines of a file, each a key:
+    frostpane list searches.txt
+  The last 30 days of a log, with times in column 1 and keys in 2:
+    frostpane list --key 2 --time 1 --window 30d --slide 1d log.tsv.zst
+  Pages that are known in advance, from a pipe, for another program:
+    cut -f3 visits.tsv | frostpane list --keys pages.txt --json
 
 Privacy protects the key of each single event. Releasing the same events again costs epsilon again.")]
 pub struct ListArgs {
@@ -83,6 +104,14 @@ pub struct ListArgs {
     /// Write the release as one JSON object
     #[arg(long)]
     pub json: bool,
+
+    /// Write the listed keys as comma-separated values, and the guarantee to standard error
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+
+    /// Show at most so many rows of the table; JSON and CSV are never cut [default: all]
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -4,10 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use frostpane::{Bytes, Edge, HeavyHitters, Key, Keys, Norm, Release, Window};
+use anstyle::Style;
+use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 use crate::failure::Result;
-use crate::table::{bar, printable, write_guarantee};
+use crate::guarantee::write_guarantee;
+use crate::screen::Screen;
+use crate::table::{Room, interval, write_rest};
+use crate::text::{printable, width, write_wrapped};
 use crate::units::grouped;
 
 const EVENTS: u64 = 3_000_000;
@@ -102,6 +106,7 @@ const TRENDS: [Trend; 4] = [
 
 pub fn run() -> Result<()> {
     let mut out = io::stdout().lock();
+    let screen = Screen::of(&out);
     writeln!(out, "Making up {} searches, in memory ...", grouped(EVENTS))?;
     out.flush()?;
     let stream = Searches::new().stream();
@@ -117,9 +122,9 @@ pub fn run() -> Result<()> {
     }
     let release = hitters.release()?;
     let truth = truth(&stream, &release);
-    write_comparison(&mut out, &release, &truth)?;
-    write_guarantee(&mut out, &release)?;
-    write_words(&mut out, &release, &stream, &truth)?;
+    write_comparison(&mut out, &release, &truth, &screen)?;
+    write_guarantee(&mut out, &release, &screen)?;
+    write_words(&mut out, &release, &stream, &truth, &screen)?;
     Ok(())
 }
 
@@ -138,33 +143,50 @@ fn truth<'a>(stream: &'a [Cow<'static, str>], release: &Release<Bytes>) -> Truth
     counts
 }
 
-fn write_comparison(out: &mut impl Write, release: &Release<Bytes>, truth: &Truth<'_>) -> io::Result<()> {
-    writeln!(
-        out,
-        "The last {} of them, as they may be published, beside the truth, which stays with you:\n",
+fn write_comparison(
+    out: &mut impl Write,
+    release: &Release<Bytes>,
+    truth: &Truth<'_>,
+    screen: &Screen,
+) -> io::Result<()> {
+    let title = format!(
+        "The last {} of them, as they may be published, beside the truth, which stays with you:",
         grouped(release.window.events)
-    )?;
+    );
+    write_wrapped(out, "", &title, screen.width, Style::new())?;
+    writeln!(out)?;
+    let shown: Vec<(&Heavy<Bytes>, String)> = release
+        .heavy
+        .iter()
+        .take(ROWS_SHOWN)
+        .map(|heavy| (heavy, printable(&heavy.key.shown())))
+        .collect();
+    let widest = shown.iter().map(|(_, search)| width(search)).max();
+    let room = Room::beside(&[9, 17, 7], widest.unwrap_or(0), screen);
+    let blank = " ".repeat(room.bar_width);
+    let (most, dim) = (
+        release.heavy.first().map_or(0, |heavy| heavy.count),
+        screen.styles.interval,
+    );
+
     writeln!(
         out,
-        "  {:>9}  {:<17}  {:>7}  {:<20}  search",
-        "published", "between", "true", ""
+        "  {:>9}  {:<17}  {:>7}  {blank}  search",
+        "published", "between", "true"
     )?;
-    let most = release.heavy.first().map_or(0, |heavy| heavy.count);
-    for heavy in release.heavy.iter().take(ROWS_SHOWN) {
+    for (heavy, search) in &shown {
         writeln!(
             out,
-            "  {:>9}  {:<17}  {:>7}  {:<20}  {}",
+            "  {:>9}  {dim}{:<17}{dim:#}  {:>7}  {}  {}",
             grouped(heavy.count),
-            format!("{} to {}", grouped(heavy.low), grouped(heavy.high)),
+            interval(heavy),
             grouped(truth.get(heavy.key.as_ref()).copied().unwrap_or(0)),
-            bar(heavy.count, most),
-            printable(&heavy.key.shown())
+            room.bar(heavy.count, most, screen),
+            room.key(search)
         )?;
     }
-    match release.heavy.len().saturating_sub(ROWS_SHOWN) {
-        0 => writeln!(out),
-        more => writeln!(out, "  ... and {more} more\n"),
-    }
+    write_rest(out, release.heavy.len() - shown.len())?;
+    writeln!(out)
 }
 
 /// What the list did not show, and why that is the point.
@@ -173,22 +195,25 @@ fn write_words(
     release: &Release<Bytes>,
     stream: &[Cow<'static, str>],
     truth: &Truth<'_>,
+    screen: &Screen,
 ) -> io::Result<()> {
     let once = truth.values().filter(|count| **count == 1).count() as u64;
     let gone = TRENDS[0].search;
     let past = stream.iter().filter(|search| *search == gone).count() as u64;
-    writeln!(
-        out,
-        "
-In plain words: whoever reads this list learns next to nothing about any one search. Had one of them
-been different, any list would be at most {:.1} times as likely or unlikely as it is now (e to the
-epsilon), but for a chance of one in a billion. {} searches that were made only once stay unseen.
-\"{gone}\", searched {} times, is not listed either: it had left the window.
-
-Next: frostpane list FILE   (one event a line; more with frostpane list --help)",
+    let words = format!(
+        "In plain words: whoever reads this list learns next to nothing about any one search. Had one of them been \
+         different, any list would be at most {:.1} times as likely or unlikely as it is now (e to the epsilon), \
+         but for a chance of one in a billion. {} searches that were made only once stay unseen. \
+         \"{gone}\", searched {} times, is not listed either: it had left the window.",
         release.epsilon.exp(),
         grouped(once),
         grouped(past),
+    );
+    writeln!(out)?;
+    write_wrapped(out, "", &words, screen.width, Style::new())?;
+    writeln!(
+        out,
+        "\nNext: frostpane list FILE   (one event a line; more with frostpane list --help)"
     )
 }
 

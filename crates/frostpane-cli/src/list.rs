@@ -1,18 +1,18 @@
 //! `frostpane list`: one private list of the end of a stream.
 
-use std::io::{self, IsTerminal, Write};
-use std::time::Instant;
+use std::io::{self, BufWriter, Write};
 
-use frostpane::{Bytes, HeavyHitters, Key, Keys, Window};
+use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Window};
 
 use crate::args::ListArgs;
 use crate::failure::{Failure, Result};
+use crate::guarantee::write_guarantee;
 use crate::input::{Columns, Event, for_each_line, name};
-use crate::table;
+use crate::progress::Progress;
+use crate::screen::Screen;
 use crate::units::{Declared, Extent, grouped};
-
-/// Events between two looks at the clock.
-const PROGRESS_STEP: u64 = 1 << 18;
+use crate::warnings::tell;
+use crate::{csv, table, warnings};
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match &args.keys {
@@ -41,28 +41,45 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
         .window(window(args)?)
         .build()?;
     let by_clock = matches!(args.window, Extent::Clock(_));
-    let mut progress = Progress::new();
+    let mut progress = Progress::new(None);
     for_each_line(&args.files, |file, number, line| {
         let in_line = |message: String| format!("{}, line {number}: {message}", name(file));
         let event = columns.event(line).map_err(in_line)?;
         push(&mut hitters, event, by_clock).map_err(|error| in_line(error.to_string()))?;
-        progress.step();
+        progress.step(0);
         Ok(())
     })?;
     progress.finish();
     if hitters.dropped() > 0 {
-        eprintln!(
-            "frostpane: {} events came too late and were left out; allow for them with --lateness",
+        tell(format_args!(
+            "{} events came too late and were left out; allow for them with --lateness",
             grouped(hitters.dropped())
-        );
+        ));
     }
     let release = hitters.release()?;
-    let mut out = io::stdout().lock();
+    for warning in warnings::about(args, &release) {
+        tell(format_args!("warning: {warning}"));
+    }
+    write(args, &release)
+}
+
+fn write<K: Key>(args: &ListArgs, release: &Release<K>) -> Result<()> {
+    let stdout = io::stdout().lock();
+    let screen = Screen::of(&stdout);
+    let mut out = BufWriter::new(stdout);
     if args.json {
-        serde_json::to_writer(&mut out, &release).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, release).map_err(io::Error::from)?;
         writeln!(out)?;
+    } else if args.csv {
+        csv::write_release(&mut out, release)?;
     } else {
-        table::write_release(&mut out, &release)?;
+        table::write_release(&mut out, release, &screen, args.rows)?;
+    }
+    out.flush()?;
+    if args.csv {
+        let mut errors = io::stderr().lock();
+        let screen = Screen::of(&errors);
+        write_guarantee(&mut errors, release, &screen)?;
     }
     Ok(())
 }
@@ -128,35 +145,4 @@ fn push<K: TextKey>(
         (None, Some(key)) => hitters.update(key),
         (None, None) => hitters.update_without_key(),
     })
-}
-
-/// How many events have been read, on standard error where a person looks at it.
-struct Progress {
-    shown: bool,
-    events: u64,
-    start: Instant,
-}
-
-impl Progress {
-    fn new() -> Self {
-        Self {
-            shown: io::stderr().is_terminal(),
-            events: 0,
-            start: Instant::now(),
-        }
-    }
-
-    fn step(&mut self) {
-        self.events += 1;
-        if self.shown && self.events.is_multiple_of(PROGRESS_STEP) {
-            let rate = self.events as f64 / self.start.elapsed().as_secs_f64() / 1e6;
-            eprint!("\r{} events, {rate:.1} million a second ", grouped(self.events));
-        }
-    }
-
-    fn finish(&self) {
-        if self.shown && self.events >= PROGRESS_STEP {
-            eprint!("\r\x1b[K");
-        }
-    }
 }

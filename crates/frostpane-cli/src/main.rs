@@ -1,12 +1,19 @@
 //! The `frostpane` program.
 
 mod args;
+mod csv;
 mod demo;
 mod failure;
+mod guarantee;
 mod input;
 mod list;
+mod man;
+mod progress;
+mod screen;
 mod table;
+mod text;
 mod units;
+mod warnings;
 
 use std::process::ExitCode;
 
@@ -18,12 +25,14 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Demo => demo::run(),
         Command::List(args) => list::run(&args),
+        Command::Completions { shell } => man::completions(shell),
+        Command::Man { command } => man::run(command.as_deref()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("frostpane: {failure}");
+            warnings::tell(failure);
             ExitCode::FAILURE
         }
     }

@@ -2,20 +2,35 @@
 
 use std::io::{self, Write};
 
-use frostpane::{Coverage, Edge, Key, Norm, Release};
+use anstyle::Style;
+use frostpane::{Coverage, Edge, Heavy, Key, Norm, Release};
 
+use crate::guarantee::write_guarantee;
+use crate::screen::Screen;
+use crate::text::{cut, printable, width, write_wrapped};
 use crate::units::grouped;
 
-/// Keys longer than this are cut in the middle of the screen, never in the JSON.
-const KEY_WIDTH: usize = 48;
-const BAR_WIDTH: usize = 20;
-const TEXT_WIDTH: usize = 96;
+const BAR_WIDTHS: (usize, usize) = (10, 40);
+/// A key has at least this much room, even where the line then is too long.
+const LEAST_KEY: usize = 8;
+const GAP: usize = 2;
 
-/// The list, and what it can be trusted for.
-pub fn write_release<K: Key>(out: &mut impl Write, release: &Release<K>) -> io::Result<()> {
-    writeln!(out, "{}\n", title(release))?;
-    write_list(out, release)?;
-    write_guarantee(out, release)
+/// The list, and what it can be trusted for. Shows no more than so many rows, if that is given.
+pub fn write_release<K: Key>(
+    out: &mut impl Write,
+    release: &Release<K>,
+    screen: &Screen,
+    most: Option<usize>,
+) -> io::Result<()> {
+    write_wrapped(out, "", &title(release), screen.width, Style::new())?;
+    writeln!(out)?;
+    if release.heavy.is_empty() {
+        write_note(out, release, screen)?;
+    } else {
+        write_list(out, &release.heavy, screen, most.unwrap_or(usize::MAX))?;
+    }
+    writeln!(out)?;
+    write_guarantee(out, release, screen)
 }
 
 fn title<K: Key>(release: &Release<K>) -> String {
@@ -46,161 +61,145 @@ fn covered(window: &Coverage) -> String {
     }
 }
 
-fn write_list<K: Key>(out: &mut impl Write, release: &Release<K>) -> io::Result<()> {
-    let Some(first) = release.heavy.first() else {
-        return writeln!(
-            out,
-            "  The list is empty: {}.\n",
-            release.note.as_deref().unwrap_or("nothing passed")
-        );
+fn write_note<K: Key>(out: &mut impl Write, release: &Release<K>, screen: &Screen) -> io::Result<()> {
+    let why = release.note.as_deref().unwrap_or("nothing passed");
+    let note = format!("The list is empty: {why}.");
+    write_wrapped(out, "  ", &note, screen.width, Style::new())
+}
+
+fn write_list<K: Key>(
+    out: &mut impl Write,
+    heavy: &[Heavy<K>],
+    screen: &Screen,
+    most: usize,
+) -> io::Result<()> {
+    let rows: Vec<Row> = heavy.iter().take(most).map(Row::new).collect();
+    let widest = |heading: &str, cell: fn(&Row) -> &str| {
+        let cells = rows.iter().map(|row| width(cell(row)));
+        cells.fold(heading.len(), usize::max)
     };
-    let rows: Vec<(String, String)> = release
-        .heavy
-        .iter()
-        .map(|heavy| {
-            let interval = format!("{} to {}", grouped(heavy.low), grouped(heavy.high));
-            (grouped(heavy.count), interval)
-        })
-        .collect();
-    let wide = |width: usize, text: &String| width.max(text.len());
-    let count_width = rows.iter().map(|(count, _)| count).fold("count".len(), wide);
-    let interval_width = rows
-        .iter()
-        .map(|(_, interval)| interval)
-        .fold("between".len(), wide);
+    let counts = widest("count", |row| &row.shown);
+    let intervals = widest("between", |row| &row.interval);
+    let room = Room::beside(&[counts, intervals], widest("key", |row| &row.key), screen);
+    let first = rows.first().map_or(0, |row| row.count);
+    let dim = screen.styles.interval;
+
+    let blank = " ".repeat(room.bar_width);
     writeln!(
         out,
-        "  {:>count_width$}  {:<interval_width$}  {:<BAR_WIDTH$}  key",
-        "count", "between", ""
+        "  {:>counts$}  {:<intervals$}  {blank}  key",
+        "count", "between"
     )?;
-    for ((count, interval), heavy) in rows.iter().zip(&release.heavy) {
-        let bar = bar(heavy.count, first.count);
-        let key = printable(&heavy.key.shown().to_string());
+    for row in &rows {
+        let (shown, interval, key) = (&row.shown, &row.interval, room.key(&row.key));
+        let bar = room.bar(row.count, first, screen);
         writeln!(
             out,
-            "  {count:>count_width$}  {interval:<interval_width$}  {bar:<BAR_WIDTH$}  {key}"
+            "  {shown:>counts$}  {dim}{interval:<intervals$}{dim:#}  {bar}  {key}"
         )?;
     }
-    writeln!(out)
+    write_rest(out, heavy.len() - rows.len())
 }
 
-/// What the numbers of a release mean, in words.
-pub fn write_guarantee<K: Key>(out: &mut impl Write, release: &Release<K>) -> io::Result<()> {
-    let mut statements = Vec::new();
-    if !release.heavy.is_empty() {
-        statements.push("every true count lies between the two numbers beside it;".to_owned());
-    }
-    statements.push(format!(
-        "every key that occurred {} times or more is listed;",
-        grouped(release.complete_above)
-    ));
-    statements.push(match release.nothing_below {
-        0 => "but a key may be listed because of its noise alone, even if it never occurred;".to_owned(),
-        least => format!("no key that occurred fewer than {} times is;", grouped(least)),
-    });
-    statements.push(promises(release));
-    writeln!(
-        out,
-        "With {} % confidence, all of this holds at once:",
-        percent(release.confidence)
-    )?;
-    for statement in statements {
-        write_wrapped(out, "- ", &statement)?;
-    }
-    let delta = match release.delta {
-        0.0 => "pure (delta 0)".to_owned(),
-        delta => format!("delta {delta:e}"),
-    };
-    let privacy = format!(
-        "Privacy: epsilon {}, {delta}, for {}. Not hidden: that an event took place, when, and how many did.",
-        release.epsilon, release.unit
-    );
-    write_wrapped(out, "", &privacy)
-}
-
-fn promises<K: Key>(release: &Release<K>) -> String {
-    let Release { alpha, promises, .. } = release;
-    match &promises.reason {
-        None => format!(
-            "the three promises at alpha {alpha}: every key with alpha times the norm (about {}) is listed, none with half of that, \
-             and counts are right to a quarter of it.",
-            grouped((alpha * release.norm_estimate as f64).round() as u64)
-        ),
-        Some(reason) => format!("the three promises are not made at alpha {alpha}: {reason}."),
+/// How many keys a table leaves out.
+pub fn write_rest(out: &mut impl Write, more: usize) -> io::Result<()> {
+    match more {
+        0 => Ok(()),
+        more => writeln!(out, "  ... and {} more", grouped(more as u64)),
     }
 }
 
-/// Breaks a text into lines; all but the first are indented as far as the bullet is wide.
-fn write_wrapped(out: &mut impl Write, bullet: &str, text: &str) -> io::Result<()> {
-    let (mut line, indent) = (bullet.to_owned(), " ".repeat(bullet.len()));
-    let mut fresh = true;
-    for word in text.split(' ') {
-        if !fresh && line.chars().count() + 1 + word.chars().count() > TEXT_WIDTH {
-            writeln!(out, "{line}")?;
-            line.clone_from(&indent);
-            fresh = true;
+struct Row {
+    count: u64,
+    shown: String,
+    interval: String,
+    key: String,
+}
+
+impl Row {
+    fn new<K: Key>(heavy: &Heavy<K>) -> Self {
+        Self {
+            count: heavy.count,
+            shown: grouped(heavy.count),
+            interval: interval(heavy),
+            key: printable(&heavy.key.shown().to_string()),
         }
-        if !fresh {
-            line.push(' ');
-        }
-        line.push_str(word);
-        fresh = false;
     }
-    writeln!(out, "{line}")
 }
 
-fn percent(share: f64) -> f64 {
-    (share * 1e4).round() / 100.0
+/// The two numbers between which the true count lies.
+pub fn interval<K: Key>(heavy: &Heavy<K>) -> String {
+    format!("{} to {}", grouped(heavy.low), grouped(heavy.high))
 }
 
-/// A bar in proportion, in eighths of a character.
-pub fn bar(count: u64, most: u64) -> String {
-    let eighths = (count as f64 / most.max(1) as f64 * BAR_WIDTH as f64 * 8.0).round() as usize;
+/// How a line shares what its numbers leave between bar and key.
+pub struct Room {
+    pub bar_width: usize,
+    pub key_width: usize,
+}
+
+impl Room {
+    /// The key takes what it needs and leaves room for a short bar; the bar takes the rest, up to a point.
+    pub fn beside(numbers: &[usize], widest_key: usize, screen: &Screen) -> Self {
+        let (shortest, longest) = BAR_WIDTHS;
+        let taken: usize = numbers.iter().map(|number| GAP + number).sum();
+        let left = screen.width.saturating_sub(taken + 2 * GAP);
+        let key_width = widest_key.min(left.saturating_sub(shortest).max(LEAST_KEY));
+        Self {
+            bar_width: left.saturating_sub(key_width).clamp(shortest, longest),
+            key_width,
+        }
+    }
+
+    /// A bar in proportion, in its colour, with spaces up to the next column.
+    pub fn bar(&self, count: u64, most: u64, screen: &Screen) -> String {
+        let bar = bar(count, most, self.bar_width);
+        let (style, blank) = (screen.styles.bar, " ".repeat(self.bar_width - width(&bar)));
+        format!("{style}{bar}{style:#}{blank}")
+    }
+
+    /// The key, as far as there is room for it.
+    pub fn key(&self, key: &str) -> String {
+        cut(key, self.key_width)
+    }
+}
+
+/// A bar in proportion, in eighths of a column.
+pub fn bar(count: u64, most: u64, columns: usize) -> String {
+    let share = (count as f64 / most.max(1) as f64).min(1.0);
+    let eighths = (share * columns as f64 * 8.0).round() as usize;
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     "█".repeat(eighths / 8) + rest
-}
-
-/// Text that cannot take over the terminal, shortened where it is very long.
-pub fn printable(text: &str) -> String {
-    let safe: String = text
-        .chars()
-        .map(|c| {
-            if c.is_control() {
-                c.escape_unicode().to_string()
-            } else {
-                c.to_string()
-            }
-        })
-        .collect();
-    match safe.char_indices().nth(KEY_WIDTH) {
-        Some((end, _)) => format!("{}…", &safe[..end]),
-        None => safe,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::screen::Styles;
 
-    #[test]
-    fn keys_cannot_take_over_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb"), "a\\u{1b}[31mb");
-        assert_eq!(printable(&"x".repeat(60)).chars().count(), KEY_WIDTH + 1);
+    fn room(columns: usize, widest_key: usize) -> (usize, usize) {
+        let screen = Screen {
+            width: columns,
+            styles: Styles::default(),
+        };
+        let room = Room::beside(&[6, 16], widest_key, &screen);
+        (room.bar_width, room.key_width)
     }
 
     #[test]
-    fn long_texts_are_wrapped_under_their_bullet() {
-        let mut out = Vec::new();
-        write_wrapped(&mut out, "- ", &"word ".repeat(40)).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.lines().all(|line| line.len() <= TEXT_WIDTH));
-        assert!(text.starts_with("- word") && text.lines().nth(1).unwrap().starts_with("  word"));
+    fn keys_take_what_they_need_and_bars_the_rest() {
+        assert_eq!(room(100, 3), (40, 3));
+        assert_eq!(room(100, 50), (20, 50));
+        assert_eq!(room(100, 500), (10, 60));
+        assert_eq!(room(60, 3), (27, 3));
+        assert_eq!(room(20, 30), (10, LEAST_KEY));
     }
 
     #[test]
     fn bars_are_in_proportion() {
-        assert_eq!(bar(100, 100).chars().count(), BAR_WIDTH);
-        assert_eq!(bar(50, 100).chars().count(), BAR_WIDTH / 2);
-        assert_eq!(bar(0, 0), "");
+        assert_eq!(bar(100, 100, 20), "█".repeat(20));
+        assert_eq!(bar(50, 100, 20), "█".repeat(10));
+        assert_eq!(bar(1, 160, 20), "▏");
+        assert_eq!(bar(0, 0, 20), "");
     }
 }

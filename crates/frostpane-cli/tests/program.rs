@@ -289,9 +289,9 @@ fn a_closed_pipe_is_no_error() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
+        output.status.success() && !message.contains("cannot write"),
+        "{message}"
     );
 }

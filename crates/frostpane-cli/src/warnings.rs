@@ -1,0 +1,215 @@
+//! What the operator should know about a release, told on standard error.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use frostpane::{Coverage, Edge, Key, Release};
+
+use crate::args::ListArgs;
+use crate::units::{Extent, grouped};
+
+const MOST_EPSILON: f64 = 10.0;
+/// Fewer keys that may come from noise alone can be overlooked.
+const FLOOD: usize = 100;
+/// Panes of a window by the clock, unless the slide is given.
+const PANES: u32 = 60;
+
+/// Tells the operator. If nobody listens, that is no reason to stop.
+pub fn tell(message: impl Display) {
+    let _ = writeln!(io::stderr(), "frostpane: {message}");
+}
+
+/// All that apply.
+pub fn about<K: Key>(args: &ListArgs, release: &Release<K>) -> Vec<String> {
+    let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
+    let flood = flood(release.heavy.len(), from_zero).filter(|_| args.keys.is_some());
+    [
+        epsilon(release.epsilon),
+        delta(release.delta, release.window.events),
+        window(args.window, args.slide, &release.window),
+        flood,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Too much epsilon.
+fn epsilon(epsilon: f64) -> Option<String> {
+    (epsilon > MOST_EPSILON).then(|| {
+        format!(
+            "epsilon is {epsilon}, but above {MOST_EPSILON} protects nobody; take 1, or less where it matters"
+        )
+    })
+}
+
+/// Too much delta for so many events.
+fn delta(delta: f64, events: u64) -> Option<String> {
+    let most = 1.0 / events.max(1) as f64;
+    (events > 0 && delta > most).then(|| {
+        format!(
+            "delta is {delta:e}, but should be far below {most:.1e}, one over the {} events covered: \
+             so much may give whole keys away; take 1e-9",
+            grouped(events)
+        )
+    })
+}
+
+/// A stream that is shorter than the window. An empty one is told in the release.
+fn window(asked: Extent, slide: Option<Extent>, covered: &Coverage) -> Option<String> {
+    let (what, covers) = match (asked, covered.from?, covered.to?) {
+        (Extent::Events(asked), Edge::Event(0), Edge::Event(to)) if 0 < to && to < asked => (
+            format!("{} events", grouped(asked)),
+            format!("all of its {} events", grouped(to)),
+        ),
+        (Extent::Clock(asked), Edge::Instant(from), Edge::Instant(to)) => {
+            let slide = match slide {
+                Some(Extent::Clock(slide)) => slide,
+                _ => asked / PANES,
+            };
+            let covers = Duration::try_from(to.duration_since(from)).ok()?;
+            if covers + slide > asked {
+                return None;
+            }
+            (
+                spoken(asked),
+                format!("{} of it, from {from} up to {to}", spoken(covers)),
+            )
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "the stream is shorter than the window of {what}: the release covers {covers}"
+    ))
+}
+
+/// A list that is mostly noise.
+fn flood(listed: usize, from_zero: usize) -> Option<String> {
+    (from_zero > FLOOD && 2 * from_zero > listed).then(|| {
+        format!(
+            "{} of the {} listed keys may be there because of noise alone (their interval begins at 0); \
+             take a larger --alpha, or declare fewer keys",
+            grouped(from_zero as u64),
+            grouped(listed as u64)
+        )
+    })
+}
+
+/// A time in its largest whole unit, cut down.
+fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let (unit, name) = units
+        .into_iter()
+        .find(|(unit, _)| seconds >= 2 * unit)
+        .unwrap_or((1, "second"));
+    let number = seconds / unit;
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", grouped(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(to: u64) -> Coverage {
+        Coverage {
+            events: to,
+            from: Some(Edge::Event(0)),
+            to: Some(Edge::Event(to)),
+        }
+    }
+
+    fn clock(from: &str, to: &str) -> Coverage {
+        Coverage {
+            events: 9,
+            from: Some(Edge::Instant(from.parse().unwrap())),
+            to: Some(Edge::Instant(to.parse().unwrap())),
+        }
+    }
+
+    fn days(days: u64) -> Extent {
+        Extent::Clock(Duration::from_secs(86_400 * days))
+    }
+
+    #[test]
+    fn epsilon_above_ten_is_told() {
+        assert_eq!(epsilon(10.0), None);
+        assert_eq!(
+            epsilon(10.5).unwrap(),
+            "epsilon is 10.5, but above 10 protects nobody; take 1, or less where it matters"
+        );
+    }
+
+    #[test]
+    fn delta_above_one_over_the_events_is_told() {
+        assert_eq!(delta(0.0, 4_000), None);
+        assert_eq!(delta(0.5, 0), None);
+        assert_eq!(delta(0.00025, 4_000), None);
+        assert_eq!(
+            delta(0.001, 4_000).unwrap(),
+            "delta is 1e-3, but should be far below 2.5e-4, one over the 4,000 events covered: \
+             so much may give whole keys away; take 1e-9"
+        );
+    }
+
+    #[test]
+    fn a_stream_shorter_than_a_window_of_events_is_told() {
+        let asked = Extent::Events(1_000);
+        assert_eq!(window(asked, None, &events(1_000)), None);
+        assert_eq!(window(asked, None, &events(0)), None);
+        let slid = Coverage {
+            events: 990,
+            from: Some(Edge::Event(10)),
+            to: Some(Edge::Event(1_000)),
+        };
+        assert_eq!(window(asked, None, &slid), None, "short by less than a slide");
+        assert_eq!(
+            window(asked, None, &events(999)).unwrap(),
+            "the stream is shorter than the window of 1,000 events: the release covers all of its 999 events"
+        );
+    }
+
+    #[test]
+    fn a_stream_shorter_than_a_window_by_the_clock_is_told() {
+        let week = clock("2026-03-02T00:00:00Z", "2026-03-08T18:00:00Z");
+        assert_eq!(window(days(7), Some(days(1)), &week), None);
+        assert_eq!(
+            window(days(30), Some(days(1)), &week).unwrap(),
+            "the stream is shorter than the window of 30 days: the release covers 6 days of it, \
+             from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z"
+        );
+        let none = Coverage {
+            events: 0,
+            from: None,
+            to: None,
+        };
+        assert_eq!(window(days(7), None, &none), None);
+    }
+
+    #[test]
+    fn a_list_that_is_mostly_noise_is_told() {
+        assert_eq!(flood(100, 100), None);
+        assert_eq!(flood(1_000, 500), None);
+        assert_eq!(
+            flood(1_000, 501).unwrap(),
+            "501 of the 1,000 listed keys may be there because of noise alone (their interval begins at 0); \
+             take a larger --alpha, or declare fewer keys"
+        );
+    }
+
+    #[test]
+    fn times_are_spoken_in_their_largest_unit() {
+        for (seconds, expected) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (90, "90 seconds"),
+            (7_200, "2 hours"),
+            (86_400, "24 hours"),
+            (30 * 86_400, "30 days"),
+        ] {
+            assert_eq!(spoken(Duration::from_secs(seconds)), expected);
+        }
+    }
+}
