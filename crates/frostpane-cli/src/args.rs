@@ -1,11 +1,10 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
-use crate::units::{Declared, Extent, duration};
+use crate::request::RequestArgs;
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -30,6 +29,7 @@ pub enum Command {
     /// Show a private list beside the truth, on a stream that is made up: start here.
     Demo,
     List(ListArgs),
+    Plan(PlanArgs),
     /// Write completions for a shell to standard output.
     Completions {
         shell: clap_complete::Shell,
@@ -69,37 +69,8 @@ pub struct ListArgs {
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<usize>,
 
-    /// What heavy is relative to: the number of events (l1), or the L2 norm, which finds more
-    #[arg(long, value_enum, default_value_t = NormArg::L2)]
-    pub norm: NormArg,
-
-    /// A key is heavy from this share of the norm on
-    #[arg(long, default_value_t = 0.05)]
-    pub alpha: f64,
-
-    /// The privacy loss: smaller is more private, larger more accurate
-    #[arg(long, default_value_t = 1.0)]
-    pub epsilon: f64,
-
-    /// The chance with which the loss may be larger; declared keys need none
-    #[arg(long, default_value = "1e-9")]
-    pub delta: f64,
-
-    /// How far back to look: a number of events, or a time such as 12h or 30d
-    #[arg(long, default_value = "1000000", value_name = "EVENTS|TIME")]
-    pub window: Extent,
-
-    /// The step by which the window slides [default: a 64th of the window, by time a 60th]
-    #[arg(long, value_name = "EVENTS|TIME")]
-    pub slide: Option<Extent>,
-
-    /// How long to wait for events that come late, by time
-    #[arg(long, default_value = "0s", value_name = "TIME", value_parser = duration)]
-    pub lateness: Duration,
-
-    /// The keys that may be listed, known in advance: a range of integers, or a file with one a line [default: any]
-    #[arg(long, value_name = "0..N|FILE")]
-    pub keys: Option<Declared>,
+    #[command(flatten)]
+    pub request: RequestArgs,
 
     /// Write the release as one JSON object
     #[arg(long)]
@@ -114,17 +85,29 @@ pub struct ListArgs {
     pub rows: Option<usize>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum NormArg {
-    L1,
-    L2,
-}
+/// Say what to expect of a list before any data: noise, threshold, memory, promises.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  What a list of the last million events will be good for:
+    frostpane plan
+  The same for 30 days with about 5 million events, at a smaller epsilon:
+    frostpane plan --window 30d --events 5000000 --epsilon 0.5
+  The epsilon at which every key that occurs 500 times is listed:
+    frostpane plan --target-count 500")]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub request: RequestArgs,
 
-impl From<NormArg> for frostpane::Norm {
-    fn from(norm: NormArg) -> Self {
-        match norm {
-            NormArg::L1 => frostpane::Norm::L1,
-            NormArg::L2 => frostpane::Norm::L2,
-        }
-    }
+    /// How many events to expect in the window; needed if it goes by time
+    #[arg(long)]
+    pub events: Option<u64>,
+
+    /// Tell which epsilon lists every key that occurs so often
+    #[arg(long, value_name = "COUNT")]
+    pub target_count: Option<u64>,
+
+    /// Write the plan as one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,46 +1,44 @@
 //! `frostpane list`: one private list of the end of a stream.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Window};
+use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 
 use crate::args::ListArgs;
 use crate::failure::{Failure, Result};
 use crate::guarantee::write_guarantee;
 use crate::input::{Columns, Event, for_each_line, name};
 use crate::progress::Progress;
+use crate::request::AnyKeys;
 use crate::screen::Screen;
-use crate::units::{Declared, Extent, grouped};
+use crate::units::{Extent, grouped};
 use crate::warnings::tell;
 use crate::{csv, table, warnings};
 
 pub fn run(args: &ListArgs) -> Result<()> {
-    match &args.keys {
-        None => list::<Bytes>(args, Keys::open()),
-        Some(Declared::Range(range)) => list::<u64>(args, Keys::range(range.clone())?),
-        Some(Declared::File(file)) => {
-            let mut keys: Vec<Bytes> = Vec::new();
-            for_each_line(std::slice::from_ref(file), |_, _, line| {
-                if !line.is_empty() {
-                    keys.push(line.into());
-                }
-                Ok(())
-            })?;
-            list::<Bytes>(args, Keys::list(keys)?)
-        }
+    match args.request.keys(lines_of)? {
+        AnyKeys::Bytes(keys) => list(args, keys),
+        AnyKeys::Integers(keys) => list(args, keys),
     }
+}
+
+/// The lines of a file of keys.
+pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
+    let mut keys = Vec::new();
+    for_each_line(&[file.to_owned()], |_, _, line| {
+        if !line.is_empty() {
+            keys.push(line.into());
+        }
+        Ok(())
+    })?;
+    Ok(keys)
 }
 
 fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let columns = columns(args)?;
-    let mut hitters = HeavyHitters::builder(keys)
-        .norm(args.norm.into())
-        .alpha(args.alpha)
-        .epsilon(args.epsilon)
-        .delta(args.delta)
-        .window(window(args)?)
-        .build()?;
-    let by_clock = matches!(args.window, Extent::Clock(_));
+    let mut hitters = args.request.builder(keys)?.build()?;
+    let by_clock = args.request.by_clock();
     let mut progress = Progress::new(None);
     for_each_line(&args.files, |file, number, line| {
         let in_line = |message: String| format!("{}, line {number}: {message}", name(file));
@@ -57,7 +55,7 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
         ));
     }
     let release = hitters.release()?;
-    for warning in warnings::about(args, &release) {
+    for warning in warnings::about(&args.request, &release) {
         tell(format_args!("warning: {warning}"));
     }
     write(args, &release)
@@ -85,7 +83,7 @@ fn write<K: Key>(args: &ListArgs, release: &Release<K>) -> Result<()> {
 }
 
 fn columns(args: &ListArgs) -> Result<Columns> {
-    let fault = match (args.key, args.time, args.window) {
+    let fault = match (args.key, args.time, args.request.window) {
         (Some(0), ..) | (_, Some(0), _) => "columns are counted from 1",
         (None, Some(_), _) => {
             "--time makes the lines tab-separated columns: say which one holds the key, with --key"
@@ -96,22 +94,6 @@ fn columns(args: &ListArgs) -> Result<Columns> {
         (key, time, _) => return Ok(Columns { key, time }),
     };
     Err(Failure::Message(fault.to_owned()))
-}
-
-fn window(args: &ListArgs) -> Result<Window> {
-    match (args.window, args.slide) {
-        (Extent::Events(length), None) => Ok(Window::events(length).into()),
-        (Extent::Events(length), Some(Extent::Events(slide))) => {
-            Ok(Window::events(length).slide(slide).into())
-        }
-        (Extent::Clock(length), None) => Ok(Window::clock(length).lateness(args.lateness).into()),
-        (Extent::Clock(length), Some(Extent::Clock(slide))) => {
-            Ok(Window::clock(length).slide(slide).lateness(args.lateness).into())
-        }
-        _ => Err(Failure::Message(
-            "--window and --slide must both be numbers of events or both be times".to_owned(),
-        )),
-    }
 }
 
 /// A key that can be read from text.

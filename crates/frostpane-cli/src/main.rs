@@ -8,7 +8,9 @@ mod guarantee;
 mod input;
 mod list;
 mod man;
+mod plan;
 mod progress;
+mod request;
 mod screen;
 mod table;
 mod text;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Demo => demo::run(),
         Command::List(args) => list::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Completions { shell } => man::completions(shell),
         Command::Man { command } => man::run(command.as_deref()),
     };

@@ -46,6 +46,25 @@ fn parse_duration(text: &str) -> Option<Duration> {
     ))
 }
 
+/// A number of bytes such as `64MB` or `1GB`.
+pub fn memory(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let bytes = match unit {
+        "" | "B" => Some(1),
+        "kB" | "KB" | "K" | "k" => Some(1_000),
+        "MB" | "M" => Some(1_000_000),
+        "GB" | "G" => Some(1_000_000_000),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        _ => None,
+    };
+    bytes
+        .and_then(|unit: u64| number.parse::<u64>().ok()?.checked_mul(unit))
+        .ok_or_else(|| "give a size such as 16MB, 64MB or 1GB".to_owned())
+}
+
 /// Which keys are declared: the integers of a range, or the lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Declared {
@@ -79,6 +98,19 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A time in its largest whole unit, cut down.
+pub fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let (unit, name) = units
+        .into_iter()
+        .find(|(unit, _)| seconds >= 2 * unit)
+        .unwrap_or((1, "second"));
+    let number = seconds / unit;
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", grouped(number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +133,24 @@ mod tests {
     }
 
     #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(memory("64MB"), Ok(64_000_000));
+        assert_eq!(memory("1GiB"), Ok(1 << 30));
+        assert_eq!(memory("500"), Ok(500));
+        for text in [
+            "",
+            "MB",
+            "1.5GB",
+            "64 MB",
+            "-1MB",
+            "99999999999999999999GB",
+            "12µB",
+        ] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_range_is_told_from_a_file() {
         assert_eq!("0..1_000".parse(), Ok(Declared::Range(0..1_000)));
         assert_eq!("../keys.txt".parse(), Ok(Declared::File("../keys.txt".into())));
@@ -112,5 +162,19 @@ mod tests {
         assert_eq!(grouped(1_234), "1,234");
         assert_eq!(grouped(123_456), "123,456");
         assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn times_are_spoken_in_their_largest_unit() {
+        for (seconds, expected) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (90, "90 seconds"),
+            (7_200, "2 hours"),
+            (86_400, "24 hours"),
+            (30 * 86_400, "30 days"),
+        ] {
+            assert_eq!(spoken(Duration::from_secs(seconds)), expected);
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use frostpane::{Coverage, Edge, Key, Release};
 
-use crate::args::ListArgs;
-use crate::units::{Extent, grouped};
+use crate::request::RequestArgs;
+use crate::units::{Extent, grouped, spoken};
 
 const MOST_EPSILON: f64 = 10.0;
 /// Fewer keys that may come from noise alone can be overlooked.
@@ -21,7 +21,7 @@ pub fn tell(message: impl Display) {
 }
 
 /// All that apply.
-pub fn about<K: Key>(args: &ListArgs, release: &Release<K>) -> Vec<String> {
+pub fn about<K: Key>(args: &RequestArgs, release: &Release<K>) -> Vec<String> {
     let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
     let flood = flood(release.heavy.len(), from_zero).filter(|_| args.keys.is_some());
     [
@@ -94,19 +94,6 @@ fn flood(listed: usize, from_zero: usize) -> Option<String> {
             grouped(listed as u64)
         )
     })
-}
-
-/// A time in its largest whole unit, cut down.
-fn spoken(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
-    let (unit, name) = units
-        .into_iter()
-        .find(|(unit, _)| seconds >= 2 * unit)
-        .unwrap_or((1, "second"));
-    let number = seconds / unit;
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", grouped(number))
 }
 
 #[cfg(test)]
@@ -197,19 +184,5 @@ mod tests {
             "501 of the 1,000 listed keys may be there because of noise alone (their interval begins at 0); \
              take a larger --alpha, or declare fewer keys"
         );
-    }
-
-    #[test]
-    fn times_are_spoken_in_their_largest_unit() {
-        for (seconds, expected) in [
-            (0, "0 seconds"),
-            (1, "1 second"),
-            (90, "90 seconds"),
-            (7_200, "2 hours"),
-            (86_400, "24 hours"),
-            (30 * 86_400, "30 days"),
-        ] {
-            assert_eq!(spoken(Duration::from_secs(seconds)), expected);
-        }
     }
 }

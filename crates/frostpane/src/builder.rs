@@ -32,6 +32,7 @@ pub struct Builder<K: Key> {
     confidence: f64,
     releases: u32,
     memory: u64,
+    program: u64,
     key_bytes: u64,
     entries: Option<u32>,
     sketch: Option<Dimensions>,
@@ -49,6 +50,7 @@ impl<K: Key> Builder<K> {
             confidence: 0.95,
             releases: 1,
             memory: DEFAULT_MEMORY,
+            program: 0,
             key_bytes: DEFAULT_KEY_BYTES,
             entries: None,
             sketch: None,
@@ -100,6 +102,14 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// How much of that memory the program around this takes for itself; none unless told.
+    pub fn program(self, bytes: u64) -> Self {
+        Self {
+            program: bytes,
+            ..self
+        }
+    }
+
     /// The mean length of keys made of bytes, for the reckoning of memory; 16 unless told.
     pub fn key_bytes(self, bytes: u64) -> Self {
         Self {
@@ -136,6 +146,7 @@ impl<K: Key> Builder<K> {
             declared: matches!(self.keys, Keys::Declared(_)),
             footprint: K::footprint(self.key_bytes),
             memory: self.memory,
+            program: self.program,
             entries: self.entries,
             sketch: self.sketch,
         })
@@ -153,7 +164,7 @@ impl<K: Key> Builder<K> {
     pub fn epsilon_for(&self, count: u64, events: u64) -> Result<Option<f64>> {
         let lists = |thousandths: u64| -> Result<bool> {
             let builder = self.clone().epsilon(thousandths as f64 / 1e3);
-            Ok(builder.forecast(events, Some(0))?.least_listed <= count)
+            Ok(builder.forecast(events, None)?.least_listed_at_floor <= count)
         };
         let (mut low, mut high) = (0, 100_000);
         if !lists(high)? {

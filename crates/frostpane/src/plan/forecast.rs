@@ -1,13 +1,16 @@
 //! What to expect of a release before there is any data.
 
+use serde::Serialize;
+
 use crate::key::Key;
 use crate::plan::Plan;
 use crate::release::Norm;
+use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
 use crate::release::terms::Terms;
 
 /// What a release over a window with a certain number of events will say.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Forecast {
     /// The events of the window that this is about; by the clock, evenly spread over its panes.
     pub events: u64,
@@ -19,6 +22,8 @@ pub struct Forecast {
     pub cut: u64,
     /// The least threshold that privacy allows, whatever alpha is.
     pub floor: u64,
+    /// Every key with this count is surely listed, if alpha asks for no more than that.
+    pub least_listed_at_floor: u64,
     /// The norm that the next two numbers are about: of the events for L1; for L2 the one asked about, or the least one.
     pub norm: Option<u64>,
     /// The threshold at that norm.
@@ -51,6 +56,10 @@ impl Forecast {
             noise: statement.noise,
             cut: window.cut,
             floor: guarantee.floor,
+            least_listed_at_floor: window
+                .guarantee_around(NormEstimate::of_events(0))
+                .state()
+                .complete_above,
             norm,
             threshold: guarantee.threshold.value(),
             least_listed: statement.complete_above,
@@ -79,9 +88,13 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    fn guarantee(&self, norm: u64) -> crate::release::guarantee::Guarantee {
+    fn guarantee(&self, norm: u64) -> Guarantee {
+        self.guarantee_around(self.around(norm))
+    }
+
+    fn guarantee_around(&self, norm: NormEstimate) -> Guarantee {
         self.terms
-            .guarantee(self.events, self.cut, self.around(norm), self.keys_with_noise)
+            .guarantee(self.events, self.cut, norm, self.keys_with_noise)
     }
 
     /// A norm as a release would know it.

@@ -1,5 +1,7 @@
 //! What panes and releases take, at the most.
 
+use serde::Serialize;
+
 use crate::release::parts;
 use crate::sketch::count_sketch::Dimensions;
 
@@ -17,7 +19,7 @@ pub struct Footprint {
 }
 
 /// The most memory that each part takes, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
     /// The counts of closed panes.
     pub closed: u64,
@@ -27,6 +29,8 @@ pub struct Memory {
     pub sketches: u64,
     /// What a release needs beside them.
     pub release: u64,
+    /// What the program around them takes.
+    pub program: u64,
 }
 
 const COUNT: u64 = size_of::<u64>() as u64;
@@ -53,12 +57,13 @@ impl Memory {
             sketches: sketch.map_or(0, |sketch| (panes + open) * sketch.bytes()),
             // The open pane is packed for the release as if it were closed.
             release: open * pane + summed + ranks,
+            program: 0,
         }
     }
 
     /// All of it.
     pub fn total(&self) -> u64 {
-        self.closed + self.open + self.sketches + self.release
+        self.closed + self.open + self.sketches + self.release + self.program
     }
 }
 

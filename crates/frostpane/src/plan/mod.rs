@@ -8,6 +8,8 @@ pub use forecast::Forecast;
 pub use memory::{Footprint, Memory};
 pub use published::Published;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::sketch::count_sketch::Dimensions;
 use crate::timeline::window::Grid;
@@ -22,7 +24,7 @@ const WIDTHS: [usize; 5] = [4_096, 2_048, 1_024, 512, 256];
 const SKETCH_SHARE: u64 = 8;
 
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
     /// How many panes cover the longest window.
     pub panes: u64,
@@ -49,6 +51,7 @@ pub(crate) struct Wishes {
     pub declared: bool,
     pub footprint: Footprint,
     pub memory: u64,
+    pub program: u64,
     pub entries: Option<u32>,
     pub sketch: Option<Dimensions>,
 }
@@ -118,14 +121,18 @@ impl Wishes {
         } else {
             entries
         };
-        Memory::new(
+        let own = Memory::new(
             self.panes(),
             open,
             most_a_pane,
             &self.footprint,
             sketch,
             self.declared,
-        )
+        );
+        Memory {
+            program: self.program,
+            ..own
+        }
     }
 
     /// By count a pane has no more keys than events.

@@ -1,7 +1,9 @@
 //! What the published constants would have asked for.
 
+use serde::Serialize;
+
 /// The demands of Theorem 1.1 of the paper, with its constants as printed, for a stream of `m` events.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Published {
     /// The theorem needs `epsilon > 1000 ln m / (alpha^3 sqrt W)`: the least `W`.
     pub window: f64,

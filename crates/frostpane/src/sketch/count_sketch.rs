@@ -1,7 +1,9 @@
 #![doc = include_str!("count_sketch.md")]
 
+use serde::Serialize;
+
 /// Rows and columns of a sketch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Dimensions {
     /// How many rows; odd.
     pub rows: usize,
