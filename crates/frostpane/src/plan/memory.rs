@@ -49,7 +49,8 @@ impl Memory {
         let pane = entries * (key.packed + PACKED_COUNT);
         let all = panes * entries;
         let part = all / parts(all);
-        let summed = hash_table(part, key.reference + COUNT) + part * (key.reference + COUNT);
+        // A table of the keys, and lists of them that grow by doubling.
+        let summed = hash_table(part, key.reference + COUNT) + 2 * part * (key.reference + COUNT);
         let ranks = if declared { all * COUNT } else { 0 };
         Self {
             closed: panes.saturating_sub(1) * pane,
