@@ -42,20 +42,16 @@ fn peak_while(mut child: Child, feed: impl FnOnce(ChildStdin)) -> u64 {
     watch.join().unwrap()
 }
 
-/// Events that fill every pane: in each, as many keys as it can keep, all just frequent enough to be kept; and one event in ten of
-/// ten million keys. Keys have 16 bytes.
+/// Events that fill every pane: in each, as many keys as it can keep, all just frequent enough to be kept; and one event in twenty
+/// with a key that never comes again. Of 100 million events that makes about ten million keys, each of 16 bytes.
 fn fill(stdin: ChildStdin, events: u64, plan: &Value) {
     let (slide, entries) = (plan["slide"].as_u64().unwrap(), plan["entries"].as_u64().unwrap());
-    let kept = slide * 9 / 10 / (slide / (entries + 1) + 1);
+    let kept = slide * 19 / 20 / (slide / (entries + 1) + 1);
     let mut out = BufWriter::with_capacity(1 << 20, stdin);
-    let mut state = 1_u64;
     for event in 0..events {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let key = match event % 10 {
-            0 => (state >> 33) % 10_000_000,
-            _ => 1 << 40 | (event / slide * kept + (event - event / 10) % kept),
+        let key = match event % 20 {
+            0 => event,
+            _ => 1 << 40 | (event / slide * kept + (event - event / 20) % kept),
         };
         writeln!(out, "{key:016x}").unwrap();
     }

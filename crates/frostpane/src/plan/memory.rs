@@ -50,7 +50,8 @@ impl Memory {
         let all = panes * entries;
         let part = all / parts(all);
         // A table of the keys, and lists of them that grow by doubling.
-        let summed = hash_table(part, key.reference + COUNT) + 2 * part * (key.reference + COUNT);
+        let summed =
+            hash_table(part, key.reference + COUNT) + part.next_power_of_two() * (key.reference + COUNT);
         let ranks = if declared { all * COUNT } else { 0 };
         Self {
             closed: panes.saturating_sub(1) * pane,
