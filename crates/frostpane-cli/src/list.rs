@@ -7,12 +7,15 @@ use frostpane::{Bytes, HeavyHitters, Key, Keys, Window};
 
 use crate::args::ListArgs;
 use crate::failure::{Failure, Result};
-use crate::input::{Columns, Event, for_each_line, name};
+use crate::input::{Column, Event, Selection, Source};
+use crate::sorted_watch::SortedWatch;
 use crate::table;
 use crate::units::{Declared, Extent, grouped};
 
 /// Events between two looks at the clock.
 const PROGRESS_STEP: u64 = 1 << 18;
+
+const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match &args.keys {
@@ -20,10 +23,8 @@ pub fn run(args: &ListArgs) -> Result<()> {
         Some(Declared::Range(range)) => list::<u64>(args, Keys::range(range.clone())?),
         Some(Declared::File(file)) => {
             let mut keys: Vec<Bytes> = Vec::new();
-            for_each_line(std::slice::from_ref(file), |_, _, line| {
-                if !line.is_empty() {
-                    keys.push(line.into());
-                }
+            Source::lines(file)?.for_each(|line| {
+                keys.extend(line.key.map(Bytes::from));
                 Ok(())
             })?;
             list::<Bytes>(args, Keys::list(keys)?)
@@ -32,7 +33,7 @@ pub fn run(args: &ListArgs) -> Result<()> {
 }
 
 fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
-    let columns = columns(args)?;
+    let mut source = Source::new(&args.files, selection(args)?)?;
     let mut hitters = HeavyHitters::builder(keys)
         .norm(args.norm.into())
         .alpha(args.alpha)
@@ -42,14 +43,22 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
         .build()?;
     let by_clock = matches!(args.window, Extent::Clock(_));
     let mut progress = Progress::new();
-    for_each_line(&args.files, |file, number, line| {
-        let in_line = |message: String| format!("{}, line {number}: {message}", name(file));
-        let event = columns.event(line).map_err(in_line)?;
-        push(&mut hitters, event, by_clock).map_err(|error| in_line(error.to_string()))?;
+    let mut sorted = SortedWatch::default();
+    source.for_each(|event| {
+        push(&mut hitters, event, by_clock)?;
+        if let (false, Some(key)) = (by_clock, event.key) {
+            sorted.see(key);
+        }
         progress.step();
         Ok(())
     })?;
     progress.finish();
+    for note in source.notes() {
+        eprintln!("frostpane: {note}");
+    }
+    if sorted.looks_sorted() {
+        eprintln!("frostpane: {SORTED}");
+    }
     if hitters.dropped() > 0 {
         eprintln!(
             "frostpane: {} events came too late and were left out; allow for them with --lateness",
@@ -67,16 +76,22 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     Ok(())
 }
 
-fn columns(args: &ListArgs) -> Result<Columns> {
-    let fault = match (args.key, args.time, args.window) {
-        (Some(0), ..) | (_, Some(0), _) => "columns are counted from 1",
-        (None, Some(_), _) => {
-            "--time makes the lines tab-separated columns: say which one holds the key, with --key"
-        }
+fn selection(args: &ListArgs) -> Result<Selection> {
+    let fault = match (&args.key, &args.time, args.window) {
+        (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (_, None, Extent::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
-        (key, time, _) => return Ok(Columns { key, time }),
+        _ => {
+            let column = |text: &Option<String>| text.as_deref().map(Column::new).transpose();
+            return Ok(Selection {
+                key: column(&args.key)?,
+                time: column(&args.time)?,
+                header: args.header,
+                format: args.format,
+                skip_bad_lines: args.skip_bad_lines,
+            });
+        }
     };
     Err(Failure::Message(fault.to_owned()))
 }

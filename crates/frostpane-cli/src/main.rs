@@ -5,6 +5,7 @@ mod demo;
 mod failure;
 mod input;
 mod list;
+mod sorted_watch;
 mod table;
 mod units;
 

@@ -226,12 +226,12 @@ fn every_wrong_use_ends_with_one_sentence_that_says_what_to_do() {
         (
             &["list", "--key", "3"],
             1,
-            "standard input, line 1: there are 2 tab-separated columns, but --key asks for column 3",
+            "standard input, line 1: 2 columns found, but --key asks for column 3",
         ),
         (
             &["list", "--key", "1", "--time", "2", "--window", "1h"],
             1,
-            "line 1: the time is \"elm\", but must be in whole Unix seconds",
+            "line 1: the time is \"elm\", but must be a Unix time or a date and time",
         ),
         (
             &["list", "--window", "1000", "--slide", "1h"],
