@@ -1,7 +1,5 @@
 //! Which columns make an event.
 
-use super::{Event, time};
-
 /// Most names that a message lists.
 const NAMES_SHOWN: usize = 20;
 
@@ -105,29 +103,4 @@ impl Wanted {
 pub struct Positions {
     pub key: usize,
     pub time: Option<usize>,
-}
-
-impl Positions {
-    /// The event of a line, given what stands in each column.
-    pub fn event<'a>(&self, field: impl Fn(usize) -> Option<&'a [u8]>) -> Result<Event<'a>, String> {
-        let find = |index: usize, option: &str| {
-            field(index).ok_or_else(|| {
-                let there = (0..).take_while(|index| field(*index).is_some()).count();
-                let columns = if there == 1 { "column" } else { "columns" };
-                format!(
-                    "{there} {columns} found, but {option} asks for column {}",
-                    index + 1
-                )
-            })
-        };
-        let key = find(self.key, "--key")?;
-        let time = match self.time {
-            Some(index) => Some(time::parse(find(index, "--time")?)?),
-            None => None,
-        };
-        Ok(Event {
-            time,
-            key: Some(key).filter(|key| !key.is_empty()),
-        })
-    }
 }

@@ -1,10 +1,12 @@
-//! Comma-separated values, with quotes as in RFC 4180. Lines without anything are no records.
+//! Comma-separated values, with quotes as in RFC 4180. A line with nothing in it is no record; an empty key that stands
+//! alone in its line is written as two quotes.
 
 use std::io::{self, BufRead};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::column::Wanted;
+use super::records::Records;
 use super::sink::Sink;
 use crate::failure::Result;
 
@@ -12,30 +14,25 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
     let mut csv = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
+        // Line numbers would be one short with the default, which ends a record before the line feed of CR LF.
+        .terminator(Terminator::Any(b'\n'))
         .from_reader(reader);
-    let mut positions = wanted.by_number().filter(|_| !wanted.has_header());
+    let mut records = Records::new(wanted);
     let mut record = ByteRecord::new();
     while csv
         .read_byte_record(&mut record)
         .map_err(|cause| sink.unreadable(io::Error::from(cause)))?
     {
-        match positions {
-            Some(positions) => {
-                let line = record.position().map_or(0, |position| position.line());
-                sink.line(line, positions.event(|index| record.get(index)))?;
-            }
-            None => {
-                let names = names(&record);
-                positions = Some(wanted.among(&names).map_err(|wrong| sink.unfit(wrong))?);
-            }
+        if record != [b"\r"][..] {
+            let line = record.position().map_or(0, |position| position.line());
+            records.take(line, |index| field(&record, index), sink)?;
         }
     }
     Ok(())
 }
 
-fn names(header: &ByteRecord) -> Vec<String> {
-    header
-        .iter()
-        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
-        .collect()
+fn field(record: &ByteRecord, index: usize) -> Option<&[u8]> {
+    let field = record.get(index)?;
+    let last = index + 1 == record.len();
+    Some(field.strip_suffix(b"\r").filter(|_| last).unwrap_or(field))
 }

@@ -10,6 +10,7 @@ mod jsonl;
 mod lines;
 mod parquet;
 mod parquet_column;
+mod records;
 mod sink;
 mod source;
 mod stream;

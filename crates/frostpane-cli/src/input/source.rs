@@ -83,8 +83,9 @@ impl Source {
         if self.tally.skipped > 0 {
             let lines = if self.tally.skipped == 1 { "line" } else { "lines" };
             notes.push(format!(
-                "{} {lines} could not be read and left out",
-                grouped(self.tally.skipped)
+                "{} {lines} could not be read and {} left out",
+                grouped(self.tally.skipped),
+                if self.tally.skipped == 1 { "was" } else { "were" }
             ));
         }
         if let (1.., 0, Some(key)) = (self.tally.events, self.tally.with_key, &self.selection.key) {
