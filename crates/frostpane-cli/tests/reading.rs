@@ -37,7 +37,7 @@ fn tsv() -> Vec<u8> {
 
 fn csv() -> Vec<u8> {
     let quoted = |key: &str| format!("\"{}\"", key.replace('"', "\"\""));
-    let rows = lines(|time, key| format!("{time},\"more, \n\",{}", quoted(key)));
+    let rows = lines(|time, key| format!("{time},\"more, \n\n\",{}", quoted(key)));
     [b"at, what ,tree\r\n".to_vec(), rows].concat()
 }
 
@@ -166,6 +166,21 @@ fn a_header_is_there_for_names_and_when_told() {
 }
 
 #[test]
+fn an_empty_line_is_an_event_without_a_key_only_where_there_is_one_column() {
+    for (options, lines, events) in [
+        (["--format", "csv", "--key", "1"], "elm\n\n\"\"\n", 3_000),
+        (["--format", "csv", "--key", "1"], "\nelm\r\n\r\n", 3_000),
+        (["--format", "tsv", "--key", "1"], "elm\n\n\n", 3_000),
+        (["--format", "csv", "--key", "1"], "elm,1\r\n\r\n\n", 1_000),
+        (["--format", "tsv", "--key", "2"], "1\telm\n\n2\t\n", 2_000),
+    ] {
+        let release = exact(&options, lines.repeat(1_000).as_bytes());
+        assert_eq!(release["window"]["events"], events, "{lines:?}");
+        assert_eq!(heavy(&release), [("elm".to_owned(), 1_000)]);
+    }
+}
+
+#[test]
 fn numbers_and_booleans_are_keys_by_their_text_and_other_values_are_none() {
     let lines = "{\"k\": 7.50}\n{\"k\": true}\n{\"k\": \"\\u00fc\\ud800\"}\n{\"k\": null}\n{\"k\": [1]}\n{}\n{\"k\": \"\"}\n\n";
     let release = exact(&["--key", "k"], lines.repeat(300).as_bytes());
@@ -261,7 +276,7 @@ fn events_sorted_by_key_are_warned_of_only_for_windows_by_count() {
 /// Arguments, what comes in, and the whole message.
 type Case = (&'static [&'static str], &'static [u8], &'static str);
 
-const MESSAGES: [Case; 17] = [
+const MESSAGES: [Case; 18] = [
     (
         &["--format", "csv", "--key", "contry"],
         b"time,user,country\n1,2,3\n",
@@ -276,6 +291,11 @@ const MESSAGES: [Case; 17] = [
         &["--format", "csv", "--key", "2"],
         b"a,b\r\n\r\n\"c\r\nd\"\r\n",
         "standard input, line 3: 1 column found, but --key asks for column 2; to leave such lines out, use --skip-bad-lines",
+    ),
+    (
+        &["--format", "csv", "--key", "2"],
+        b"a,b\n\n\n\"c\",\"d\ne,f\n",
+        "standard input, line 4: a quote that begins here does not end; to leave such lines out, use --skip-bad-lines",
     ),
     (
         &["--format", "tsv", "--key", "1", "--time", "2"],

@@ -12,7 +12,7 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
     let mut lines = Lines::new(reader);
     let mut records = Records::new(wanted);
     while let Some((number, line)) = lines.next().map_err(|cause| sink.unreadable(cause))? {
-        records.take(number, |index| line.split(|&byte| byte == b'\t').nth(index), sink)?;
+        records.take(number, line.split(|&byte| byte == b'\t'), sink)?;
     }
     Ok(())
 }
