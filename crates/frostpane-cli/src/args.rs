@@ -20,7 +20,6 @@ pub struct Args {
 pub enum Command {
     /// Show a private list beside the truth, on a stream that is made up: start here.
     Demo,
-    /// List the heavy hitters at the end of a stream.
     List(ListArgs),
 }
 

@@ -276,7 +276,7 @@ fn events_sorted_by_key_are_warned_of_only_for_windows_by_count() {
 /// Arguments, what comes in, and the whole message.
 type Case = (&'static [&'static str], &'static [u8], &'static str);
 
-const MESSAGES: [Case; 18] = [
+const MESSAGES: [Case; 19] = [
     (
         &["--format", "csv", "--key", "contry"],
         b"time,user,country\n1,2,3\n",
@@ -330,7 +330,12 @@ const MESSAGES: [Case; 18] = [
     (
         &["--format", "jsonl"],
         b"{\"a\": 1}\n",
-        "standard input: this is JSON Lines: say which column holds the key, with --key, or take whole lines with --format text",
+        "standard input: this is JSON Lines: say which column holds the key, with --key, or take whole lines with --format text; the first one is {\"a\": 1}",
+    ),
+    (
+        &["--format", "parquet"],
+        b"PAR1",
+        "standard input: this is Parquet: say which column holds the key, with --key",
     ),
     (
         &["--format", "text", "--key", "a"],

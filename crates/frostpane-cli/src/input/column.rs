@@ -1,5 +1,7 @@
 //! Which columns make an event.
 
+use crate::table::printable;
+
 /// Most names that a message lists.
 const NAMES_SHOWN: usize = 20;
 
@@ -49,7 +51,11 @@ impl Column {
 
 /// Names for a message.
 pub fn listed(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(NAMES_SHOWN).map(String::as_str).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(NAMES_SHOWN)
+        .map(|name| printable(name))
+        .collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

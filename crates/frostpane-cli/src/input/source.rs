@@ -15,6 +15,7 @@ use super::sink::{Sink, Tally};
 use super::stream::{Counted, Stream};
 use super::{Event, Format, Selection, csv, jsonl, parquet, text, tsv};
 use crate::failure::Result;
+use crate::table::printable;
 use crate::units::grouped;
 
 /// The events of some files.
@@ -181,9 +182,60 @@ pub fn read_stream(
         }
         (Format::Text, Some(_)) => Err(sink
             .unfit("text has no columns: leave out --key and --time, or give another --format".to_owned())),
-        (format, None) => Err(sink.unfit(format!(
-            "this is {}: say which column holds the key, with --key, or take whole lines with --format text",
-            format.name()
-        ))),
+        (format, None) => Err(sink.unfit(without_key(format, &stream.head))),
+    }
+}
+
+fn without_key(format: Format, head: &[u8]) -> String {
+    let advice = format!(
+        "this is {}: say which column holds the key, with --key",
+        format.name()
+    );
+    if format == Format::Parquet {
+        return advice;
+    }
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line.trim_ascii_end());
+    format!(
+        "{advice}, or take whole lines with --format text; the first one is {}",
+        printable(&line)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_counted_up_to_their_total() {
+        let file = |name: &str| std::env::temp_dir().join(format!("frostpane-{}-{name}", std::process::id()));
+        let (text, packed) = (file("a.txt"), file("b.txt.zst"));
+        let lines = b"elm\n".repeat(1 << 20);
+        std::fs::write(&text, &lines).unwrap();
+        std::fs::write(&packed, zstd::encode_all(lines.as_slice(), 1).unwrap()).unwrap();
+        let mut source = Source::new(&[text.clone(), packed.clone()], Selection::default()).unwrap();
+        let total = source.total_bytes().unwrap();
+        let (read, mut last, mut steps) = (source.bytes_read(), 0, 0);
+        source
+            .for_each(|_| {
+                assert!(read.get() >= last && read.get() <= total);
+                steps += u32::from(read.get() > last);
+                last = read.get();
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(read.get(), total);
+        assert!(steps > 10, "{steps}");
+        for file in [text, packed] {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_pipe_has_no_total() {
+        assert_eq!(
+            Source::new(&[], Selection::default()).unwrap().total_bytes(),
+            None
+        );
     }
 }

@@ -4,12 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-const MICROS_PER_SECOND: i128 = 1_000_000;
-const NANOS: i128 = 1_000_000_000;
+use crate::table::printable;
 
-/// Seconds up to here (the year 5138), then milliseconds, then microseconds, then nanoseconds, each for a factor of
-/// a thousand.
-const MOST_SECONDS: u128 = 100_000_000_000;
+const BILLION: i128 = 1_000_000_000;
 
 /// A number is a Unix time whose unit follows from its size; anything else is RFC 3339, in UTC unless it says.
 pub fn parse(text: &[u8]) -> Result<i64, String> {
@@ -19,33 +16,56 @@ pub fn parse(text: &[u8]) -> Result<i64, String> {
         .and_then(|text| number(text).or_else(|| calendar(text)));
     time.ok_or_else(|| {
         format!(
-            "the time is {:?}, but must be a Unix time or a date and time such as 2026-01-31T12:00:00Z",
-            String::from_utf8_lossy(text)
+            "the time is \"{}\", but must be a Unix time or a date and time such as 2026-01-31T12:00:00Z",
+            printable(&String::from_utf8_lossy(text))
         )
     })
 }
 
 /// A whole Unix time whose unit follows from its size.
 pub fn of_integer(number: i64) -> i64 {
-    let micros = scaled(i128::from(number) * NANOS);
-    micros.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    match Unit::of(number.unsigned_abs()) {
+        Unit::Seconds => number * 1_000_000,
+        Unit::Millis => number * 1_000,
+        Unit::Micros => number,
+        Unit::Nanos => number.div_euclid(1_000),
+    }
 }
 
 /// A Unix time in binary floating point.
 pub fn of_float(number: f64) -> Option<i64> {
-    (number.abs() < 1e19).then(|| scaled((number * NANOS as f64) as i128).try_into().ok())?
+    (number.abs() < 1e19).then(|| of_billionths((number * BILLION as f64) as i128))?
 }
 
-/// Microseconds, from a billion times the number as it was written.
-fn scaled(billion_fold: i128) -> i128 {
-    let size = billion_fold.unsigned_abs() / NANOS as u128;
-    let mut micros = billion_fold * MICROS_PER_SECOND;
-    let mut most = MOST_SECONDS;
-    while size >= most && most < MOST_SECONDS * 1_000_000_000 {
-        micros = micros.div_euclid(1_000);
-        most *= 1_000;
+/// A Unix time, from a billion times the number as it was written.
+fn of_billionths(number: i128) -> Option<i64> {
+    let size = number.unsigned_abs() / BILLION.unsigned_abs();
+    let unit = match Unit::of(size.try_into().ok()?) {
+        Unit::Seconds => 1_000_000_000,
+        Unit::Millis => 1_000_000,
+        Unit::Micros => 1_000,
+        Unit::Nanos => 1,
+    };
+    (number * unit).div_euclid(BILLION * 1_000).try_into().ok()
+}
+
+enum Unit {
+    Seconds,
+    Millis,
+    Micros,
+    Nanos,
+}
+
+impl Unit {
+    /// Seconds reach up to the year 5138, and the other units as far.
+    fn of(size: u64) -> Self {
+        match size {
+            0..100_000_000_000 => Unit::Seconds,
+            100_000_000_000..100_000_000_000_000 => Unit::Millis,
+            100_000_000_000_000..100_000_000_000_000_000 => Unit::Micros,
+            _ => Unit::Nanos,
+        }
     }
-    micros.div_euclid(NANOS)
 }
 
 fn number(text: &str) -> Option<i64> {
@@ -53,7 +73,7 @@ fn number(text: &str) -> Option<i64> {
         return Some(of_integer(whole));
     }
     match decimal(text) {
-        Some(billion_fold) => scaled(billion_fold).try_into().ok(),
+        Some(billionths) => of_billionths(billionths),
         None if text.ends_with(|c: char| c.is_ascii_digit()) => text.parse().ok().and_then(of_float),
         None => None,
     }
