@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::input::Format;
 use crate::request::RequestArgs;
 
 pub const EXIT_CODES: &str = "\
@@ -43,8 +44,9 @@ pub enum Command {
 
 /// List the heavy hitters at the end of a stream.
 ///
-/// Reads text, one event a line: the whole line is the key, or a column of tab-separated values with --key and
-/// --time. Files may be compressed with zstd. Without files, or for `-`, reads standard input.
+/// Reads text (the whole line is the key), CSV and TSV, JSON Lines and Parquet, also packed with gzip or zstd. What a
+/// file is follows from its name, or else from its first bytes, unless --format says. Without files, or for `-`, reads
+/// standard input; patterns in quotes such as 'logs/*.csv.gz' are taken too.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,8 +54,19 @@ Examples:
     frostpane list searches.txt
   The last 30 days of a log, with times in column 1 and keys in 2:
     frostpane list --key 2 --time 1 --window 30d --slide 1d log.tsv.zst
+  A field of JSON Lines, of many files, by time:
+    frostpane list --key user.country --time at --window 7d 'logs/*.jsonl.gz'
   Pages that are known in advance, from a pipe, for another program:
     cut -f3 visits.tsv | frostpane list --keys pages.txt --json
+
+Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines) or a column
+(Parquet). A number is a position from 1, and then the first line is an event, unless --header says that it names the
+columns.
+
+Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are
+seconds), with decimals or not; or dates as in RFC 3339, in UTC unless they say.
+
+An event whose key is missing, empty or null counts as an event without a key.
 
 Privacy protects the key of each single event. Releasing the same events again costs epsilon again.")]
 pub struct ListArgs {
@@ -61,13 +74,25 @@ pub struct ListArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Column that holds the key, from 1 (tab-separated)
+    /// Column that holds the key, by name or by position from 1 [default: the whole line]
     #[arg(long, value_name = "COLUMN")]
-    pub key: Option<usize>,
+    pub key: Option<String>,
 
-    /// Column that holds the time in Unix seconds, from 1 (tab-separated)
+    /// Column that holds the time, by name or by position from 1
     #[arg(long, value_name = "COLUMN")]
-    pub time: Option<usize>,
+    pub time: Option<String>,
+
+    /// How events stand in the files [default: guessed]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+
+    /// The first line of CSV or TSV names the columns, although they are given by position
+    #[arg(long)]
+    pub header: bool,
+
+    /// Leave out lines that cannot be read, and say how many there were
+    #[arg(long)]
+    pub skip_bad_lines: bool,
 
     #[command(flatten)]
     pub request: RequestArgs,

@@ -8,13 +8,16 @@ use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 use crate::args::ListArgs;
 use crate::failure::{Failure, Result};
 use crate::guarantee::write_guarantee;
-use crate::input::{Columns, Event, for_each_line, name};
+use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
 use crate::request::AnyKeys;
 use crate::screen::Screen;
+use crate::sorted_watch::SortedWatch;
 use crate::units::{Extent, grouped};
 use crate::warnings::tell;
 use crate::{csv, table, warnings};
+
+const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match args.request.keys(lines_of)? {
@@ -26,28 +29,33 @@ pub fn run(args: &ListArgs) -> Result<()> {
 /// The lines of a file of keys.
 pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
     let mut keys = Vec::new();
-    for_each_line(&[file.to_owned()], |_, _, line| {
-        if !line.is_empty() {
-            keys.push(line.into());
-        }
+    Source::lines(file)?.for_each(|line| {
+        keys.extend(line.key.map(Bytes::from));
         Ok(())
     })?;
     Ok(keys)
 }
 
 fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
-    let columns = columns(args)?;
+    let mut source = Source::new(&args.files, selection(args)?)?;
     let mut hitters = args.request.builder(keys)?.build()?;
     let by_clock = args.request.by_clock();
-    let mut progress = Progress::new(None);
-    for_each_line(&args.files, |file, number, line| {
-        let in_line = |message: String| format!("{}, line {number}: {message}", name(file));
-        let event = columns.event(line).map_err(in_line)?;
-        push(&mut hitters, event, by_clock).map_err(|error| in_line(error.to_string()))?;
-        progress.step(0);
+    let mut progress = Progress::new(source.total_bytes());
+    let bytes_read = source.bytes_read();
+    let mut sorted = SortedWatch::default();
+    source.for_each(|event| {
+        push(&mut hitters, event, by_clock)?;
+        if let (false, Some(key)) = (by_clock, event.key) {
+            sorted.see(key);
+        }
+        progress.step(bytes_read.get());
         Ok(())
     })?;
     progress.finish();
+    source.notes().into_iter().for_each(tell);
+    if sorted.looks_sorted() {
+        tell(format_args!("warning: {SORTED}"));
+    }
     if hitters.dropped() > 0 {
         tell(format_args!(
             "{} events came too late and were left out; allow for them with --lateness",
@@ -82,16 +90,22 @@ fn write<K: Key>(args: &ListArgs, release: &Release<K>) -> Result<()> {
     Ok(())
 }
 
-fn columns(args: &ListArgs) -> Result<Columns> {
-    let fault = match (args.key, args.time, args.request.window) {
-        (Some(0), ..) | (_, Some(0), _) => "columns are counted from 1",
-        (None, Some(_), _) => {
-            "--time makes the lines tab-separated columns: say which one holds the key, with --key"
-        }
+fn selection(args: &ListArgs) -> Result<Selection> {
+    let fault = match (&args.key, &args.time, args.request.extent()) {
+        (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (_, None, Extent::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
-        (key, time, _) => return Ok(Columns { key, time }),
+        _ => {
+            let column = |text: &Option<String>| text.as_deref().map(Column::new).transpose();
+            return Ok(Selection {
+                key: column(&args.key)?,
+                time: column(&args.time)?,
+                header: args.header,
+                format: args.format,
+                skip_bad_lines: args.skip_bad_lines,
+            });
+        }
     };
     Err(Failure::Message(fault.to_owned()))
 }

@@ -12,6 +12,7 @@ mod plan;
 mod progress;
 mod request;
 mod screen;
+mod sorted_watch;
 mod table;
 mod text;
 mod units;

@@ -26,7 +26,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
 
 /// How many events the window has.
 fn events(args: &PlanArgs) -> Result<u64> {
-    match (args.request.window, args.events) {
+    match (args.request.extent(), args.events) {
         (Extent::Events(length), events) => Ok(events.unwrap_or(length).min(length)),
         (Extent::Clock(_), Some(events)) => Ok(events),
         (Extent::Clock(_), None) => Err(Failure::Message(
@@ -203,7 +203,7 @@ fn write_changes<K: Key>(
 }
 
 fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5] {
-    let window = match request.window {
+    let window = match request.extent() {
         Extent::Events(length) => Extent::Events(length.saturating_mul(4)),
         Extent::Clock(length) => Extent::Clock(length.saturating_mul(4)),
     };
@@ -242,7 +242,7 @@ fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5
         (
             "a window 4 times as long".to_owned(),
             RequestArgs {
-                window,
+                window: Some(window),
                 slide,
                 ..request.clone()
             },

@@ -31,9 +31,9 @@ pub struct RequestArgs {
     #[arg(long, default_value = "1e-9")]
     pub delta: f64,
 
-    /// How far back to look: a number of events, or a time such as 12h or 30d
-    #[arg(long, default_value = "1000000", value_name = "EVENTS|TIME")]
-    pub window: Extent,
+    /// How far back to look: a number of events, or a time such as 12h or 30d [default: 1000000]
+    #[arg(long, value_name = "EVENTS|TIME")]
+    pub window: Option<Extent>,
 
     /// The step by which the window slides [default: a 64th of the window, by time a 60th]
     #[arg(long, value_name = "EVENTS|TIME")]
@@ -96,11 +96,16 @@ impl RequestArgs {
     }
 
     pub fn by_clock(&self) -> bool {
-        matches!(self.window, Extent::Clock(_))
+        matches!(self.extent(), Extent::Clock(_))
+    }
+
+    /// How far back to look.
+    pub fn extent(&self) -> Extent {
+        self.window.unwrap_or(Extent::Events(1_000_000))
     }
 
     fn window(&self) -> Result<Window> {
-        match (self.window, self.slide) {
+        match (self.extent(), self.slide) {
             (Extent::Events(length), None) => Ok(Window::events(length).into()),
             (Extent::Events(length), Some(Extent::Events(slide))) => {
                 Ok(Window::events(length).slide(slide).into())

@@ -27,7 +27,8 @@ pub fn about<K: Key>(args: &RequestArgs, release: &Release<K>) -> Vec<String> {
     [
         epsilon(release.epsilon),
         delta(release.delta, release.window.events),
-        window(args.window, args.slide, &release.window),
+        args.window
+            .and_then(|asked| window(asked, args.slide, &release.window)),
         flood,
     ]
     .into_iter()
@@ -56,7 +57,7 @@ fn delta(delta: f64, events: u64) -> Option<String> {
     })
 }
 
-/// A stream that is shorter than the window. An empty one is told in the release.
+/// A stream that is shorter than the window asked for. An empty one is told in the release.
 fn window(asked: Extent, slide: Option<Extent>, covered: &Coverage) -> Option<String> {
     let (what, covers) = match (asked, covered.from?, covered.to?) {
         (Extent::Events(asked), Edge::Event(0), Edge::Event(to)) if 0 < to && to < asked => (

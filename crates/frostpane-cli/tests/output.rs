@@ -198,7 +198,10 @@ fn manual_pages_know_commands_options_and_exit_codes() {
 fn the_help_says_what_is_read_and_fits_eighty_columns() {
     let help = |args: &[&str]| stdout(&run(command(args).env("COLUMNS", "80"), b""));
     let long = help(&["list", "--help"]);
-    assert!(long.contains("Reads text, one event a line"), "{long}");
+    assert!(
+        long.contains("Reads text (the whole line is the key), CSV and TSV"),
+        "{long}"
+    );
     for page in [long, help(&["list", "-h"]), help(&["--help"])] {
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }

@@ -1,49 +1,10 @@
 //! The real executable, as people run it.
 
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+mod common;
 
-use serde_json::Value;
+use std::process::{Command, Stdio};
 
-fn frostpane(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // The program may end before it has read everything.
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn json(args: &[&str], input: &[u8]) -> Value {
-    serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
-}
-
-/// So much epsilon that there is no noise.
-const EXACT: [&str; 6] = ["list", "--json", "--epsilon", "100000", "--alpha", "0.1"];
-
-fn exact(more: &[&str], input: &[u8]) -> Value {
-    json(&[&EXACT[..], more].concat(), input)
-}
+use common::{exact, frostpane, heavy, stdout, temporary};
 
 /// Four thousand events of two keys, a second apart, as `time<TAB>key`.
 fn events() -> Vec<u8> {
@@ -57,20 +18,6 @@ fn events() -> Vec<u8> {
             .into_bytes()
         })
         .collect()
-}
-
-fn heavy(release: &Value) -> Vec<(String, u64)> {
-    let key = |heavy: &Value| heavy["key"].as_str().unwrap().to_owned();
-    let list = release["heavy"].as_array().unwrap();
-    list.iter()
-        .map(|heavy| (key(heavy), heavy["count"].as_u64().unwrap()))
-        .collect()
-}
-
-fn temporary(name: &str, content: &[u8]) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, content).unwrap();
-    path
 }
 
 #[test]
@@ -226,12 +173,12 @@ fn every_wrong_use_ends_with_one_sentence_that_says_what_to_do() {
         (
             &["list", "--key", "3"],
             1,
-            "standard input, line 1: there are 2 tab-separated columns, but --key asks for column 3",
+            "standard input, line 1: 2 columns found, but --key asks for column 3",
         ),
         (
             &["list", "--key", "1", "--time", "2", "--window", "1h"],
             1,
-            "line 1: the time is \"elm\", but must be in whole Unix seconds",
+            "line 1: the time is \"elm\", but must be a Unix time or a date and time",
         ),
         (
             &["list", "--window", "1000", "--slide", "1h"],

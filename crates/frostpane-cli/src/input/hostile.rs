@@ -1,0 +1,166 @@
+//! Files that nobody should have: every reader ends, with events or with an error, and never panics.
+
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use super::column::{Column, Wanted};
+use super::sink::{Sink, Tally};
+use super::source::read_stream;
+use super::stream::Stream;
+use super::{Event, Format};
+use crate::failure::Result;
+
+const FORMATS: [Format; 5] = [
+    Format::Text,
+    Format::Csv,
+    Format::Tsv,
+    Format::Jsonl,
+    Format::Parquet,
+];
+
+/// Reads bytes as a file of a format, by name and by position; says how many events there were.
+fn read(bytes: &[u8], format: Format, named: bool) -> Result<u64> {
+    let columns = if named { ["key", "time"] } else { ["2", "1"] };
+    let wanted = Wanted {
+        key: Column::new(columns[0])?,
+        time: Some(Column::new(columns[1])?),
+        header: false,
+    };
+    let mut tally = Tally::default();
+    let mut sink = Sink {
+        file: "hostile",
+        skip_bad_lines: true,
+        tally: &mut tally,
+        visit: &mut |_: Event<'_>| Ok(()),
+    };
+    let stream = Stream::new(bytes).map_err(|cause| cause.to_string())?;
+    let wanted = Some(wanted).filter(|_| format != Format::Text);
+    read_stream(stream, format, wanted, &mut sink)?;
+    Ok(tally.events)
+}
+
+/// Repeatable, not secret.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize % end
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        const TELLING: &[u8] = b"\n\r\t,\"\\{}[]:.0-eZT \0\xff";
+        let mostly_telling = self.below(2) == 0;
+        (0..self.below(200))
+            .map(|_| {
+                if mostly_telling {
+                    TELLING[self.below(TELLING.len())]
+                } else {
+                    self.below(256) as u8
+                }
+            })
+            .collect()
+    }
+
+    /// Changes a few bytes, cuts, or repeats a part.
+    fn mutate(&mut self, file: &[u8]) -> Vec<u8> {
+        let mut mutated = file.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(mutated.len().max(1)).min(mutated.len());
+            match self.below(4) {
+                0 => mutated.truncate(at),
+                1 => mutated.extend_from_within(at..),
+                2 if at < mutated.len() => mutated[at] ^= 1 << self.below(8),
+                _ if at < mutated.len() => mutated[at] = self.below(256) as u8,
+                _ => {}
+            }
+        }
+        mutated
+    }
+}
+
+fn parquet_file(compression: Compression) -> Vec<u8> {
+    let schema =
+        "message events { required int64 time (TIMESTAMP(MICROS, true)); optional binary key (STRING); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+    for _ in 0..2 {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let times: Vec<i64> = (0..8).map(|i| 1_700_000_000_000_000 + i).collect();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&times, None, None)
+            .unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let keys: Vec<ByteArray> = ["elm", "oak", "elm", "yew"].map(ByteArray::from).to_vec();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    bytes
+}
+
+fn valid_files() -> Vec<(Format, Vec<u8>, u64)> {
+    let json = "{\"time\": \"2026-01-31T12:00:00Z\", \"more\": [{}, 1.5], \"key\": \"\\ud800 elm\"}\n";
+    let csv = "time,key\n1700000000,\"a \"\"b\"\"\nc\"\n1700000001,\n";
+    let tsv = "time\tkey\n1700000000\telm\n1700000001.5\t\n";
+    let gzip = |bytes: &[u8]| {
+        let mut packed = Vec::new();
+        let mut encoder = flate2::read::GzEncoder::new(bytes, flate2::Compression::fast());
+        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
+        packed
+    };
+    vec![
+        (Format::Text, b"elm\n\noak".to_vec(), 3),
+        (Format::Csv, csv.into(), 2),
+        (Format::Tsv, tsv.into(), 2),
+        (Format::Jsonl, json.repeat(3).into(), 3),
+        (Format::Parquet, parquet_file(Compression::UNCOMPRESSED), 16),
+        (Format::Parquet, parquet_file(Compression::SNAPPY), 16),
+        (Format::Csv, gzip(csv.as_bytes()), 2),
+        (Format::Tsv, zstd::encode_all(tsv.as_bytes(), 1).unwrap(), 2),
+    ]
+}
+
+#[test]
+fn random_bytes_end_every_reader_without_panic() {
+    let mut dice = Dice(1);
+    for _ in 0..4_000 {
+        let mut bytes = dice.bytes();
+        match dice.below(6) {
+            0 => bytes.splice(0..0, *b"PAR1").for_each(drop),
+            1 => bytes.splice(0..0, [0x1F, 0x8B, 0x08]).for_each(drop),
+            2 => bytes.splice(0..0, [0x28, 0xB5, 0x2F, 0xFD]).for_each(drop),
+            3 => bytes.extend(b"\x10\0\0\0PAR1"),
+            _ => {}
+        }
+        for format in FORMATS {
+            let _ = read(&bytes, format, dice.below(2) == 0);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_end_every_reader_without_panic() {
+    let mut dice = Dice(2);
+    for (format, file, events) in valid_files() {
+        assert_eq!(read(&file, format, true).unwrap(), events, "{format:?}");
+        for _ in 0..2_000 {
+            let _ = read(&dice.mutate(&file), format, dice.below(2) == 0);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The way to fields of a JSON object, such as `user.country`.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// What is left of the paths below some place; an empty path is that place itself.
+#[derive(Clone, Copy)]
+pub struct Paths<'p> {
+    pub key: Option<&'p str>,
+    pub time: Option<&'p str>,
+}
+
+impl<'p> Paths<'p> {
+    fn is_empty(&self) -> bool {
+        self.key.is_none() && self.time.is_none()
+    }
+
+    fn map(self, f: impl Fn(&'p str) -> Option<&'p str>) -> Self {
+        Self {
+            key: self.key.and_then(&f),
+            time: self.time.and_then(&f),
+        }
+    }
+
+    /// Below a field. Its name may have dots itself.
+    fn below(self, name: &str) -> Self {
+        self.map(|path| {
+            let rest = path.strip_prefix(name)?;
+            if rest.is_empty() {
+                Some(rest)
+            } else {
+                rest.strip_prefix('.')
+            }
+        })
+    }
+}
+
+/// The values at the paths, as they are written.
+#[derive(Default)]
+pub struct Found<'a> {
+    pub key: Option<&'a str>,
+    pub time: Option<&'a str>,
+}
+
+/// The values at the ends of the paths in an object. Of fields with one name the last counts.
+pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> Result<Found<'a>, serde_json::Error> {
+    let mut found = Found::default();
+    let mut json = serde_json::Deserializer::from_slice(object);
+    let walk = Walk {
+        paths,
+        found: &mut found,
+    };
+    walk.deserialize(&mut json)?;
+    json.end()?;
+    Ok(found)
+}
+
+/// Walks through an object to the ends of the paths.
+struct Walk<'p, 'f, 'a> {
+    paths: Paths<'p>,
+    found: &'f mut Found<'a>,
+}
+
+impl<'a> DeserializeSeed<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(paths) = map.next_key_seed(Name(self.paths))? {
+            if paths.is_empty() {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let raw = map.next_value::<&'a RawValue>()?.get();
+            if paths.key == Some("") {
+                self.found.key = Some(raw);
+            }
+            if paths.time == Some("") {
+                self.found.time = Some(raw);
+            }
+            let paths = paths.map(|path| Some(path).filter(|path| !path.is_empty()));
+            if !paths.is_empty() && raw.starts_with('{') {
+                Walk {
+                    paths,
+                    found: &mut *self.found,
+                }
+                .deserialize(&mut serde_json::Deserializer::from_str(raw))
+                .map_err(A::Error::custom)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a field: gives what is left of the paths below it.
+struct Name<'p>(Paths<'p>);
+
+impl<'a, 'p> DeserializeSeed<'a> for Name<'p> {
+    type Value = Paths<'p>;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Paths<'p>, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl<'p> Visitor<'_> for Name<'p> {
+    type Value = Paths<'p>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Paths<'p>, E> {
+        Ok(self.0.below(name))
+    }
+}

@@ -1,0 +1,50 @@
+//! The lines of a file.
+
+use std::io::{self, BufRead};
+
+/// Reads lines one by one into the same buffer.
+pub struct Lines<'a> {
+    reader: &'a mut dyn BufRead,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(reader: &'a mut dyn BufRead) -> Self {
+        Self {
+            reader,
+            line: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The next line without its end, and its number from 1.
+    pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+        self.line.clear();
+        if self.reader.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        Ok(Some((self.number, without_end(&self.line))))
+    }
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_without_their_ends_and_with_their_numbers() {
+        let mut text: &[u8] = b"a\r\n\nb";
+        let mut lines = Lines::new(&mut text);
+        for expected in [(1, b"a".as_slice()), (2, b""), (3, b"b")] {
+            assert_eq!(lines.next().unwrap(), Some(expected));
+        }
+        assert_eq!(lines.next().unwrap(), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! Events from files, whatever they are: formats, compression, columns, times.
+
+mod column;
+mod csv;
+mod files;
+mod format;
+mod guard;
+mod json_path;
+mod jsonl;
+mod lines;
+mod parquet;
+mod parquet_column;
+mod records;
+mod sink;
+mod source;
+mod stream;
+mod text;
+mod time;
+mod tsv;
+
+#[cfg(test)]
+mod hostile;
+
+pub use column::Column;
+pub use format::Format;
+pub use source::Source;
+
+/// An event as it stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// In microseconds since 1970, if a time was asked for.
+    pub time: Option<i64>,
+    /// Not if it is missing, empty or null: the event took place all the same.
+    pub key: Option<&'a [u8]>,
+}
+
+/// What to read from the files, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Without a key column the whole line is the key.
+    pub key: Option<Column>,
+    pub time: Option<Column>,
+    /// Whether the first line names the columns, even if they are all given by number.
+    pub header: bool,
+    /// Not to be guessed.
+    pub format: Option<Format>,
+    pub skip_bad_lines: bool,
+}
+
+impl Selection {
+    /// The columns to look for, unless whole lines are taken.
+    fn wanted(&self) -> Option<column::Wanted> {
+        Some(column::Wanted {
+            key: self.key.clone()?,
+            time: self.time.clone(),
+            header: self.header,
+        })
+    }
+}

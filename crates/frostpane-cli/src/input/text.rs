@@ -1,0 +1,17 @@
+//! Plain text: the whole line is the key.
+
+use std::io::BufRead;
+
+use super::Event;
+use super::lines::Lines;
+use super::sink::Sink;
+use crate::failure::Result;
+
+pub fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
+    let mut lines = Lines::new(reader);
+    while let Some((number, line)) = lines.next().map_err(|cause| sink.unreadable(cause))? {
+        let key = Some(line).filter(|line| !line.is_empty());
+        sink.line(number, Ok(Event { time: None, key }))?;
+    }
+    Ok(())
+}

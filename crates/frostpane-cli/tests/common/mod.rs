@@ -1,0 +1,65 @@
+//! Runs the real executable.
+#![allow(dead_code)]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The program may end before it has read everything.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+pub fn stdout(output: &Output) -> String {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn json(args: &[&str], input: &[u8]) -> Value {
+    serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
+}
+
+/// So much epsilon that there is no noise.
+pub const EXACT: [&str; 6] = ["list", "--json", "--epsilon", "100000", "--alpha", "0.1"];
+
+pub fn exact(more: &[&str], input: &[u8]) -> Value {
+    json(&[&EXACT[..], more].concat(), input)
+}
+
+pub fn heavy(release: &Value) -> Vec<(String, u64)> {
+    let key = |heavy: &Value| heavy["key"].as_str().unwrap().to_owned();
+    let list = release["heavy"].as_array().unwrap();
+    list.iter()
+        .map(|heavy| (key(heavy), heavy["count"].as_u64().unwrap()))
+        .collect()
+}
+
+pub fn temporary(name: &str, content: &[u8]) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
