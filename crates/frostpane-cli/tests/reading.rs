@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -272,6 +274,60 @@ fn events_sorted_by_key_are_warned_of_only_for_windows_by_count() {
     );
     let by_clock = [&options[..], &["--window", "1h"]].concat();
     assert!(!stderr(&frostpane(&by_clock, &sorted)).contains("sorted by key"));
+}
+
+/// A Parquet file of one row group with a whole number, a boolean, a UUID and a time in nanoseconds, 900 times.
+fn typed_parquet() -> Vec<u8> {
+    let schema = "message events { required int32 port (INTEGER(16, false)); required boolean ok; required fixed_len_byte_array(16) id (UUID); required int64 at (TIMESTAMP(NANOS, true)); repeated int32 list; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer =
+        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let id: FixedLenByteArray = ByteArray::from((0..16).collect::<Vec<u8>>()).into();
+    let mut index = 0;
+    while let Some(mut column) = group.next_column().unwrap() {
+        match index {
+            0 => column
+                .typed::<Int32Type>()
+                .write_batch(&[65_535; 900], None, None),
+            1 => column.typed::<BoolType>().write_batch(&[true; 900], None, None),
+            2 => column
+                .typed::<FixedLenByteArrayType>()
+                .write_batch(&vec![id.clone(); 900], None, None),
+            3 => column
+                .typed::<Int64Type>()
+                .write_batch(&[1_700_000_000_123_456_789; 900], None, None),
+            _ => column
+                .typed::<Int32Type>()
+                .write_batch(&[], Some(&[0; 900]), Some(&[0; 900])),
+        }
+        .unwrap();
+        column.close().unwrap();
+        index += 1;
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[test]
+fn parquet_values_that_are_no_text_are_keys_by_their_text() {
+    let file = typed_parquet();
+    for (column, key) in [
+        ("port", "65535"),
+        ("ok", "true"),
+        ("id", "00010203-0405-0607-0809-0a0b0c0d0e0f"),
+    ] {
+        let release = exact(&["--key", column, "--time", "at", "--window", "1h"], &file);
+        assert_eq!(heavy(&release), [(key.to_owned(), 900)]);
+        assert_eq!(release["window"]["to"], "2023-11-14T22:13:21Z");
+    }
+    let output = frostpane(&["list", "--format", "parquet", "--key", "list"], &file);
+    assert_eq!(
+        stderr(&output),
+        "frostpane: standard input: column list holds lists, but must hold one value a row\n"
+    );
 }
 
 /// Arguments, what comes in, and the whole message.

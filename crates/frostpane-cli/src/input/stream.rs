@@ -81,6 +81,10 @@ impl<'a> Stream<'a> {
 fn peek<'a>(mut reader: Box<dyn Read + 'a>) -> io::Result<(Box<dyn BufRead + 'a>, Vec<u8>)> {
     let mut head = Vec::new();
     reader.by_ref().take(HEAD).read_to_end(&mut head)?;
+    if (head.len() as u64) < HEAD {
+        // A terminal that is read again after its end would wait for another one.
+        reader = Box::new(io::empty());
+    }
     let again = Cursor::new(head.clone()).chain(reader);
     let mut buffered = BufReader::with_capacity(BLOCK, again);
     buffered.fill_buf()?;
