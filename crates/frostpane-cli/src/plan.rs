@@ -254,10 +254,14 @@ fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5
 fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: &RequestArgs) -> String {
     let times = grouped(count);
     let Some(epsilon) = epsilon else {
-        return format!(
-            "No epsilon up to 100 surely lists a key that occurs {times} times, because {} may be cut off: take more memory.",
-            grouped(forecast.cut)
-        );
+        let remedy = match forecast.cut {
+            0 => "ask for a larger count".to_owned(),
+            cut => format!(
+                "up to {} of it may be cut off, take more memory or slide by less",
+                grouped(cut)
+            ),
+        };
+        return format!("No epsilon up to 100 surely lists a key that occurs so rarely ({times}): {remedy}.");
     };
     let alpha = match request.norm {
         NormArg::L1 => {

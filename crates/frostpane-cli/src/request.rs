@@ -20,15 +20,15 @@ pub struct RequestArgs {
     pub norm: NormArg,
 
     /// A key is heavy from this share of the norm on
-    #[arg(long, default_value_t = 0.05)]
+    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
     pub alpha: f64,
 
     /// The privacy loss: smaller is more private, larger more accurate
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     pub epsilon: f64,
 
     /// The chance with which the loss may be larger; declared keys need none
-    #[arg(long, default_value = "1e-9")]
+    #[arg(long, default_value = "1e-9", allow_negative_numbers = true)]
     pub delta: f64,
 
     /// How far back to look: a number of events, or a time such as 12h or 30d [default: 1000000]

@@ -175,7 +175,7 @@ fn exact_panes_come_first_and_memory_is_kept() {
 
 #[test]
 fn a_memory_too_small_is_refused_with_the_least_that_would_do() {
-    let builder = open().window(Window::events(100_000_000)).alpha(0.001);
+    let builder = open().window(Window::events(100_000_000)).alpha(0.01);
     let error = builder.clone().memory(500_000).plan().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Parameter);
     let message = error.to_string();

@@ -62,7 +62,6 @@ impl Source {
     }
 
     /// How many bytes there are to read, unless one of the files is a pipe.
-    #[allow(dead_code)]
     pub fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }

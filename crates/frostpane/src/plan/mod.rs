@@ -18,6 +18,8 @@ use crate::timeline::window::Grid;
 const MOST_ENTRIES: u64 = 1 << 26;
 /// Fewer than this leave nothing worth releasing.
 const FEWEST_ENTRIES: u64 = 64;
+/// A small alpha asks for more, but where panes have few events these are exact.
+const ENOUGH_ENTRIES: u64 = 1_024;
 const ROWS: usize = 5;
 const WIDTHS: [usize; 5] = [4_096, 2_048, 1_024, 512, 256];
 /// The share of the memory that sketches may take.
@@ -145,10 +147,12 @@ impl Wishes {
         useful.min(MOST_ENTRIES)
     }
 
-    /// So many that the cut stays below an eighth of alpha times the number of events.
+    /// As many as keep the cut below an eighth of alpha times the number of events, within reason.
     fn fewest_entries(&self) -> u64 {
         let wanted = (8.0 / self.alpha).ceil() as u64;
-        wanted.max(FEWEST_ENTRIES).min(self.most_entries())
+        wanted
+            .clamp(FEWEST_ENTRIES, ENOUGH_ENTRIES)
+            .min(self.most_entries())
     }
 
     fn widest_sketch(&self) -> Option<Dimensions> {
