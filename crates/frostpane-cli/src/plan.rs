@@ -257,7 +257,7 @@ fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: 
         let remedy = match forecast.cut {
             0 => "ask for a larger count".to_owned(),
             cut => format!(
-                "up to {} of it may be cut off, take more memory or slide by less",
+                "up to {} of it may be cut off, take more memory or slide by more",
                 grouped(cut)
             ),
         };

@@ -150,9 +150,9 @@ impl Guarantee {
         let norm_error = self.alpha * (value as f64 - low).max(high - value as f64);
         let largest = norm_error.max(self.cut as f64).max(reach.noise as f64);
         let remedy = if by_sketch && norm_error == largest {
-            "widen the sketch, or slide by less until panes are exact"
+            "allow more memory for a wider sketch"
         } else if self.cut as f64 == largest {
-            "keep more entries in a pane or slide by less, so that less is cut"
+            "allow more memory or slide by more, so that less is cut"
         } else {
             "ask for a larger epsilon or a longer window"
         };
@@ -296,13 +296,13 @@ mod tests {
         };
         let exact = NormEstimate::of_events(10_000);
         assert!(advice(0, exact).contains("ask for a larger epsilon or a longer window"));
-        assert!(advice(500, exact).contains("keep more entries in a pane or slide by less"));
+        assert!(advice(500, exact).contains("allow more memory or slide by more"));
         let vague = NormEstimate {
             low: 1e4,
             value: 1_000_000,
             high: 1e8,
             by_sketch: true,
         };
-        assert!(advice(0, vague).contains("widen the sketch"));
+        assert!(advice(0, vague).contains("for a wider sketch"));
     }
 }
