@@ -59,12 +59,9 @@ Examples:
   Pages that are known in advance, from a pipe, for another program:
     cut -f3 visits.tsv | frostpane list --keys pages.txt --json
 
-Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines) or a column
-(Parquet). A number is a position from 1, and then the first line is an event, unless --header says that it names the
-columns.
+Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines) or a column (Parquet). A number is a position from 1, and then the first line is an event, unless --header says that it names the columns.
 
-Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are
-seconds), with decimals or not; or dates as in RFC 3339, in UTC unless they say.
+Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are seconds), with decimals or not; or dates as in RFC 3339, in UTC unless they say.
 
 An event whose key is missing, empty or null counts as an event without a key.
 
@@ -105,7 +102,7 @@ pub struct ListArgs {
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 
-    /// Show at most so many rows of the table; JSON and CSV are never cut [default: all]
+    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else all]
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
 }

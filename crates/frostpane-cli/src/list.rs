@@ -1,6 +1,6 @@
 //! `frostpane list`: one private list of the end of a stream.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
@@ -13,9 +13,12 @@ use crate::progress::Progress;
 use crate::request::AnyKeys;
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
-use crate::units::{Extent, grouped};
+use crate::units::Extent;
 use crate::warnings::tell;
 use crate::{csv, table, warnings};
+
+/// So many rows leave the guarantee in sight.
+const ROWS_ON_A_TERMINAL: usize = 25;
 
 const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
 
@@ -51,16 +54,13 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
         progress.step(bytes_read.get());
         Ok(())
     })?;
-    progress.finish();
+    let events = progress.finish();
     source.notes().into_iter().for_each(tell);
     if sorted.looks_sorted() {
         tell(format_args!("warning: {SORTED}"));
     }
-    if hitters.dropped() > 0 {
-        tell(format_args!(
-            "{} events came too late and were left out; allow for them with --lateness",
-            grouped(hitters.dropped())
-        ));
+    for note in warnings::about_events(events, hitters.dropped(), hitters.without_key()) {
+        tell(note);
     }
     let release = hitters.release()?;
     for warning in warnings::about(&args.request, &release) {
@@ -79,7 +79,10 @@ fn write<K: Key>(args: &ListArgs, release: &Release<K>) -> Result<()> {
     } else if args.csv {
         csv::write_release(&mut out, release)?;
     } else {
-        table::write_release(&mut out, release, &screen, args.rows)?;
+        let rows = args
+            .rows
+            .or(io::stdout().is_terminal().then_some(ROWS_ON_A_TERMINAL));
+        table::write_release(&mut out, release, &screen, rows)?;
     }
     out.flush()?;
     if args.csv {

@@ -45,8 +45,10 @@ impl Progress {
         }
     }
 
-    /// Erases the line.
-    pub fn finish(self) {}
+    /// Erases the line, and tells how many events there were.
+    pub fn finish(self) -> u64 {
+        self.events
+    }
 
     #[cold]
     fn look(&mut self, bytes_read: u64) {

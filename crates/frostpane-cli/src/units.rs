@@ -81,6 +81,9 @@ impl FromStr for Declared {
         {
             return Ok(Declared::Range(start..end));
         }
+        if text.contains("..") && text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
+            return Err("a range of keys is START..END in whole numbers from 0 to 18446744073709551615, END not included".to_owned());
+        }
         Ok(Declared::File(text.into()))
     }
 }
@@ -153,6 +156,9 @@ mod tests {
     #[test]
     fn a_range_is_told_from_a_file() {
         assert_eq!("0..1_000".parse(), Ok(Declared::Range(0..1_000)));
+        for text in ["0..=10", "-3..5", "0..99999999999999999999", "1..b"] {
+            assert!(text.parse::<Declared>().is_err(), "{text}");
+        }
         assert_eq!("../keys.txt".parse(), Ok(Declared::File("../keys.txt".into())));
     }
 

@@ -36,6 +36,42 @@ pub fn about<K: Key>(args: &RequestArgs, release: &Release<K>) -> Vec<String> {
     .collect()
 }
 
+/// What became of the events: for the operator alone.
+pub fn about_events(events: u64, late: u64, without_key: u64) -> Vec<String> {
+    [self::late(events, late), self::without_key(events, without_key)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Events that came after their pane had closed.
+fn late(events: u64, late: u64) -> Option<String> {
+    let remedy = if 2 * late > events {
+        "that is most of them: give them in the order of time, and look for a time far in the future"
+    } else {
+        "allow for them with --lateness"
+    };
+    (late > 0).then(|| {
+        format!(
+            "{} of {} events came too late and were left out; {remedy}",
+            grouped(late),
+            grouped(events)
+        )
+    })
+}
+
+/// Events that only take their place in the window.
+fn without_key(events: u64, without_key: u64) -> Option<String> {
+    (without_key > 0).then(|| {
+        format!(
+            "{} of {} events had no key that counts: none, an undeclared one, or one of more than 64 KiB \
+             (this number is for you, not for publication)",
+            grouped(without_key),
+            grouped(events)
+        )
+    })
+}
+
 /// Too much epsilon.
 fn epsilon(epsilon: f64) -> Option<String> {
     (epsilon > MOST_EPSILON).then(|| {
@@ -119,6 +155,20 @@ mod tests {
 
     fn days(days: u64) -> Extent {
         Extent::Clock(Duration::from_secs(86_400 * days))
+    }
+
+    #[test]
+    fn what_became_of_events_is_told() {
+        assert_eq!(about_events(10, 0, 0), Vec::<String>::new());
+        assert_eq!(
+            about_events(1_000, 2, 0),
+            ["2 of 1,000 events came too late and were left out; allow for them with --lateness"]
+        );
+        assert!(
+            about_events(10, 9, 0)[0]
+                .ends_with("give them in the order of time, and look for a time far in the future")
+        );
+        assert!(about_events(10, 0, 4)[0].starts_with("4 of 10 events had no key that counts"));
     }
 
     #[test]

@@ -1,35 +1,14 @@
 //! What the real executable writes, to pipes and to terminals.
 
+mod common;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use common::{command, run, stdout};
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane");
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command
-        .args(args)
-        .env_remove("COLUMNS")
-        .env_remove("NO_COLOR")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-fn run(command: &mut Command, input: &[u8]) -> Output {
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // The program may end before it has read everything.
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
-}
 
 fn list(options: &[&str], input: &[u8]) -> Output {
     run(&mut command(&[&["list"], options].concat()), input)
@@ -37,11 +16,6 @@ fn list(options: &[&str], input: &[u8]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    text(&output.stdout)
 }
 
 /// So much epsilon that there is no noise.

@@ -118,7 +118,7 @@ fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
         (
             &["--slide", "2000000"],
             1,
-            "the slide is 2000000 events, but must be between 1 and the window's 1000000",
+            "the slide is 2000000 events, but must be above 0 and at most the window's 1000000 events",
         ),
     ] {
         for command in ["plan", "list"] {

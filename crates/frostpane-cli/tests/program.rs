@@ -133,7 +133,7 @@ fn late_events_are_reported_to_the_operator_and_not_in_the_release() {
     let output = frostpane(&options, &late);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        message.contains("1 events came too late") && message.contains("--lateness"),
+        message.contains("1 of 4,001 events came too late") && message.contains("--lateness"),
         "{message}"
     );
     assert!(!stdout(&output).contains("late"));

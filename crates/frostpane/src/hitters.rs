@@ -46,6 +46,7 @@ pub struct HeavyHitters<K: Key> {
     /// Events so far, by count.
     arrived: i64,
     dropped: u64,
+    without_key: u64,
 }
 
 impl<K: Key> HeavyHitters<K> {
@@ -64,6 +65,7 @@ impl<K: Key> HeavyHitters<K> {
             releases,
             arrived: 0,
             dropped: 0,
+            without_key: 0,
         })
     }
 
@@ -104,6 +106,12 @@ impl<K: Key> HeavyHitters<K> {
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the operator, who
+    /// holds the events anyway: **it must not be published**.
+    pub fn without_key(&self) -> u64 {
+        self.without_key
     }
 
     /// Releases the heavy hitters of the longest window.
@@ -175,11 +183,13 @@ impl<K: Key> HeavyHitters<K> {
 
     /// The key, unless it is one that is not counted.
     #[inline]
-    fn counted<'a>(&self, key: Option<K::Ref<'a>>) -> Option<K::Ref<'a>> {
-        key.filter(|&key| match &self.terms.keys {
+    fn counted<'a>(&mut self, key: Option<K::Ref<'a>>) -> Option<K::Ref<'a>> {
+        let counted = key.filter(|&key| match &self.terms.keys {
             Keys::Open => K::fits(key),
             Keys::Declared(universe) => universe.rank(key).is_some(),
-        })
+        });
+        self.without_key += u64::from(counted.is_none());
+        counted
     }
 
     fn checked_span(&self, span: Span) -> Result<i64> {

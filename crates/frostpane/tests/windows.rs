@@ -216,18 +216,21 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
             open().window(Window::events(10).slide(0)),
             "the slide is 0 events",
         ),
-        (open().window(Window::events(u64::MAX)), "must be between 1 and"),
+        (
+            open().window(Window::events(u64::MAX)),
+            "must be above 0 and at most",
+        ),
         (
             open().window(Window::clock(Duration::MAX)),
-            "must be between 1 and",
+            "must be above 0 and at most",
         ),
         (
             open().window(Window::clock(Duration::ZERO)),
-            "the window is 0 microseconds",
+            "the window is 0 seconds",
         ),
         (
             open().window(Window::clock(Duration::from_secs(1)).lateness(Duration::from_secs(2))),
-            "the lateness is 2000000 microseconds",
+            "the lateness is 2 seconds, but can be at most the window's 1 seconds",
         ),
     ];
     for (builder, expected) in cases {

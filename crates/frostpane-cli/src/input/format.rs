@@ -64,6 +64,19 @@ impl Format {
         }
     }
 
+    /// What to say of first bytes that no format has.
+    pub fn foreign(head: &[u8]) -> Option<&'static str> {
+        const UNPACK: &str =
+            "it is packed in a way that is not read here: unpack it, or pack it with gzip or zstd";
+        const BINARY: &str = "it does not look like text, it has zero bytes: convert it to UTF-8, or say what it is with --format";
+        match head {
+            [b'P', b'K', 3 | 5, 4 | 6, ..] | [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(UNPACK),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] | [b'7', b'z', 0xBC, 0xAF, ..] => Some(UNPACK),
+            head if head.starts_with(PARQUET_MAGIC) => None,
+            head => head.contains(&0).then_some(BINARY),
+        }
+    }
+
     fn of_name(file: &Path) -> Option<Self> {
         let extension = file.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
@@ -93,6 +106,17 @@ impl Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_text_is_told() {
+        for packed in [&b"PK\x03\x04"[..], b"BZh9", b"\xFD7zXZ\0", b"7z\xBC\xAF"] {
+            assert!(Format::foreign(packed).unwrap().contains("unpack it"));
+        }
+        assert!(Format::foreign(b"\xFF\xFEt\0e\0a\0").unwrap().contains("UTF-8"));
+        for known in [&b"PAR1\0\0"[..], b"tea\n", b"", b"PK"] {
+            assert_eq!(Format::foreign(known), None);
+        }
+    }
 
     #[test]
     fn names_decide_before_content() {

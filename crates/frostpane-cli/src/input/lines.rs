@@ -1,6 +1,9 @@
 //! The lines of a file.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
+
+/// Longer lines are no events; reading them would take the memory that was promised to the window.
+const LONGEST_LINE: u64 = 16_000_000;
 
 /// Reads lines one by one into the same buffer.
 pub struct Lines<'a> {
@@ -21,10 +24,17 @@ impl<'a> Lines<'a> {
     /// The next line without its end, and its number from 1.
     pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         self.line.clear();
-        if self.reader.read_until(b'\n', &mut self.line)? == 0 {
+        let mut reader = (&mut self.reader).take(LONGEST_LINE);
+        if reader.read_until(b'\n', &mut self.line)? == 0 {
             return Ok(None);
         }
         self.number += 1;
+        if reader.limit() == 0 {
+            return Err(io::Error::other(format!(
+                "line {} is longer than 16 MB: is this the right file?",
+                self.number
+            )));
+        }
         Ok(Some((self.number, without_end(&self.line))))
     }
 }
@@ -36,7 +46,16 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
+
+    #[test]
+    fn a_line_without_end_is_an_error() {
+        let mut endless = BufReader::new(io::repeat(b'x'));
+        let fault = Lines::new(&mut endless).next().unwrap_err();
+        assert!(fault.to_string().contains("longer than 16 MB"), "{fault}");
+    }
 
     #[test]
     fn lines_come_without_their_ends_and_with_their_numbers() {

@@ -107,7 +107,7 @@ impl Source {
             bytes: self.bytes_read(),
         };
         let stream = Stream::new(raw).map_err(unreadable)?;
-        let format = self.format(file, &stream);
+        let format = self.format(file, &stream)?;
         let mut sink = Sink {
             file: &name,
             skip_bad_lines: self.selection.skip_bad_lines,
@@ -124,12 +124,17 @@ impl Source {
         }
     }
 
-    fn format(&mut self, file: &Path, stream: &Stream<'_>) -> Format {
-        self.selection.format.unwrap_or_else(|| {
-            let guess = Format::guess(file, &stream.head, self.selection.key.is_some());
-            self.announce(&name(file), guess, stream);
-            guess.format
-        })
+    fn format(&mut self, file: &Path, stream: &Stream<'_>) -> Result<Format> {
+        if let Some(format) = self.selection.format {
+            return Ok(format);
+        }
+        let name = name(file);
+        if let Some(fault) = Format::foreign(&stream.head) {
+            return Err(format!("cannot read {name}: {fault}").into());
+        }
+        let guess = Format::guess(file, &stream.head, self.selection.key.is_some());
+        self.announce(&name, guess, stream);
+        Ok(guess.format)
     }
 
     /// Says what a file is taken for, where a person looks at it or where it could be wrong, unless it was just said.

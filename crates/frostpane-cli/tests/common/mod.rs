@@ -7,14 +7,20 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane"))
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_frostpane"));
+    command
         .args(args)
+        .env_remove("COLUMNS")
+        .env_remove("NO_COLOR")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    command
+}
+
+pub fn run(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
@@ -24,6 +30,10 @@ pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output
+}
+
+pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
+    run(&mut command(args), input)
 }
 
 pub fn stdout(output: &Output) -> String {

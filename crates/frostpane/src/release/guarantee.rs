@@ -154,7 +154,7 @@ impl Guarantee {
         } else if self.cut as f64 == largest {
             "allow more memory or slide by more, so that less is cut"
         } else {
-            "ask for a larger epsilon or a longer window"
+            "ask for a larger epsilon or a window with more events"
         };
         match alpha {
             Some(alpha) => format!(
@@ -203,7 +203,7 @@ impl Statement {
             "the window has no events".to_owned()
         } else if self.at_floor {
             format!(
-                "no noisy count reached {threshold}, the least that may be listed at this epsilon and delta whatever alpha is: ask for a longer window or a larger epsilon"
+                "no noisy count reached {threshold}, the least that may be listed at this epsilon and delta whatever alpha is: ask for a window with more events or a larger epsilon"
             )
         } else {
             format!(
@@ -295,7 +295,7 @@ mod tests {
                 .unwrap()
         };
         let exact = NormEstimate::of_events(10_000);
-        assert!(advice(0, exact).contains("ask for a larger epsilon or a longer window"));
+        assert!(advice(0, exact).contains("ask for a larger epsilon or a window with more events"));
         assert!(advice(500, exact).contains("allow more memory or slide by more"));
         let vague = NormEstimate {
             low: 1e4,

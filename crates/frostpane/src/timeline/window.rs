@@ -62,7 +62,7 @@ impl EventWindow {
 
     fn grid(&self) -> Result<Grid> {
         let slide = self.slide.unwrap_or(self.length.div_ceil(PANES_BY_COUNT));
-        Grid::new(self.length, slide, 0, "events")
+        Grid::new(self.length, slide, 0, |events| format!("{events} events"))
     }
 }
 
@@ -95,7 +95,7 @@ impl ClockWindow {
             micros(self.length),
             micros(slide),
             micros(self.lateness),
-            "microseconds",
+            |micros| format!("{} seconds", micros as f64 / 1e6),
         )
     }
 }
@@ -151,20 +151,26 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    fn new(length: u64, slide: u64, lateness: u64, unit: &str) -> Result<Self> {
+    fn new(length: u64, slide: u64, lateness: u64, say: impl Fn(u64) -> String) -> Result<Self> {
         if length == 0 || length > LONGEST {
             return Err(Error::parameter(format!(
-                "the window is {length} {unit}, but must be between 1 and {LONGEST}"
+                "the window is {}, but must be above 0 and at most {}",
+                say(length),
+                say(LONGEST)
             )));
         }
         if slide == 0 || slide > length {
             return Err(Error::parameter(format!(
-                "the slide is {slide} {unit}, but must be between 1 and the window's {length}"
+                "the slide is {}, but must be above 0 and at most the window's {}",
+                say(slide),
+                say(length)
             )));
         }
         if lateness > length {
             return Err(Error::parameter(format!(
-                "the lateness is {lateness} {unit}, but can be at most the window's {length}"
+                "the lateness is {}, but can be at most the window's {}",
+                say(lateness),
+                say(length)
             )));
         }
         Ok(Self {
