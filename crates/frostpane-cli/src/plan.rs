@@ -203,16 +203,16 @@ fn write_changes<K: Key>(
 }
 
 fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5] {
-    let window = match request.extent() {
+    let longer = |extent| match extent {
         Extent::Events(length) => Extent::Events(length.saturating_mul(4)),
         Extent::Clock(length) => Extent::Clock(length.saturating_mul(4)),
     };
+    let (window, slide) = (Some(longer(request.extent())), request.slide.map(longer));
     let (epsilon, alpha, memory) = (
         request.epsilon * 2.0,
         request.alpha * 2.0,
         request.memory.saturating_mul(4),
     );
-    let slide = None;
     [
         ("as asked".to_owned(), request.clone(), events),
         (
@@ -242,7 +242,7 @@ fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5
         (
             "a window 4 times as long".to_owned(),
             RequestArgs {
-                window: Some(window),
+                window,
                 slide,
                 ..request.clone()
             },

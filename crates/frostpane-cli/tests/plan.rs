@@ -20,7 +20,7 @@ fn a_plan_answers_before_any_data() {
         "64 of 15,625 events, all counted exactly",
         "scale 2.22; with 95 % confidence no count is off by more than 40",
         "never below 46, for privacy",
-        "held from an L2 norm of 3,329 on",
+        "held from an L2 norm of 3,330 on",
         "a window 4 times as long",
         "at least 1.2e16 events",
     ] {

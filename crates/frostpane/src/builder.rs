@@ -10,6 +10,7 @@ use crate::release::Norm;
 use crate::release::terms::Terms;
 use crate::sketch::count_sketch::Dimensions;
 use crate::timeline::Window;
+use crate::timeline::window::LONGEST;
 use crate::universe::Keys;
 
 const MOST_ROWS: usize = 99;
@@ -156,6 +157,12 @@ impl<K: Key> Builder<K> {
     /// certain norm; without one, at the least norm at which the promises hold.
     pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
         let plan = self.plan()?;
+        if events > LONGEST {
+            return Err(Error::parameter(format!(
+                "{events} events are expected, but at most {LONGEST} can be reckoned with"
+            )));
+        }
+        let norm = norm.map(|norm| norm.min(events));
         Ok(Forecast::new(&self.terms(&plan, 0)?, &plan, events, norm))
     }
 
@@ -224,6 +231,11 @@ impl<K: Key> Builder<K> {
                 "delta",
                 "take it far below one over the number of events, such as 1e-9",
             )?;
+        }
+        if self.entries == Some(0) {
+            return Err(Error::parameter(
+                "entries is 0, but a pane must keep at least 1 key",
+            ));
         }
         if self.releases == 0 {
             return Err(Error::parameter(

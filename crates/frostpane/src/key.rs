@@ -98,8 +98,12 @@ impl Key for Bytes {
         Footprint {
             inline: reference,
             // The system's allocator keeps 8 bytes of its own and rounds up to 16, from 32 on.
-            heap: (bytes + 8).next_multiple_of(16).max(32),
-            packed: bytes + 1,
+            heap: bytes
+                .saturating_add(8)
+                .checked_next_multiple_of(16)
+                .unwrap_or(u64::MAX)
+                .max(32),
+            packed: bytes.saturating_add(if bytes < 128 { 1 } else { 2 }),
             reference,
         }
     }

@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{Zipf, most_failures};
-use frostpane::{Builder, ErrorKind, HeavyHitters, Keys, Norm, Release, Window};
+use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Release, Window};
 
 fn open() -> Builder<u64> {
     HeavyHitters::<u64>::builder(Keys::open())
@@ -210,4 +212,76 @@ fn the_inverse_finds_the_least_epsilon() {
     assert!(listed(epsilon) <= 500);
     assert!(listed(epsilon - 0.001) > 500);
     assert_eq!(builder.epsilon_for(1, 100_000).unwrap(), None);
+}
+
+/// The floor of the threshold makes the second promise harder as the norm grows, up to where alpha takes over.
+#[test]
+fn promises_hold_at_every_norm_from_the_least_on() {
+    for (alpha, confidence, epsilon, delta, events) in [
+        (0.4, 0.5, 1.0, 1e-18, 51_789),
+        (0.5, 0.5, 0.2, 1e-14, 1_046),
+        (0.5, 0.5, 0.1, 1e-21, 190_084),
+        (0.2, 0.95, 0.3, 1e-19, 4_783),
+        (0.05, 0.95, 1.0, 1e-9, 100_000),
+    ] {
+        let builder = open()
+            .alpha(alpha)
+            .confidence(confidence)
+            .epsilon(epsilon)
+            .delta(delta)
+            .window(Window::events(events));
+        let Some(least) = builder.forecast(events, None).unwrap().least_norm else {
+            continue;
+        };
+        let near = least..(least + 60).min(events);
+        let far = (1..40).map(|step| least + (events - least) * step / 40);
+        for norm in near.chain(far) {
+            assert!(
+                builder.forecast(events, Some(norm)).unwrap().held,
+                "{alpha} {epsilon}: not held at {norm}, least {least}"
+            );
+        }
+    }
+}
+
+#[test]
+fn exact_panes_are_planned_wherever_they_fit() {
+    let builder = open().window(Window::events(12_800));
+    let exact = builder.clone().memory(1_000_000).plan().unwrap();
+    assert!(exact.always_exact);
+    let just = builder.memory(exact.memory.total()).plan().unwrap();
+    assert_eq!(just, exact);
+}
+
+/// Requests that no machine can hold are refused, or planned with a figure that says so; nothing overflows or runs for ever.
+#[test]
+fn extreme_requests_are_answered() {
+    let clock = |micros: u64| Window::clock(Duration::from_micros(micros));
+    let plans = [
+        open().window(
+            clock(1 << 60)
+                .slide(Duration::from_micros(1))
+                .lateness(Duration::from_micros(1 << 60)),
+        ),
+        open().window(Window::events(1 << 60).slide(1)),
+        open().window(Window::events(1 << 60).slide(1)).memory(u64::MAX),
+        open().program(u64::MAX),
+        open().memory(0),
+        open().entries(u32::MAX),
+        open().alpha(1e-300),
+        open().window(clock(59)),
+    ];
+    for builder in plans {
+        if let Ok(plan) = builder.plan() {
+            assert!(plan.memory.total() >= plan.panes, "{plan:?}");
+        }
+        for events in [0, 1, 1 << 40, 1 << 60, u64::MAX] {
+            let _ = builder.forecast(events, None);
+            let _ = builder.forecast(events, Some(u64::MAX));
+        }
+    }
+    let long = HeavyHitters::<Bytes>::builder(Keys::open()).key_bytes(u64::MAX);
+    assert!(long.plan().is_err());
+    assert!(open().entries(0).plan().is_err());
+    assert!(open().forecast(u64::MAX, None).is_err());
 }

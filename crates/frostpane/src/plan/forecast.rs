@@ -79,12 +79,13 @@ struct Window<'a, K: Key> {
 
 impl<'a, K: Key> Window<'a, K> {
     fn new(terms: &'a Terms<K>, plan: &Plan, events: u64) -> Self {
-        let panes = || plan.events_of_panes(events);
+        let loads = plan.loads(events);
+        let cut = |(panes, events): (u64, u64)| panes.saturating_mul(terms.shape.cut(events));
         Self {
             terms,
             events,
-            cut: panes().map(|events| terms.shape.cut(events)).sum(),
-            keys_with_noise: terms.keys_with_noise(panes()),
+            cut: loads.into_iter().map(cut).fold(0, u64::saturating_add),
+            keys_with_noise: terms.keys_with_noise(loads),
         }
     }
 
@@ -109,13 +110,23 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    /// The least true norm at which a release makes the promises, however the estimate falls within its bounds. The
-    /// more norm, the easier they are.
+    /// The least true norm from which on a release makes the promises, however the estimate falls within its bounds. Every
+    /// condition is linear in the norm below the kink and above it, so it is enough to look at the ends.
     fn least_norm(&self) -> Option<u64> {
-        let (mut low, mut high) = (0, self.events.max(1));
-        if !self.promised(high) {
-            return None;
+        // Noise and sketch may carry the estimate beyond the number of events.
+        let most = 2 * self.events.max(1);
+        let kink = self.guarantee(0).kink().min(most - 1);
+        if !self.promised(most) {
+            None
+        } else if self.promised(kink) && self.promised(kink + 1) {
+            self.least_in(0, kink)
+        } else {
+            self.least_in(kink, most)
         }
+    }
+
+    /// The least estimate at which the promises are made, between one at which they may not be and one at which they are.
+    fn least_in(&self, mut low: u64, mut high: u64) -> Option<u64> {
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if self.promised(middle) {
@@ -124,11 +135,11 @@ impl<'a, K: Key> Window<'a, K> {
                 low = middle
             }
         }
-        let estimate = self.around(high);
-        Some(estimate.high.ceil() as u64).filter(|norm| *norm <= self.events)
+        let least = self.around(high).high.ceil();
+        (least <= self.events as f64).then_some(least as u64)
     }
 
     fn promised(&self, estimate: u64) -> bool {
-        self.guarantee(estimate).holds_from_here_on()
+        self.guarantee(estimate).holds_with_room()
     }
 }

@@ -36,40 +36,74 @@ pub struct Memory {
 const COUNT: u64 = size_of::<u64>() as u64;
 /// Most packed counts of full panes are below 128.
 const PACKED_COUNT: u64 = 1;
+/// A closed pane without its counts, in a queue that grows by doubling, and the head of its block of counts.
+const CLOSED_PANE: u64 = 256;
+/// A pane as a release sees it.
+const COVERED_PANE: u64 = 112;
+
+/// The public numbers that memory follows from.
+pub(crate) struct Load {
+    pub panes: u64,
+    /// How many of them may be open at a time.
+    pub open: u64,
+    /// The most keys of each.
+    pub entries: u64,
+    /// Whether counters are never decremented.
+    pub exact: bool,
+    pub sketch: Option<Dimensions>,
+    pub declared: bool,
+}
 
 impl Memory {
-    pub(crate) fn new(
-        panes: u64,
-        open: u64,
-        entries: u64,
-        key: &Footprint,
-        sketch: Option<Dimensions>,
-        declared: bool,
-    ) -> Self {
-        let pane = entries * (key.packed + PACKED_COUNT);
-        let all = panes * entries;
+    pub(crate) fn new(load: &Load, key: &Footprint) -> Self {
+        let Load {
+            panes, open, entries, ..
+        } = *load;
+        let pane = times(entries, key.packed.saturating_add(PACKED_COUNT));
+        let all = times(panes, entries);
         let part = all / parts(all);
         // A table of the keys, and lists of them that grow by doubling.
-        let summed =
-            hash_table(part, key.reference + COUNT) + part.next_power_of_two() * (key.reference + COUNT);
-        let ranks = if declared { all * COUNT } else { 0 };
+        let summed = hash_table(part, key.reference + COUNT)
+            .saturating_add(times(power_of_two_from(part), key.reference + COUNT));
+        let ranks = if load.declared { times(all, COUNT) } else { 0 };
+        // Decrements leave slots that cannot be used until the table has grown.
+        let tables = if load.exact { 1 } else { 2 };
+        let table =
+            times(tables, hash_table(entries, key.inline + COUNT)).saturating_add(times(entries, key.heap));
         Self {
-            closed: panes.saturating_sub(1) * pane,
-            open: open * (hash_table(entries, key.inline + COUNT) + entries * key.heap),
-            sketches: sketch.map_or(0, |sketch| (panes + open) * sketch.bytes()),
-            // The open pane is packed for the release as if it were closed.
-            release: open * pane + summed + ranks,
+            closed: times(panes, CLOSED_PANE).saturating_add(times(panes.saturating_sub(1), pane)),
+            open: times(open, table),
+            sketches: load
+                .sketch
+                .map_or(0, |sketch| times(panes.saturating_add(2 * open), sketch.bytes())),
+            // The open panes are packed for the release as if they were closed.
+            release: [times(open, pane), times(panes, COVERED_PANE), summed, ranks]
+                .into_iter()
+                .fold(0, u64::saturating_add),
             program: 0,
         }
     }
 
     /// All of it.
     pub fn total(&self) -> u64 {
-        self.closed + self.open + self.sketches + self.release + self.program
+        [self.closed, self.open, self.sketches, self.release, self.program]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
+}
+
+fn times(a: u64, b: u64) -> u64 {
+    a.saturating_mul(b)
+}
+
+fn power_of_two_from(number: u64) -> u64 {
+    number.checked_next_power_of_two().unwrap_or(u64::MAX)
 }
 
 /// A table that grows by doubling and is at most seven eighths full, with a byte of its own for every slot.
 fn hash_table(entries: u64, entry: u64) -> u64 {
-    (entries * 8 / 7 + 1).next_power_of_two() * (entry + 1)
+    times(
+        power_of_two_from((entries / 7).saturating_mul(8).saturating_add(8)),
+        entry + 1,
+    )
 }

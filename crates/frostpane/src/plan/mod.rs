@@ -5,6 +5,7 @@ mod memory;
 mod published;
 
 pub use forecast::Forecast;
+use memory::Load;
 pub use memory::{Footprint, Memory};
 pub use published::Published;
 
@@ -67,14 +68,17 @@ impl Plan {
         }
         let fits = |entries: u64| with(entries).memory.total() <= wishes.memory;
         let (mut low, most) = (wishes.fewest_entries(), wishes.most_entries());
+        if fits(most) {
+            return Ok(with(most));
+        }
         if !fits(low) {
             return Err(Error::parameter(format!(
                 "a memory of {} is too small for this window and alpha: give at least {}, or slide by more",
                 megabytes(wishes.memory),
-                megabytes(with(low).memory.total())
+                megabytes(with(low).memory.total().min(with(most).memory.total()))
             )));
         }
-        let mut high = most + 1;
+        let mut high = most;
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if fits(middle) { low = middle } else { high = middle }
@@ -84,12 +88,13 @@ impl Plan {
 }
 
 impl Plan {
-    /// How many events each pane of a window with so many events has; by the clock, evenly spread.
-    pub(crate) fn events_of_panes(&self, events: u64) -> impl Iterator<Item = u64> + use<> {
-        let even = events.div_ceil(self.panes).max(1);
-        let most = if self.by_count { self.slide } else { even };
-        let (full, rest) = (events / most, events % most);
-        (0..full).map(move |_| most).chain((rest > 0).then_some(rest))
+    /// How many panes of a window with so many events have how many each; by the clock, evenly spread.
+    pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
+        if self.by_count {
+            return [(events / self.slide, self.slide), (1, events % self.slide)];
+        }
+        let (each, more) = (events / self.panes, events % self.panes);
+        [(more, each + 1), (self.panes - more, each)]
     }
 }
 
@@ -124,12 +129,15 @@ impl Wishes {
             entries
         };
         let own = Memory::new(
-            self.panes(),
-            open,
-            most_a_pane,
+            &Load {
+                panes: self.panes(),
+                open,
+                entries: most_a_pane,
+                exact: self.by_count && self.grid.slide as u64 <= entries,
+                sketch,
+                declared: self.declared,
+            },
             &self.footprint,
-            sketch,
-            self.declared,
         );
         Memory {
             program: self.program,
@@ -157,8 +165,8 @@ impl Wishes {
 
     fn widest_sketch(&self) -> Option<Dimensions> {
         let sketch = |width| Dimensions { rows: ROWS, width };
-        let panes = self.panes() + 1;
-        let fits = |width: &usize| panes * sketch(*width).bytes() <= self.memory / SKETCH_SHARE;
+        let panes = self.panes().saturating_add(1);
+        let fits = |width: &usize| panes.saturating_mul(sketch(*width).bytes()) <= self.memory / SKETCH_SHARE;
         let width = WIDTHS.into_iter().find(fits).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
         Some(sketch(width))
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::noise::Threshold;
-use crate::release::norm::{NormEstimate, three_quarters};
+use crate::release::norm::{NormEstimate, billionths, three_quarters};
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
 /// right to a quarter of it.
@@ -124,15 +124,21 @@ impl Guarantee {
         }
     }
 
-    /// Whether the promises hold at this norm and at every larger one: rounding up may cost the threshold 1 here and nothing there.
-    pub fn holds_from_here_on(&self) -> bool {
+    /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition without steps.
+    pub fn holds_with_room(&self) -> bool {
         let reach = self.reach();
-        let exact = 0.75 * self.alpha * self.norm.value.max(0) as f64;
+        let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value.max(0) as f64;
         let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
         let whole = self.alpha * self.norm.low;
         most + (self.cut + reach.shortfall) as f64 <= whole
             && least - reach.noise as f64 > self.alpha / 2.0 * self.norm.high
             && (reach.noise + self.cut.div_ceil(2)) as f64 <= whole / 4.0
+    }
+
+    /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above it the threshold
+    /// follows the norm.
+    pub fn kink(&self) -> u64 {
+        (self.floor as f64 / (0.75 * self.alpha)) as u64
     }
 
     /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it has.
@@ -151,7 +157,7 @@ impl Guarantee {
         let largest = norm_error.max(self.cut as f64).max(reach.noise as f64);
         let remedy = if by_sketch && norm_error == largest {
             "allow more memory for a wider sketch"
-        } else if self.cut as f64 == largest {
+        } else if self.cut > 0 && self.cut as f64 == largest {
             "allow more memory or slide by more, so that less is cut"
         } else {
             "ask for a larger epsilon or a window with more events"

@@ -108,9 +108,12 @@ fn sketch_noise(epsilon: Epsilon) -> DiscreteLaplace {
 
 /// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.
 pub(crate) fn three_quarters(alpha: f64, norm: i64) -> u64 {
-    const BILLION: u128 = 1_000_000_000;
-    let billionths = (alpha * BILLION as f64).round() as u128;
-    (3 * billionths * norm.max(0) as u128).div_ceil(4 * BILLION) as u64
+    (3 * u128::from(billionths(alpha)) * norm.max(0) as u128).div_ceil(4_000_000_000) as u64
+}
+
+/// Alpha in whole billionths.
+pub(crate) fn billionths(alpha: f64) -> u64 {
+    (alpha * 1e9).round() as u64
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub(crate) fn release<K: Key>(
     let mut noisy = select(terms, panes, &threshold, entropy)?;
     noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
 
-    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| pane.events()));
+    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
     let guarantee = terms
         .guarantee(coverage.events, cut, norm, keys_with_noise)
         .state();

@@ -66,10 +66,11 @@ impl<K: Key> Terms<K> {
         self.floor().raised_to(three_quarters(self.alpha, norm.value))
     }
 
-    /// A public bound on how many keys receive noise, from the numbers of events in the panes.
-    pub fn keys_with_noise(&self, pane_events: impl Iterator<Item = u64>) -> u64 {
+    /// A public bound on how many keys receive noise, from how many panes have how many events each.
+    pub fn keys_with_noise(&self, loads: impl IntoIterator<Item = (u64, u64)>) -> u64 {
+        let most = |(panes, events): (u64, u64)| panes.saturating_mul(self.shape.most_entries(events));
         match &self.keys {
-            Keys::Open => pane_events.map(|events| self.shape.most_entries(events)).sum(),
+            Keys::Open => loads.into_iter().map(most).fold(0, u64::saturating_add),
             Keys::Declared(universe) => universe.size(),
         }
     }

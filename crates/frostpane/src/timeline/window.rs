@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 /// Panes of a window of events, unless the slide is given.
 const PANES_BY_COUNT: u64 = 64;
 /// Panes of a window by the clock, unless the slide is given: an hour slides by the minute.
-const PANES_BY_CLOCK: u32 = 60;
+const PANES_BY_CLOCK: u64 = 60;
 /// Far above any stream and any calendar, and far from overflow.
-const LONGEST: u64 = 1 << 60;
+pub(crate) const LONGEST: u64 = 1 << 60;
 
 /// The longest window that a release may ask for, and the step by which it slides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,13 +90,12 @@ impl ClockWindow {
     }
 
     fn grid(&self) -> Result<Grid> {
-        let slide = self.slide.unwrap_or(self.length / PANES_BY_CLOCK);
-        Grid::new(
-            micros(self.length),
-            micros(slide),
-            micros(self.lateness),
-            |micros| format!("{} seconds", micros as f64 / 1e6),
-        )
+        let slide = self
+            .slide
+            .map_or(micros(self.length).div_ceil(PANES_BY_CLOCK), micros);
+        Grid::new(micros(self.length), slide, micros(self.lateness), |micros| {
+            format!("{} seconds", micros as f64 / 1e6)
+        })
     }
 }
 
