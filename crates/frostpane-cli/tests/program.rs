@@ -4,7 +4,7 @@ mod common;
 
 use std::process::{Command, Stdio};
 
-use common::{exact, frostpane, heavy, stdout, temporary};
+use common::{exact, frostpane, heavy, stderr, stdout, temporary};
 
 /// Four thousand events of two keys, a second apart, as `time<TAB>key`.
 fn events() -> Vec<u8> {
@@ -240,5 +240,32 @@ fn a_closed_pipe_is_no_error() {
     assert!(
         output.status.success() && !message.contains("cannot write"),
         "{message}"
+    );
+}
+
+#[test]
+fn keys_that_are_missing_too_long_or_undeclared_are_events_without_a_key() {
+    let long = [vec![b'x'; 70_000], b"\n".to_vec()].concat();
+    let lines = [
+        b"elm\n".repeat(700),
+        b"\n".repeat(200),
+        long.repeat(2),
+        b"ash\n".repeat(98),
+    ]
+    .concat();
+    let trees = temporary("declared.txt", b"elm\nyew\n");
+    let options = ["--keys", trees.to_str().unwrap()];
+    let output = frostpane(&[&common::EXACT[..], &options].concat(), &lines);
+    let told = stderr(&output);
+    assert!(
+        told.contains("300 of 1,000 events had no key that counts"),
+        "{told}"
+    );
+    let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(release["window"]["events"], 1_000);
+    assert_eq!(heavy(&release), [("elm".to_owned(), 700)]);
+    assert!(
+        !stdout(&output).contains("300"),
+        "the number must not be published"
     );
 }
