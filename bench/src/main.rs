@@ -1,4 +1,5 @@
-//! `cargo run --release -p frostpane-bench`: how long things take, beside the plain way of doing them, in one run.
+//! `cargo run --release -p frostpane-bench`: how long things take, beside the plain way of doing them, in one
+//! run.
 
 use std::hint::black_box;
 use std::time::Instant;

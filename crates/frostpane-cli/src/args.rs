@@ -44,9 +44,9 @@ pub enum Command {
 
 /// List the heavy hitters at the end of a stream.
 ///
-/// Reads text (the whole line is the key), CSV and TSV, JSON Lines and Parquet, also packed with gzip or zstd. What a
-/// file is follows from its name, or else from its first bytes, unless --format says. Without files, or for `-`, reads
-/// standard input; patterns in quotes such as 'logs/*.csv.gz' are taken too.
+/// Reads text (the whole line is the key), CSV and TSV, JSON Lines and Parquet, also packed with gzip or
+/// zstd. What a file is follows from its name, or else from its first bytes, unless --format says. Without
+/// files, or for `-`, reads standard input; patterns in quotes such as 'logs/*.csv.gz' are taken too.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -102,7 +102,8 @@ pub struct ListArgs {
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 
-    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else all]
+    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else
+    /// all]
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
 }

@@ -15,8 +15,8 @@ const PROGRAM: u64 = 6_000_000;
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]
 pub struct RequestArgs {
-    /// What heavy is relative to: the number of events (l1), or the root of the sum of all squared counts (l2), which is
-    /// smaller and so finds more
+    /// What heavy is relative to: the number of events (l1), or the root of the sum of all squared counts
+    /// (l2), which is smaller and so finds more
     #[arg(long, value_enum, ignore_case = true, default_value_t = NormArg::L2)]
     pub norm: NormArg,
 
@@ -36,8 +36,8 @@ pub struct RequestArgs {
     #[arg(long, value_name = "EVENTS|TIME")]
     pub window: Option<Extent>,
 
-    /// The step by which the window slides; it begins at a multiple of that, so it may be up to one step shorter than
-    /// asked for [default: a 64th of the window, by time a 60th]
+    /// The step by which the window slides; it begins at a multiple of that, so it may be up to one step
+    /// shorter than asked for [default: a 64th of the window, by time a 60th]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub slide: Option<Extent>,
 
@@ -45,8 +45,8 @@ pub struct RequestArgs {
     #[arg(long, default_value = "0s", value_name = "TIME", value_parser = duration)]
     pub lateness: Duration,
 
-    /// The keys that may be listed, known in advance: a range of integers without its end, or a file with one a line
-    /// [default: any]
+    /// The keys that may be listed, known in advance: a range of integers without its end, or a file with one
+    /// a line [default: any]
     #[arg(long, value_name = "START..END|FILE", allow_hyphen_values = true)]
     pub keys: Option<Declared>,
 

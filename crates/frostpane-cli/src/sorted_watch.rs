@@ -6,8 +6,9 @@ use std::cmp::Ordering;
 const LEAST_EVENTS: u64 = 1_000;
 const LEAST_KEYS: u64 = 10;
 
-/// Sees keys as they come. They look sorted if there are at least 1,000 of them, 10 of them distinct, and none goes
-/// against the direction of the others, by their bytes or by their lengths first, as whole numbers are.
+/// Sees keys as they come. They look sorted if there are at least 1,000 of them, 10 of them distinct, and
+/// none goes against the direction of the others, by their bytes or by their lengths first, as whole numbers
+/// are.
 #[derive(Debug, Default)]
 pub struct SortedWatch {
     last: Vec<u8>,

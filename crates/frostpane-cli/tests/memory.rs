@@ -42,8 +42,9 @@ fn peak_while(mut child: Child, feed: impl FnOnce(ChildStdin)) -> u64 {
     watch.join().unwrap()
 }
 
-/// Events that fill every pane: in each, as many keys as it can keep, all just frequent enough to be kept; and one event in twenty
-/// with a key that never comes again. Of 100 million events that makes about ten million keys, each of 16 bytes.
+/// Events that fill every pane: in each, as many keys as it can keep, all just frequent enough to be kept;
+/// and one event in twenty with a key that never comes again. Of 100 million events that makes about ten
+/// million keys, each of 16 bytes.
 fn fill(stdin: ChildStdin, events: u64, plan: &Value) {
     let (slide, entries) = (plan["slide"].as_u64().unwrap(), plan["entries"].as_u64().unwrap());
     let kept = slide * 19 / 20 / (slide / (entries + 1) + 1);

@@ -304,7 +304,8 @@ fn nobody_has_to_read_what_the_operator_is_told() {
     assert!(stdout(&output).contains("elm,"));
 }
 
-/// Runs a line of shell in a terminal of 90 columns and returns all that it shows, or `None` without `script`.
+/// Runs a line of shell in a terminal of 90 columns and returns all that it shows, or `None` without
+/// `script`.
 fn in_a_terminal(line: &str) -> Option<String> {
     let programs = Path::new(PROGRAM).parent().unwrap().display();
     let line = format!(

@@ -280,7 +280,8 @@ fn events_sorted_by_key_are_warned_of_only_for_windows_by_count() {
     assert!(!stderr(&frostpane(&by_clock, &sorted)).contains("sorted by key"));
 }
 
-/// A Parquet file of one row group with a whole number, a boolean, a UUID and a time in nanoseconds, 900 times.
+/// A Parquet file of one row group with a whole number, a boolean, a UUID and a time in nanoseconds, 900
+/// times.
 fn typed_parquet() -> Vec<u8> {
     let schema = "message events { required int32 port (INTEGER(16, false)); required boolean ok; required fixed_len_byte_array(16) id (UUID); required int64 at (TIMESTAMP(NANOS, true)); repeated int32 list; }";
     let schema = Arc::new(parse_message_type(schema).unwrap());

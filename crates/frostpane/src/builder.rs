@@ -58,7 +58,8 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless told.
+    /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless
+    /// told.
     pub fn norm(self, norm: Norm) -> Self {
         Self { norm, ..self }
     }
@@ -73,7 +74,8 @@ impl<K: Key> Builder<K> {
         Self { epsilon, ..self }
     }
 
-    /// The chance with which the loss may be larger; 1e-9 unless told. Declared keys need none and spend none.
+    /// The chance with which the loss may be larger; 1e-9 unless told. Declared keys need none and spend
+    /// none.
     pub fn delta(self, delta: f64) -> Self {
         Self { delta, ..self }
     }
@@ -89,8 +91,8 @@ impl<K: Key> Builder<K> {
         Self { confidence, ..self }
     }
 
-    /// In how many releases an event may be; 1 unless told. Each of them costs the epsilon and the delta: an event
-    /// loses at most `releases` times these.
+    /// In how many releases an event may be; 1 unless told. Each of them costs the epsilon and the delta: an
+    /// event loses at most `releases` times these.
     pub fn releases(self, releases: u32) -> Self {
         Self { releases, ..self }
     }
@@ -119,7 +121,8 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are exact.
+    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are
+    /// exact.
     pub fn entries(self, entries: u32) -> Self {
         Self {
             entries: Some(entries),
@@ -127,8 +130,8 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one that fits the
-    /// memory.
+    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one
+    /// that fits the memory.
     pub fn sketch(self, rows: usize, width: usize) -> Self {
         Self {
             sketch: Some(Dimensions { rows, width }),
@@ -153,8 +156,8 @@ impl<K: Key> Builder<K> {
         })
     }
 
-    /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at a
-    /// certain norm; without one, at the least norm at which the promises hold.
+    /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at
+    /// a certain norm; without one, at the least norm at which the promises hold.
     pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
         let plan = self.plan()?;
         if events > LONGEST {
@@ -166,8 +169,9 @@ impl<K: Key> Builder<K> {
         Ok(Forecast::new(&self.terms(&plan, 0)?, &plan, events, norm))
     }
 
-    /// The least epsilon, to the thousandth, at which every key that occurred `count` times is listed, as far as noise and
-    /// memory are concerned: alpha is taken as so small that it asks for nothing more. None if no epsilon up to 100 does.
+    /// The least epsilon, to the thousandth, at which every key that occurred `count` times is listed, as far
+    /// as noise and memory are concerned: alpha is taken as so small that it asks for nothing more. None if
+    /// no epsilon up to 100 does.
     pub fn epsilon_for(&self, count: u64, events: u64) -> Result<Option<f64>> {
         let lists = |thousandths: u64| -> Result<bool> {
             let builder = self.clone().epsilon(thousandths as f64 / 1e3);

@@ -108,8 +108,8 @@ impl<K: Key> HeavyHitters<K> {
         self.dropped
     }
 
-    /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the operator, who
-    /// holds the events anyway: **it must not be published**.
+    /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the
+    /// operator, who holds the events anyway: **it must not be published**.
     pub fn without_key(&self) -> u64 {
         self.without_key
     }
@@ -125,8 +125,8 @@ impl<K: Key> HeavyHitters<K> {
         self.release_from(length, &mut OsEntropy::new())
     }
 
-    /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy of
-    /// the release is no better than the source.
+    /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
+    /// of the release is no better than the source.
     pub fn release_with_entropy(&mut self, entropy: &mut impl Entropy) -> Result<Release<K>> {
         self.release_from(self.grid.length, entropy)
     }

@@ -1,12 +1,14 @@
 //! Frostpane names the keys that were frequent in a sliding window of an event stream, with counts, under
 //! differential privacy, in memory that does not grow with the window.
 //!
-//! A frosted pane of glass shows the large shapes behind it and no detail. Here the stream is cut into blocks, called
-//! panes, whose ends are public: fixed in advance, by count or by the clock. Each event then sits in exactly one
-//! pane, and everything that is released is a sum over panes of something that one event can move by at most 1 at two
-//! keys. Noise of scale `2/epsilon` suffices, however long the window and however many events it has.
+//! A frosted pane of glass shows the large shapes behind it and no detail. Here the stream is cut into
+//! blocks, called panes, whose ends are public: fixed in advance, by count or by the clock. Each event then
+//! sits in exactly one pane, and everything that is released is a sum over panes of something that one event
+//! can move by at most 1 at two keys. Noise of scale `2/epsilon` suffices, however long the window and
+//! however many events it has.
 //!
-//! - [`HeavyHitters`] is the door: build, update, release. [`Release`] is what comes out, with its own guarantee.
+//! - [`HeavyHitters`] is the door: build, update, release. [`Release`] is what comes out, with its own
+//!   guarantee.
 //! - [`pane`] and [`sketch`] hold what is kept of the events; [`timeline`] decides where panes end.
 //! - [`noise`] draws exact noise; [`release`] puts it where it belongs.
 //!

@@ -23,9 +23,9 @@ fn tail(epsilon: f64, m: u64) -> f64 {
     p.powi(m as i32) / (1.0 + p)
 }
 
-/// 2^32 keys, three of them present, a threshold at which about 300 absent ones pass. Over 200 releases the number of absent
-/// keys, the sum of their noisy counts above the threshold and the sum of the keys must be as calculated, within 5
-/// standard errors: three checks, a false alarm in fewer than one in 500,000 runs.
+/// 2^32 keys, three of them present, a threshold at which about 300 absent ones pass. Over 200 releases the
+/// number of absent keys, the sum of their noisy counts above the threshold and the sum of the keys must be
+/// as calculated, within 5 standard errors: three checks, a false alarm in fewer than one in 500,000 runs.
 #[test]
 fn a_range_of_2_to_the_32_lists_as_many_absent_keys_as_calculated() {
     let size = 1_u64 << 32;
@@ -93,8 +93,9 @@ fn a_universe_too_large_for_its_threshold_gets_a_higher_one() {
     assert!((release.heavy.len() as f64) < 1_010_000.0);
 }
 
-/// A million declared keys and a threshold that noise alone passes: the intervals hold for every listed key, noise
-/// or not, as often as stated. 100 releases at confidence 0.95; the limit is passed with probability below 1e-6.
+/// A million declared keys and a threshold that noise alone passes: the intervals hold for every listed key,
+/// noise or not, as often as stated. 100 releases at confidence 0.95; the limit is passed with probability
+/// below 1e-6.
 #[test]
 fn intervals_hold_where_noise_alone_is_listed() {
     let events: Vec<u64> = (0..20_000).map(|i| i * i % 997).collect();

@@ -18,7 +18,8 @@ fn probability(scale: f64, x: i64) -> f64 {
     (1.0 - p) / (1.0 + p) * p.powi(x.unsigned_abs() as i32)
 }
 
-/// Pearson's statistic over the values expected at least 20 times, the rest in one cell, and the cells less one.
+/// Pearson's statistic over the values expected at least 20 times, the rest in one cell, and the cells less
+/// one.
 fn chi_square(seen: &HashMap<i64, u64>, draws: u64, probability: impl Fn(i64) -> f64) -> (f64, f64) {
     let (mut statistic, mut cells) = (0.0, 0.0);
     let (mut rest_seen, mut rest_expected) = (draws as f64, draws as f64);
@@ -106,7 +107,8 @@ fn values_are_distributed_as_those_of_opendp() {
     assert!(alarm < 5.5, "{alarm:.1} standard deviations apart");
 }
 
-/// The tail summed value by value in floats, which are exact enough here: no chance lies within 1e-9 of a tail.
+/// The tail summed value by value in floats, which are exact enough here: no chance lies within 1e-9 of a
+/// tail.
 #[test]
 fn tau_is_the_least_threshold_that_keeps_delta_with_the_mass_at_the_threshold() {
     for epsilon in [0.05, 0.5, 0.9, 1.0, 3.0] {
@@ -144,9 +146,9 @@ fn tau_is_exact_next_to_the_boundary() {
     }
 }
 
-/// How many of 200,000 single events a release names. Delta is set a hair above the exact chance, so the mean is delta
-/// times 200,000 and the count above it by 6 standard deviations has a chance below 1e-8; a threshold less one
-/// names 1.6 times as many.
+/// How many of 200,000 single events a release names. Delta is set a hair above the exact chance, so the mean
+/// is delta times 200,000 and the count above it by 6 standard deviations has a chance below 1e-8; a
+/// threshold less one names 1.6 times as many.
 #[test]
 fn no_more_single_events_are_named_than_delta_allows() {
     let singles = 200_000_u64;

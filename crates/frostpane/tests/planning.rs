@@ -58,9 +58,10 @@ fn an_l1_release_says_what_its_forecast_said() {
     assert!(inexact >= 4, "only {inexact} plans were not exact");
 }
 
-/// A key with the predicted least count, planted into a stream of 999 others, is listed as often as the confidence says. 100 releases a
-/// request; a false alarm in fewer than one in a million runs. For L2 the threshold follows the norm, which is known here; it may be
-/// off by the noise of the norm and by the sketch, together less than a tenth.
+/// A key with the predicted least count, planted into a stream of 999 others, is listed as often as the
+/// confidence says. 100 releases a request; a false alarm in fewer than one in a million runs. For L2 the
+/// threshold follows the norm, which is known here; it may be off by the noise of the norm and by the sketch,
+/// together less than a tenth.
 #[test]
 fn a_key_with_the_least_count_is_listed() {
     for (builder, events) in requests() {
@@ -104,8 +105,9 @@ fn a_key_with_the_least_count_is_listed() {
     }
 }
 
-/// Streams whose norm is just above the predicted bound: the promises must be claimed, but for the chance that the norm lies outside
-/// its bounds (1.5 %). 100 releases a request; a false alarm in fewer than one in a million runs.
+/// Streams whose norm is just above the predicted bound: the promises must be claimed, but for the chance
+/// that the norm lies outside its bounds (1.5 %). 100 releases a request; a false alarm in fewer than one in
+/// a million runs.
 #[test]
 fn promises_are_claimed_above_the_predicted_norm() {
     let mut checked = 0;
@@ -214,7 +216,8 @@ fn the_inverse_finds_the_least_epsilon() {
     assert_eq!(builder.epsilon_for(1, 100_000).unwrap(), None);
 }
 
-/// The floor of the threshold makes the second promise harder as the norm grows, up to where alpha takes over.
+/// The floor of the threshold makes the second promise harder as the norm grows, up to where alpha takes
+/// over.
 #[test]
 fn promises_hold_at_every_norm_from_the_least_on() {
     for (alpha, confidence, epsilon, delta, events) in [
@@ -253,7 +256,8 @@ fn exact_panes_are_planned_wherever_they_fit() {
     assert_eq!(just, exact);
 }
 
-/// Requests that no machine can hold are refused, or planned with a figure that says so; nothing overflows or runs for ever.
+/// Requests that no machine can hold are refused, or planned with a figure that says so; nothing overflows or
+/// runs for ever.
 #[test]
 fn extreme_requests_are_answered() {
     let clock = |micros: u64| Window::clock(Duration::from_micros(micros));

@@ -163,9 +163,9 @@ fn flights_from_new_york() {
     check_stream("nycflights_dest", 0.02, [(60 * DAY, DAY), (180 * DAY, 45 * DAY)]);
 }
 
-/// Zipf(1.1) over 20,000 keys, a window of a million events, L1 at 0.001: the keys that the release puts at or above the
-/// line, against those that are; and the error of every listed count. Means over ten streams: in one release two keys on the
-/// line may change sides.
+/// Zipf(1.1) over 20,000 keys, a window of a million events, L1 at 0.001: the keys that the release puts at
+/// or above the line, against those that are; and the error of every listed count. Means over ten streams: in
+/// one release two keys on the line may change sides.
 #[test]
 fn zipf_lists_are_nearly_the_truth() {
     let (mut f1, mut error, streams) = (0.0, 0.0, 10);

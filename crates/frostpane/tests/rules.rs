@@ -1,4 +1,5 @@
-//! The eight rules of the private path, a test each. Each was found by an attack that works where it is broken.
+//! The eight rules of the private path, a test each. Each was found by an attack that works where it is
+//! broken.
 
 use std::time::Duration;
 
@@ -96,7 +97,8 @@ fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
 
 #[test]
 fn rule_3_only_keys_with_a_positive_count_receive_noise() {
-    // 500 keys seen once, of which a pane of 50 entries keeps a few; noise of scale 2,000 would carry hundreds over the threshold.
+    // 500 keys seen once, of which a pane of 50 entries keeps a few; noise of scale 2,000 would carry
+    // hundreds over the threshold.
     let keys = 1_000..1_500;
     let kept: Vec<u64> = pane_of(keys.clone(), shape(50, None))
         .counts()

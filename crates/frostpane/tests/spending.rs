@@ -1,4 +1,5 @@
-//! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are known.
+//! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are
+//! known.
 
 use frostpane::{HeavyHitters, Keys, Norm, Release, Window};
 
@@ -26,8 +27,9 @@ fn mean_distance(scale: f64) -> f64 {
     1.0 / (1.0 / scale).sinh()
 }
 
-/// The mean distance of 4,000 values from their centre must be as calculated to 9 %. Its standard error is about the scale over
-/// the root of 4,000, or 1.6 %: an alarm is false less than once in ten million, and a scale that is off by a tenth fails.
+/// The mean distance of 4,000 values from their centre must be as calculated to 9 %. Its standard error is
+/// about the scale over the root of 4,000, or 1.6 %: an alarm is false less than once in ten million, and a
+/// scale that is off by a tenth fails.
 fn assert_scale(what: &str, values: impl Iterator<Item = f64>, scale: f64) {
     let distances: Vec<f64> = values.map(f64::abs).collect();
     let mean = distances.iter().sum::<f64>() / distances.len() as f64;
@@ -120,7 +122,8 @@ fn every_release_and_every_key_has_fresh_noise() {
     assert!(correlation(&one, &one) > 0.99);
 }
 
-/// Every pane's counts are cut to nothing, so a norm of about 100 can only come from the sketch. Its error at 99.9 % is stated as 27 %.
+/// Every pane's counts are cut to nothing, so a norm of about 100 can only come from the sketch. Its error at
+/// 99.9 % is stated as 27 %.
 #[test]
 fn the_norm_of_a_window_that_is_not_exact_comes_from_the_sketch() {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())

@@ -91,7 +91,8 @@ fn a_shorter_window_may_be_asked_for() {
     );
 }
 
-/// Random times, out of order, before and after 1970; against a plain list of the events that the rule of lateness keeps.
+/// Random times, out of order, before and after 1970; against a plain list of the events that the rule of
+/// lateness keeps.
 #[test]
 fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
     let mut entropy = InsecureSeededEntropy::new(2);
@@ -162,8 +163,8 @@ fn an_event_is_in_as_many_releases_as_allowed_and_a_refusal_spends_nothing() {
         assert!(error.to_string().contains("releases(3)"), "{error}");
         assert_eq!(hitters.release().unwrap_err().kind(), ErrorKind::Budget);
     }
-    // The first 80 events have been in one release only; a window that ends with new ones may use them once more, but
-    // not before the last 20 of the first hundred have left it.
+    // The first 80 events have been in one release only; a window that ends with new ones may use them once
+    // more, but not before the last 20 of the first hundred have left it.
     hitters.update_batch([1; 10]).unwrap();
     hitters.release_over(10).unwrap();
     assert_eq!(hitters.release_over(20).unwrap_err().kind(), ErrorKind::Budget);

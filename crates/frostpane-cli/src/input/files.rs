@@ -21,8 +21,8 @@ pub fn name(file: &Path) -> String {
     }
 }
 
-/// The files that are meant: standard input if there are none, and those that match a pattern that the shell has left
-/// as it is, in the order of their names.
+/// The files that are meant: standard input if there are none, and those that match a pattern that the shell
+/// has left as it is, in the order of their names.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if given.is_empty() {
         return Ok(vec![STANDARD_INPUT.into()]);

@@ -1,5 +1,6 @@
-//! JSON Lines: one object a line. Only the wanted fields are looked at; nothing else is built. (A tape of simd-json is
-//! 1.7 times as fast, but refuses lines with half a surrogate pair and does not keep numbers as they are written.)
+//! JSON Lines: one object a line. Only the wanted fields are looked at; nothing else is built. (A tape of
+//! simd-json is 1.7 times as fast, but refuses lines with half a surrogate pair and does not keep numbers as
+//! they are written.)
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -56,7 +56,8 @@ impl Source {
         )
     }
 
-    /// How many bytes of the files, as they are on disk, have been read so far: to be looked at while reading.
+    /// How many bytes of the files, as they are on disk, have been read so far: to be looked at while
+    /// reading.
     pub fn bytes_read(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.bytes_read)
     }
@@ -137,7 +138,8 @@ impl Source {
         Ok(guess.format)
     }
 
-    /// Says what a file is taken for, where a person looks at it or where it could be wrong, unless it was just said.
+    /// Says what a file is taken for, where a person looks at it or where it could be wrong, unless it was
+    /// just said.
     fn announce(&mut self, name: &str, guess: Guess, stream: &Stream<'_>) {
         let delimited = matches!(guess.format, Format::Csv | Format::Tsv);
         let headed = delimited && self.selection.wanted().is_some_and(|wanted| wanted.has_header());

@@ -8,7 +8,8 @@ use crate::text::printable;
 
 const BILLION: i128 = 1_000_000_000;
 
-/// A number is a Unix time whose unit follows from its size; anything else is RFC 3339, in UTC unless it says.
+/// A number is a Unix time whose unit follows from its size; anything else is RFC 3339, in UTC unless it
+/// says.
 pub fn parse(text: &[u8]) -> Result<i64, String> {
     let time = std::str::from_utf8(text)
         .ok()

@@ -1,10 +1,10 @@
 //! How many of `n` independent coins of an irrational probability show heads, exactly.
 //!
-//! Inversion with lazily refined bits: the count is the least `k` whose cumulative probability exceeds a uniform
-//! real number in `[0, 1)`. The cumulative probabilities are enclosed to 128 bits, the uniform number is known to as many;
-//! if an enclosure leaves open on which side the number lies, both are refined. A probability far below the
-//! smallest float is no special case. A large count is drawn in batches of about 16 expected heads,
-//! so that the table of cumulative probabilities is short and made once.
+//! Inversion with lazily refined bits: the count is the least `k` whose cumulative probability exceeds a
+//! uniform real number in `[0, 1)`. The cumulative probabilities are enclosed to 128 bits, the uniform number
+//! is known to as many; if an enclosure leaves open on which side the number lies, both are refined. A
+//! probability far below the smallest float is no special case. A large count is drawn in batches of about 16
+//! expected heads, so that the table of cumulative probabilities is short and made once.
 
 use dashu_int::UBig;
 
@@ -15,8 +15,8 @@ use crate::noise::entropy::Entropy;
 const BATCH_MEAN: f64 = 16.0;
 const FIRST_BITS: usize = 128;
 
-/// Draws from the binomial distribution of `n` coins. `probability(bits)` encloses the probability of heads, which
-/// must be at most 1/2.
+/// Draws from the binomial distribution of `n` coins. `probability(bits)` encloses the probability of heads,
+/// which must be at most 1/2.
 pub fn binomial(n: u64, probability: impl Fn(usize) -> Enclosure, entropy: &mut impl Entropy) -> Result<u64> {
     binomial_from(FIRST_BITS, n, probability, entropy)
 }

@@ -46,8 +46,8 @@ impl DiscreteLaplace {
         }
     }
 
-    /// A value `g >= 0` with `Pr[g >= m] = exp(-m / scale)`: also the excess over `m` of a value of this distribution
-    /// that is known to be at least `m >= 0`.
+    /// A value `g >= 0` with `Pr[g >= m] = exp(-m / scale)`: also the excess over `m` of a value of this
+    /// distribution that is known to be at least `m >= 0`.
     pub fn magnitude(&self, entropy: &mut impl Entropy) -> Result<u64> {
         let low = loop {
             let low = entropy.below(self.numerator)?;
@@ -105,7 +105,8 @@ impl DiscreteLaplace {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
     }
 
-    /// Whether `Pr[X >= m] <= chance`. The tail is transcendental, the chance a fraction: more bits always decide.
+    /// Whether `Pr[X >= m] <= chance`. The tail is transcendental, the chance a fraction: more bits always
+    /// decide.
     fn tail_at_most(&self, m: u64, chance: f64) -> bool {
         let mut bits = FIRST_BITS;
         loop {

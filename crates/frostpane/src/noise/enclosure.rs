@@ -1,8 +1,8 @@
 //! Real numbers between two fractions, as narrow as asked for.
 //!
-//! Probabilities of the discrete Laplace distribution are irrational. Where one has to be compared or
-//! sampled from, it is enclosed between two multiples of `2^-bits`, with every rounding directed outwards; where
-//! the enclosure does not decide, the caller asks for more bits. No decision rests on a float.
+//! Probabilities of the discrete Laplace distribution are irrational. Where one has to be compared or sampled
+//! from, it is enclosed between two multiples of `2^-bits`, with every rounding directed outwards; where the
+//! enclosure does not decide, the caller asks for more bits. No decision rests on a float.
 
 use std::cmp::Ordering;
 

@@ -8,8 +8,8 @@
 //! entropy (OpenSSL) took 173 seconds to build and drew 143,000 values a second; without OpenSSL it built in
 //! 36 seconds and drew 450,000 a second, from a generator that it calls non-secure itself. This sampler adds
 //! nothing to the build and draws 1,500,000 a second (`cargo test -p frostpane --test noise -- --nocapture`
-//! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in `tests/noise.rs`.
-//! What OpenDP does not have, the joint draw for many equal keys, is in [`threshold`].
+//! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in
+//! `tests/noise.rs`. What OpenDP does not have, the joint draw for many equal keys, is in [`threshold`].
 
 pub mod bernoulli;
 pub mod binomial;

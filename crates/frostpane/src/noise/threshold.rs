@@ -157,8 +157,9 @@ mod tests {
         );
     }
 
-    /// The joint draw, for counts on both sides of the threshold: how often each key passes, and the sum of the excesses of
-    /// those from below, against their probabilities. 20,000 runs; 6 standard errors (false alarm below 1e-7).
+    /// The joint draw, for counts on both sides of the threshold: how often each key passes, and the sum of
+    /// the excesses of those from below, against their probabilities. 20,000 runs; 6 standard errors (false
+    /// alarm below 1e-7).
     #[test]
     fn the_joint_draw_has_the_distribution_of_a_value_a_key() {
         let threshold = Threshold {

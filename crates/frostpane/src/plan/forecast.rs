@@ -24,7 +24,8 @@ pub struct Forecast {
     pub floor: u64,
     /// Every key with this count is surely listed, if alpha asks for no more than that.
     pub least_listed_at_floor: u64,
-    /// The norm that the next two numbers are about: of the events for L1; for L2 the one asked about, or the least one.
+    /// The norm that the next two numbers are about: of the events for L1; for L2 the one asked about, or the
+    /// least one.
     pub norm: Option<u64>,
     /// The threshold at that norm.
     pub threshold: u64,
@@ -110,8 +111,9 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    /// The least true norm from which on a release makes the promises, however the estimate falls within its bounds. Every
-    /// condition is linear in the norm below the kink and above it, so it is enough to look at the ends.
+    /// The least true norm from which on a release makes the promises, however the estimate falls within its
+    /// bounds. Every condition is linear in the norm below the kink and above it, so it is enough to look at
+    /// the ends.
     fn least_norm(&self) -> Option<u64> {
         // Noise and sketch may carry the estimate beyond the number of events.
         let most = 2 * self.events.max(1);
@@ -125,7 +127,8 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    /// The least estimate at which the promises are made, between one at which they may not be and one at which they are.
+    /// The least estimate at which the promises are made, between one at which they may not be and one at
+    /// which they are.
     fn least_in(&self, mut low: u64, mut high: u64) -> Option<u64> {
         while high - low > 1 {
             let middle = low + (high - low) / 2;

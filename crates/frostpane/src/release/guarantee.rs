@@ -13,7 +13,8 @@ use crate::release::norm::{NormEstimate, billionths, three_quarters};
 pub struct Promises {
     /// Whether all three hold at the alpha asked for.
     pub held: bool,
-    /// The alpha asked for, or the least larger one of three digits at which all three hold; none if there is none below 1.
+    /// The alpha asked for, or the least larger one of three digits at which all three hold; none if there is
+    /// none below 1.
     pub alpha: Option<f64>,
     /// If they are not held: what is in the way, and what to change.
     pub reason: Option<String>,
@@ -124,7 +125,8 @@ impl Guarantee {
         }
     }
 
-    /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition without steps.
+    /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition
+    /// without steps.
     pub fn holds_with_room(&self) -> bool {
         let reach = self.reach();
         let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value.max(0) as f64;
@@ -135,13 +137,14 @@ impl Guarantee {
             && (reach.noise + self.cut.div_ceil(2)) as f64 <= whole / 4.0
     }
 
-    /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above it the threshold
-    /// follows the norm.
+    /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above
+    /// it the threshold follows the norm.
     pub fn kink(&self) -> u64 {
         (self.floor as f64 / (0.75 * self.alpha)) as u64
     }
 
-    /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it has.
+    /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it
+    /// has.
     fn threshold_at(&self, alpha: f64) -> u64 {
         self.threshold.value().max(three_quarters(alpha, self.norm.value))
     }
@@ -248,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Whether the promises follow from the statements, written out again from their definition: every key with `alpha L`
-    /// occurrences has `complete_above`, and so on, for every norm that is possible.
+    /// Whether the promises follow from the statements, written out again from their definition: every key
+    /// with `alpha L` occurrences has `complete_above`, and so on, for every norm that is possible.
     fn follow(guarantee: &Guarantee, alpha: f64) -> bool {
         let reach = guarantee.reach();
         let threshold = guarantee

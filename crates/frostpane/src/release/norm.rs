@@ -41,8 +41,8 @@ impl NormEstimate {
         }
     }
 
-    /// Measures the L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1 between neighbours
-    /// ([the proof](crate::sketch::count_sketch)).
+    /// Measures the L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1
+    /// between neighbours ([the proof](crate::sketch::count_sketch)).
     pub fn of_exact_counts(
         squares: u128,
         epsilon: Epsilon,
@@ -131,8 +131,9 @@ mod tests {
         assert_eq!(three_quarters(0.5, -8), 0);
     }
 
-    /// 1,000 estimates each, of a flat and of a skewed stream, failure 0.05: the exact norm's bounds are tight to a unit of noise, so
-    /// between 2 and 79 misses are expected (false alarm below 1e-4 on the low side, 1e-6 on the high); the sketch's are generous.
+    /// 1,000 estimates each, of a flat and of a skewed stream, failure 0.05: the exact norm's bounds are
+    /// tight to a unit of noise, so between 2 and 79 misses are expected (false alarm below 1e-4 on the low
+    /// side, 1e-6 on the high); the sketch's are generous.
     #[test]
     fn the_true_norm_lies_within_its_bounds_as_often_as_stated() {
         let epsilon = Epsilon::new(0.1).unwrap();

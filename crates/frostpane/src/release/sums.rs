@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, add_up};
 
-/// In how many parts so many entries are added up: each takes a pass over the panes, and memory for its own keys only.
+/// In how many parts so many entries are added up: each takes a pass over the panes, and memory for its own
+/// keys only.
 pub(crate) fn parts(entries: u64) -> u64 {
     entries.div_ceil(SMALL_PART).next_power_of_two().min(MOST_PARTS)
 }

@@ -131,8 +131,8 @@ impl<K: Key> Timeline<K> {
         while self.closed.pop_front_if(|block| block.start < since).is_some() {}
     }
 
-    /// Charges one release to every pane that a window of this length covers. Refuses, and charges none, if one
-    /// of them has been in `most` releases already.
+    /// Charges one release to every pane that a window of this length covers. Refuses, and charges none, if
+    /// one of them has been in `most` releases already.
     pub fn charge(&mut self, length: i64, most: u32) -> bool {
         let since = self.since(length);
         let head = self

@@ -14,7 +14,8 @@ pub struct Stream {
     pub events: Vec<(i64, Box<[u8]>)>,
 }
 
-/// Reads a stream of `shared/data`, which lies beside the project. Says so and returns nothing if it is not there.
+/// Reads a stream of `shared/data`, which lies beside the project. Says so and returns nothing if it is not
+/// there.
 pub fn real_stream(name: &'static str) -> Option<Stream> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/data")
