@@ -1,6 +1,7 @@
 //! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are
 //! known.
 
+use frostpane::noise::{DiscreteLaplace, Epsilon, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Release, Window};
 
 const RELEASES: u32 = 4_000;
@@ -141,4 +142,24 @@ fn the_norm_of_a_window_that_is_not_exact_comes_from_the_sketch() {
         "{}",
         release.norm_estimate
     );
+}
+
+/// The threshold of open keys follows the noise that their counts receive, which for L2 is that of nine tenths of epsilon.
+#[test]
+fn the_threshold_belongs_to_the_noise_of_the_counts() {
+    for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.9)] {
+        for delta in [0.1, 1e-6, 1e-12] {
+            let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+                .norm(norm)
+                .alpha(1e-9)
+                .epsilon(EPSILON)
+                .delta(delta)
+                .build()
+                .unwrap();
+            (0..1_000).for_each(|key| hitters.update(key).unwrap());
+            let noise = DiscreteLaplace::new(2, Epsilon::new(share * EPSILON).unwrap());
+            let expected = Threshold::for_open_keys(noise, delta).value();
+            assert_eq!(hitters.release().unwrap().threshold, expected, "{norm:?} {delta}");
+        }
+    }
 }
