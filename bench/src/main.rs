@@ -4,15 +4,18 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use frostpane::noise::{DiscreteLaplace, Epsilon, OsEntropy, Threshold};
+use frostpane::noise::{DiscreteLaplace, Entropy, Epsilon, InsecureSeededEntropy, OsEntropy, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Window};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 const REPETITIONS: usize = 5;
 
 fn main() -> frostpane::Result<()> {
     println!("medians of {REPETITIONS}");
     noise_for_a_million_keys()?;
-    releases()
+    releases()?;
+    ingestion()
 }
 
 /// The median time of several calls, in milliseconds.
@@ -73,4 +76,97 @@ fn releases() -> frostpane::Result<()> {
     let took = median(|| declared.release().map(|release| drop(black_box(release))))?;
     println!("release over 4,294,967,296 declared keys: {took:.1} ms");
     Ok(())
+}
+
+/// Counting a stream of integers, beside an exact sliding window and a plain pass over the data.
+fn ingestion() -> frostpane::Result<()> {
+    let events = 20_000_000;
+    for (name, stream) in [
+        ("Zipf(1.1) over 10^6 keys", zipf(events, 1_000_000)),
+        ("uniform over 10^7 keys", uniform(events, 10_000_000)),
+    ] {
+        let mut rates = [Vec::new(), Vec::new(), Vec::new()];
+        // In turns, so that a noisy machine disturbs all of them.
+        for _ in 0..REPETITIONS {
+            rates[0].push(rate(&stream, plain_pass)?);
+            rates[1].push(rate(&stream, exact_window)?);
+            rates[2].push(rate(&stream, frostpane)?);
+        }
+        let [plain, exact, ours] = rates.map(|mut rates| {
+            rates.sort_unstable_by(f64::total_cmp);
+            rates[REPETITIONS / 2]
+        });
+        println!(
+            "{name}, window {WINDOW}: {ours:.0} million events a second, {:.1} times an exact window ({exact:.0}); \
+             a plain pass {plain:.0}",
+            ours / exact
+        );
+    }
+    Ok(())
+}
+
+const WINDOW: usize = 10_000_000;
+
+/// Million events a second.
+fn rate(stream: &[u64], count: impl Fn(&[u64]) -> frostpane::Result<()>) -> frostpane::Result<f64> {
+    let start = Instant::now();
+    count(stream)?;
+    Ok(stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6)
+}
+
+fn plain_pass(stream: &[u64]) -> frostpane::Result<()> {
+    black_box(stream.iter().fold(0, |sum: u64, key| sum.wrapping_add(*key)));
+    Ok(())
+}
+
+fn frostpane(stream: &[u64]) -> frostpane::Result<()> {
+    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+        .norm(Norm::L1)
+        .window(Window::events(WINDOW as u64))
+        .build()?;
+    hitters.update_batch(stream.iter().copied())?;
+    black_box(hitters);
+    Ok(())
+}
+
+/// A ring of the last keys and a table of their counts.
+fn exact_window(stream: &[u64]) -> frostpane::Result<()> {
+    let mut counts: HashMap<u64, u32> = HashMap::new();
+    for (i, key) in stream.iter().enumerate() {
+        *counts.entry(*key).or_insert(0) += 1;
+        if i >= WINDOW
+            && let Entry::Occupied(mut oldest) = counts.entry(stream[i - WINDOW])
+        {
+            *oldest.get_mut() -= 1;
+            if *oldest.get() == 0 {
+                oldest.remove();
+            }
+        }
+    }
+    black_box(counts);
+    Ok(())
+}
+
+fn uniform(events: usize, keys: u64) -> Vec<u64> {
+    let mut entropy = InsecureSeededEntropy::new(1);
+    (0..events)
+        .map(|_| entropy.word().map_or(0, |word| word % keys))
+        .collect()
+}
+
+fn zipf(events: usize, keys: usize) -> Vec<u64> {
+    let mut sum = 0.0;
+    let cumulative: Vec<f64> = (1..=keys)
+        .map(|rank| {
+            sum += (rank as f64).powf(-1.1);
+            sum
+        })
+        .collect();
+    uniform(events, 1 << 53)
+        .into_iter()
+        .map(|word| {
+            let point = word as f64 / (1_u64 << 53) as f64 * sum;
+            cumulative.partition_point(|sum| *sum <= point) as u64
+        })
+        .collect()
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::plan::Footprint;
+use crate::sketch::count_sketch::mix;
 
 /// A key made of bytes.
 pub type Bytes = Box<[u8]>;
@@ -126,7 +127,7 @@ impl Key for u64 {
     }
 
     fn hash(key: u64, seed: u64) -> u64 {
-        xxh3_64_with_seed(&key.to_le_bytes(), seed)
+        mix(key ^ seed)
     }
 
     fn fits(_: u64) -> bool {

@@ -84,7 +84,7 @@ pub fn sum_of_squares(entries: impl Iterator<Item = u64>) -> u128 {
 
 /// The finaliser of SplitMix64: each bit of the result depends on all bits.
 #[inline]
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)

@@ -4,6 +4,9 @@ use hashbrown::HashTable;
 
 use crate::key::Key;
 
+/// Tables up to this size are made at once, larger ones grow.
+const PRESIZED: usize = 1 << 16;
+
 /// Misra-Gries with a fixed capacity and the number of decrements it has made.
 #[derive(Clone, Debug)]
 pub struct MisraGries<K> {
@@ -18,7 +21,7 @@ impl<K: Key> MisraGries<K> {
     /// An empty table. `seed` is that of the hashes given to [`update`](Self::update).
     pub fn new(capacity: usize, seed: u64) -> Self {
         Self {
-            counters: HashTable::new(),
+            counters: HashTable::with_capacity(capacity.min(PRESIZED)),
             capacity,
             decrements: 0,
             seed,
