@@ -163,3 +163,22 @@ fn the_threshold_belongs_to_the_noise_of_the_counts() {
         }
     }
 }
+
+/// So much epsilon that there is no noise. Ten keys in panes of 20 entries are counted exactly and then cut, so a count lies below
+/// the truth by the whole cut: only the upper end of its interval reaches it, and the estimate is half the cut short.
+#[test]
+fn an_interval_makes_up_for_the_cut() {
+    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+        .norm(Norm::L1)
+        .epsilon(100_000.0)
+        .window(Window::events(10_000).slide(1_000))
+        .entries(20)
+        .build()
+        .unwrap();
+    (0..10_000).for_each(|i| hitters.update(i % 10).unwrap());
+    let release = hitters.release().unwrap();
+    assert_eq!((release.cut, release.noise, release.heavy.len()), (470, 0, 10));
+    for heavy in &release.heavy {
+        assert_eq!((heavy.low, heavy.count, heavy.high), (530, 765, 1_000));
+    }
+}

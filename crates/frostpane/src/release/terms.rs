@@ -77,13 +77,14 @@ impl<K: Key> Terms<K> {
 
     /// What can be said of a release with these numbers.
     pub fn guarantee(&self, events: u64, cut: u64, norm: NormEstimate, keys_with_noise: u64) -> Guarantee {
+        let floor = self.floor();
         Guarantee {
             alpha: self.alpha,
             events,
             cut,
             norm,
-            threshold: self.threshold(&norm),
-            floor: self.floor().value(),
+            threshold: floor.raised_to(three_quarters(self.alpha, norm.value)),
+            floor: floor.value(),
             keys_with_noise,
             failure: self.counts_failure(),
         }
