@@ -294,6 +294,30 @@ mod tests {
         }
     }
 
+    /// As many keys as can be frequent stand at `complete_above`: noise pushes one of them below the threshold with at most half
+    /// of the chance of failure, here summed up from the formula of the tail.
+    #[test]
+    fn a_frequent_key_is_missed_no_more_often_than_stated() {
+        let p = (-0.5_f64).exp();
+        for events in [1_000_u64, 100_000, 10_000_000] {
+            for cut in [0, 70] {
+                let guarantee = guarantee(0.002, events, cut, NormEstimate::of_events(events));
+                let statement = guarantee.state();
+                let shortfall = statement.complete_above - statement.threshold - cut;
+                let frequent = (events / (statement.threshold + cut)).max(1) as f64;
+                let missed = |reach: u64| frequent * p.powi(reach as i32 + 1) / (1.0 + p);
+                assert!(
+                    missed(shortfall) <= 0.025,
+                    "{events} {cut}: {shortfall} is too little"
+                );
+                assert!(
+                    missed(shortfall - 1) > 0.025,
+                    "{events} {cut}: {shortfall} is too much"
+                );
+            }
+        }
+    }
+
     #[test]
     fn the_advice_names_what_is_in_the_way() {
         let advice = |cut, norm| {
