@@ -4,13 +4,12 @@ use crate::error::{Error, Result};
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, OsEntropy};
-use crate::pane::PaneShape;
 use crate::plan::{Forecast, Plan, Wishes};
 use crate::release::Norm;
-use crate::release::terms::Terms;
+use crate::release::terms::{Terms, boundaries_epsilon};
 use crate::sketch::count_sketch::Dimensions;
-use crate::timeline::Window;
 use crate::timeline::window::LONGEST;
+use crate::timeline::{Policy, Window};
 use crate::universe::Keys;
 
 const MOST_ROWS: usize = 99;
@@ -31,6 +30,7 @@ pub struct Builder<K: Key> {
     delta: f64,
     window: Window,
     confidence: f64,
+    policy: Policy,
     releases: u32,
     memory: u64,
     program: u64,
@@ -49,6 +49,7 @@ impl<K: Key> Builder<K> {
             delta: 1e-9,
             window: Window::events(1_000_000).into(),
             confidence: 0.95,
+            policy: Policy::Uniform,
             releases: 1,
             memory: DEFAULT_MEMORY,
             program: 0,
@@ -84,6 +85,11 @@ impl<K: Key> Builder<K> {
     pub fn window(self, window: impl Into<Window>) -> Self {
         let window = window.into();
         Self { window, ..self }
+    }
+
+    /// How panes are kept as the window moves on; uniform unless told.
+    pub fn policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
     /// With what probability the statements of a release hold together; 0.95 unless told.
@@ -143,11 +149,16 @@ impl<K: Key> Builder<K> {
     pub fn plan(&self) -> Result<Plan> {
         self.checked()?;
         Plan::new(&Wishes {
-            grid: self.window.grid()?,
+            grid: self.window.grid(self.policy)?,
             by_count: matches!(self.window, Window::Events(_)),
+            policy: self.policy,
+            boundaries: boundaries_epsilon(Epsilon::new(self.epsilon)?, self.policy),
             alpha: self.alpha,
             l2: self.norm == Norm::L2,
-            declared: matches!(self.keys, Keys::Declared(_)),
+            universe: match &self.keys {
+                Keys::Open => None,
+                Keys::Declared(universe) => Some(universe.size()),
+            },
             footprint: K::footprint(self.key_bytes),
             memory: self.memory,
             program: self.program,
@@ -196,7 +207,7 @@ impl<K: Key> Builder<K> {
     pub fn build(self) -> Result<HeavyHitters<K>> {
         let plan = self.plan()?;
         let terms = self.terms(&plan, OsEntropy::new().word()?)?;
-        HeavyHitters::new(self.window, terms, self.releases)
+        HeavyHitters::new(self.window, &plan.layout, terms, self.releases)
     }
 
     fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
@@ -211,7 +222,8 @@ impl<K: Key> Builder<K> {
             },
             confidence: self.confidence,
             keys: self.keys.clone(),
-            shape: PaneShape::new(plan.entries, 0, plan.sketch, seed)?,
+            shape: plan.shape(seed)?,
+            policy: self.policy,
         })
     }
 

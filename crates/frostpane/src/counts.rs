@@ -23,6 +23,11 @@ impl<K: Key> Counts<K> {
         self.entries == 0
     }
 
+    /// How many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.capacity() as u64
+    }
+
     /// The keys and their counts, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
         let mut rest = self.bytes.as_slice();

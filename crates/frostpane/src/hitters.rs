@@ -6,9 +6,9 @@ use crate::builder::Builder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::noise::{Entropy, OsEntropy};
-use crate::release::one_shot::{self, Coverage, Edge, Release};
+use crate::plan::Layout;
+use crate::release::one_shot::{self, Coverage, Edge, Release, View};
 use crate::release::terms::Terms;
-use crate::timeline::uniform::Covered;
 use crate::timeline::window::Grid;
 use crate::timeline::{Span, Timeline, Window};
 use crate::universe::Keys;
@@ -55,10 +55,11 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(crate) fn new(window: Window, terms: Terms<K>, releases: u32) -> Result<Self> {
-        let grid = window.grid()?;
+    pub(crate) fn new(window: Window, layout: &Layout, terms: Terms<K>, releases: u32) -> Result<Self> {
+        let grid = window.grid(layout.policy)?;
+        let (schedule, norms) = layout.schedule(terms.shape.seed());
         Ok(Self {
-            timeline: Timeline::new(grid, terms.shape),
+            timeline: Timeline::new(grid, terms.shape, schedule, norms),
             window,
             grid,
             terms,
@@ -132,7 +133,7 @@ impl<K: Key> HeavyHitters<K> {
     }
 
     fn release_from(&mut self, length: i64, entropy: &mut impl Entropy) -> Result<Release<K>> {
-        if !self.timeline.charge(length, self.releases) {
+        let Some(may_measure) = self.timeline.charge(length, self.releases) else {
             return Err(Error::new(
                 ErrorKind::Budget,
                 format!(
@@ -143,10 +144,8 @@ impl<K: Key> HeavyHitters<K> {
                     self.releases.saturating_add(1)
                 ),
             ));
-        }
-        let covered = self.timeline.cover(length);
-        let coverage = self.coverage(covered.as_ref());
-        one_shot::release(&self.terms, covered.as_ref(), coverage, entropy)
+        };
+        one_shot::release(&self.terms, self.view(length, may_measure), entropy)
     }
 
     #[inline]
@@ -157,7 +156,7 @@ impl<K: Key> HeavyHitters<K> {
             ));
         }
         let key = self.counted(key);
-        self.timeline.update(self.arrived, key);
+        self.timeline.update(self.arrived, key)?;
         self.arrived += 1;
         Ok(())
     }
@@ -175,7 +174,7 @@ impl<K: Key> HeavyHitters<K> {
             )));
         }
         let key = self.counted(key);
-        if !self.timeline.update(time, key) {
+        if !self.timeline.update(time, key)? {
             self.dropped += 1;
         }
         Ok(())
@@ -216,27 +215,55 @@ impl<K: Key> HeavyHitters<K> {
         Ok(length as i64)
     }
 
-    fn coverage(&self, covered: Option<&Covered<'_, K>>) -> Coverage {
-        let Some(covered) = covered else {
+    fn view(&self, length: i64, may_measure: bool) -> View<'_, K> {
+        let Some(covered) = self.timeline.cover(length) else {
             let edge = matches!(self.window, Window::Events(_)).then_some(Edge::Event(0));
-            return Coverage {
-                events: 0,
-                from: edge,
-                to: edge,
+            return View {
+                covered: None,
+                coverage: Coverage {
+                    events: 0,
+                    from: edge,
+                    to: edge,
+                },
+                asked_from: edge,
+                asked_events: [0, 0],
+                may_measure,
             };
         };
-        let (from, to) = match self.window {
-            Window::Events(_) => (
-                Edge::Event(covered.from as u64),
-                Edge::Event(covered.latest as u64 + 1),
-            ),
-            Window::Clock(_) => (instant(covered.from), instant(next_second(covered.latest))),
+        let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
+        let left_out = covered.straddling.as_ref().map_or(0, |pane| pane.events());
+        let (edge, to, asked_events): (fn(i64) -> Edge, _, _) = match self.window {
+            Window::Events(_) => {
+                let asked = (covered.latest + 1 - covered.since.max(0)) as u64;
+                (
+                    |event| Edge::Event(event.max(0) as u64),
+                    covered.latest + 1,
+                    [asked, asked],
+                )
+            }
+            Window::Clock(_) => (instant, next_second(covered.latest), [events, events + left_out]),
         };
-        Coverage {
-            events: covered.panes.iter().map(|pane| pane.events()).sum(),
-            from: Some(from),
-            to: Some(to),
+        View {
+            coverage: Coverage {
+                events,
+                from: Some(edge(covered.from)),
+                to: Some(edge(to)),
+            },
+            asked_from: Some(edge(covered.since)),
+            asked_events,
+            may_measure,
+            covered: Some(covered),
         }
+    }
+
+    /// About how much memory the window takes, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.timeline.bytes()
+    }
+
+    /// How many closed panes there are.
+    pub fn panes(&self) -> usize {
+        self.timeline.panes()
     }
 }
 

@@ -5,13 +5,14 @@ use hashbrown::HashTable;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::key::Key;
+use crate::noise::Secret;
 use crate::sketch::count_sketch::Dimensions;
 use crate::sketch::{CountSketch, MisraGries};
 
 /// The public numbers that fix how a pane is built. Nothing about it depends on the events.
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
-    /// Counters of the open pane; at least `entries`.
+    /// Counters of the open pane; at least `entries`, or as many as it can have events.
     capacity: usize,
     /// The most keys that a closed pane keeps: `k`.
     entries: u64,
@@ -35,6 +36,14 @@ impl PaneShape {
             sketch,
             seed,
         })
+    }
+
+    /// For blocks that have at most so many events: a table of as many counters is exact.
+    pub fn for_blocks_of(self, events: u64) -> Self {
+        Self {
+            capacity: self.capacity.min(usize::try_from(events).unwrap_or(usize::MAX)),
+            ..self
+        }
     }
 
     /// What is subtracted from the counts of a block of `events` events.
@@ -113,6 +122,32 @@ impl<K: Key> OpenPane<K> {
         self.counts.decrement();
     }
 
+    /// Forgets the events, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.events = 0;
+        self.counts.clear();
+        self.sketch = None;
+    }
+
+    /// The norm of the events so far, for a private mechanism. Exact while there were no more events than
+    /// counters; it then moves by at most 1 between neighbours.
+    pub fn norm(&self) -> Secret<u64> {
+        Secret::new(self.counts.norm())
+    }
+
+    /// Adds all events of the block, whose table must be exact, to a sketch.
+    pub fn add_to(&self, sum: &mut CountSketch) {
+        debug_assert!(self.counts.decrements() == 0);
+        self.counts
+            .iter()
+            .for_each(|(key, count)| sum.add(K::hash(key, self.shape.seed), count as i64));
+    }
+
+    /// How many bytes it takes, without what its keys hold elsewhere.
+    pub fn bytes(&self) -> u64 {
+        self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+    }
+
     /// How many events came, with and without keys.
     pub fn events(&self) -> u64 {
         self.events
@@ -181,30 +216,32 @@ impl<K: Key> Pane<K> {
         }
     }
 
-    /// Two panes of one shape as one pane with at most `entries` keys.
-    pub fn merge(self, other: Self, shape: &PaneShape) -> Self {
-        let mass = self.mass + other.mass;
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        size_of::<Self>() as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+    }
+
+    /// Panes of one shape as one pane with at most `entries` keys.
+    pub fn merge(panes: impl IntoIterator<Item = Self>, shape: &PaneShape) -> Self {
+        let panes: Vec<Self> = panes.into_iter().collect();
+        let mass: u64 = panes.iter().map(|pane| pane.mass).sum();
         let cut = mass / (shape.entries + 1);
-        let total_cut = self.cut + other.cut + cut;
+        let total_cut = cut + panes.iter().map(|pane| pane.cut).sum::<u64>();
         let mut sketch = shape
             .sketch
             .filter(|_| total_cut > 0)
             .map(|dimensions| CountSketch::new(dimensions, shape.seed));
         if let Some(sketch) = &mut sketch {
-            [&self, &other]
-                .into_iter()
-                .for_each(|pane| pane.add_to(sketch, shape));
+            panes.iter().for_each(|pane| pane.add_to(sketch, shape));
         }
         let mut counts = HashTable::new();
-        add_up::<K>(
-            &mut counts,
-            self.counts.iter().chain(other.counts.iter()),
-            shape.seed,
-        );
+        for pane in &panes {
+            add_up::<K>(&mut counts, pane.counts.iter(), shape.seed);
+        }
         let kept = counts.iter().filter(|(_, count)| *count > cut);
         let counts = Counts::collect(kept.map(|(key, count)| (*key, count - cut)));
         Self {
-            events: self.events + other.events,
+            events: panes.iter().map(|pane| pane.events).sum(),
             cut: total_cut,
             mass: mass - cut,
             counts,

@@ -51,6 +51,8 @@ pub trait Universe<K: Key>: Send + Sync {
     fn rank(&self, key: K::Ref<'_>) -> Option<u64>;
     /// The key with a number below `size`.
     fn key(&self, rank: u64) -> K;
+    /// Visits every key, in order.
+    fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>));
 }
 
 impl Universe<u64> for Range<u64> {
@@ -64,6 +66,10 @@ impl Universe<u64> for Range<u64> {
 
     fn key(&self, rank: u64) -> u64 {
         self.start + rank
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(u64)) {
+        self.clone().for_each(visit)
     }
 }
 
@@ -109,5 +115,9 @@ impl<K: Key> Universe<K> for List<K> {
 
     fn key(&self, rank: u64) -> K {
         self.keys[rank as usize].clone()
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>)) {
+        self.keys.iter().for_each(|key| visit(key.borrowed()))
     }
 }

@@ -171,7 +171,7 @@ fn exact_panes_come_first_and_memory_is_kept() {
             .unwrap();
         assert!(!plan.always_exact && plan.sketch.is_some());
         assert!(
-            plan.memory.total() <= memory && plan.memory.total() > memory * 9 / 10,
+            plan.memory.total() <= memory && plan.memory.total() > memory * 8 / 10,
             "{plan:?}"
         );
     }
@@ -277,7 +277,7 @@ fn extreme_requests_are_answered() {
     ];
     for builder in plans {
         if let Ok(plan) = builder.plan() {
-            assert!(plan.memory.total() >= plan.panes, "{plan:?}");
+            assert!(plan.memory.total() >= plan.layout.panes, "{plan:?}");
         }
         for events in [0, 1, 1 << 40, 1 << 60, u64::MAX] {
             let _ = builder.forecast(events, None);

@@ -130,14 +130,25 @@ fn sums_and_merges_of_panes_move_no_more() {
             let merged = |events: &[Event]| {
                 let mut counts = Counts::default();
                 let all = panes(events, ends, shape);
-                add(
-                    &mut counts,
-                    &all.into_iter().reduce(|a, b| a.merge(b, &shape)).unwrap(),
-                );
+                add(&mut counts, &Pane::merge(all, &shape));
                 counts
             };
             assert_eq!(
                 violation(&keys(4), 9, merged),
+                None,
+                "{capacity} {entries} {ends:?}"
+            );
+            let merged_in_turn = |events: &[Event]| {
+                let mut counts = Counts::default();
+                let all = panes(events, ends, shape).into_iter();
+                add(
+                    &mut counts,
+                    &all.reduce(|a, b| Pane::merge([a, b], &shape)).unwrap(),
+                );
+                counts
+            };
+            assert_eq!(
+                violation(&keys(4), 9, merged_in_turn),
                 None,
                 "{capacity} {entries} {ends:?}"
             );
@@ -151,7 +162,7 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
         let shape = shape(capacity, entries);
         for stream in streams(&keys(4), 8) {
             let all = panes(&stream, &[3, 5, 8], shape);
-            let merged = all.into_iter().reduce(|a, b| a.merge(b, &shape)).unwrap();
+            let merged = Pane::merge(all, &shape);
             for pane in [close(&stream, shape), merged] {
                 assert!(pane.counts().len() <= entries as usize);
                 let mut counts = Counts::default();

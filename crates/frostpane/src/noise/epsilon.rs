@@ -1,5 +1,7 @@
 //! A privacy loss as an exact fraction.
 
+use serde::{Serialize, Serializer};
+
 use crate::error::{Error, Result};
 
 const MILLION: u64 = 1_000_000;
@@ -57,6 +59,12 @@ impl Epsilon {
 
     pub(crate) fn denominator(self) -> u64 {
         self.denominator
+    }
+}
+
+impl Serialize for Epsilon {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_f64())
     }
 }
 

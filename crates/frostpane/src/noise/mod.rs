@@ -11,15 +11,21 @@
 //! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in
 //! `tests/noise.rs`. What OpenDP does not have, the joint draw for many equal keys, is in [`threshold`].
 
+pub mod above_threshold;
 pub mod bernoulli;
 pub mod binomial;
 pub mod discrete_laplace;
+pub mod draws;
 pub mod enclosure;
 pub mod entropy;
 pub mod epsilon;
+pub mod secret;
 pub mod threshold;
 
+pub use above_threshold::{AboveThreshold, Answer};
 pub use discrete_laplace::DiscreteLaplace;
+pub use draws::Draws;
 pub use entropy::{Entropy, InsecureSeededEntropy, OsEntropy};
 pub use epsilon::Epsilon;
+pub use secret::Secret;
 pub use threshold::Threshold;

@@ -5,9 +5,11 @@ use serde::Serialize;
 use crate::key::Key;
 use crate::plan::Plan;
 use crate::release::Norm;
+use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
 use crate::release::terms::Terms;
+use crate::timeline::Policy;
 
 /// What a release over a window with a certain number of events will say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,38 +35,43 @@ pub struct Forecast {
     pub least_listed: u64,
     /// The least L2 norm at which the promises are made for sure; none if there is none, or for L1.
     pub least_norm: Option<u64>,
+    /// The same for the window that was asked for, wherever it begins.
+    pub least_norm_asked: Option<u64>,
     /// Whether the promises are made at that norm.
     pub held: bool,
 }
 
 impl Forecast {
     pub(crate) fn new<K: Key>(terms: &Terms<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
-        let window = Window::new(terms, plan, events);
-        let least_norm = if terms.norm == Norm::L2 {
-            window.least_norm()
-        } else {
-            None
+        let window = Window {
+            terms,
+            plan,
+            events,
+            keys_with_noise: terms.keys_with_noise(plan.layout.loads(events)),
         };
-        let norm = match terms.norm {
-            Norm::L1 => Some(events),
-            Norm::L2 => norm.or(least_norm),
-        };
+        let is_l2 = terms.norm == Norm::L2;
+        let least_norm = is_l2.then(|| window.least_norm(Window::guarantee)).flatten();
+        let least_norm_asked = is_l2
+            .then(|| window.least_norm(Window::guarantee_asked))
+            .flatten();
+        let norm = if is_l2 { norm.or(least_norm) } else { Some(events) };
         let guarantee = window.guarantee(norm.unwrap_or(0));
         let statement = guarantee.state();
         Self {
             events,
             scale: terms.floor().noise().scale(),
             noise: statement.noise,
-            cut: window.cut,
+            cut: guarantee.cut,
             floor: guarantee.floor,
             least_listed_at_floor: window
                 .guarantee_around(NormEstimate::of_events(0))
                 .state()
                 .complete_above,
             norm,
-            threshold: guarantee.threshold.value(),
+            threshold: guarantee.threshold,
             least_listed: statement.complete_above,
             least_norm,
+            least_norm_asked,
             held: norm.is_some() && statement.promises.held,
         }
     }
@@ -73,30 +80,58 @@ impl Forecast {
 /// A window that is not there yet.
 struct Window<'a, K: Key> {
     terms: &'a Terms<K>,
+    plan: &'a Plan,
     events: u64,
-    cut: u64,
     keys_with_noise: u64,
 }
 
-impl<'a, K: Key> Window<'a, K> {
-    fn new(terms: &'a Terms<K>, plan: &Plan, events: u64) -> Self {
-        let loads = plan.loads(events);
-        let cut = |(panes, events): (u64, u64)| panes.saturating_mul(terms.shape.cut(events));
-        Self {
-            terms,
-            events,
-            cut: loads.into_iter().map(cut).fold(0, u64::saturating_add),
-            keys_with_noise: terms.keys_with_noise(loads),
-        }
-    }
-
+impl<K: Key> Window<'_, K> {
+    /// What a release would say of the window that it covers.
     fn guarantee(&self, norm: u64) -> Guarantee {
         self.guarantee_around(self.around(norm))
     }
 
+    /// And of the window that was asked for, wherever it begins.
+    fn guarantee_asked(&self, norm: u64) -> Guarantee {
+        let covered = self.guarantee(norm);
+        let slack = self.plan.layout.slack(self.events, norm as f64);
+        Guarantee {
+            slack: slack.ceil() as u64,
+            norm: NormEstimate {
+                high: covered.norm.high + slack,
+                ..covered.norm
+            },
+            ..covered
+        }
+    }
+
     fn guarantee_around(&self, norm: NormEstimate) -> Guarantee {
-        self.terms
-            .guarantee(self.events, self.cut, norm, self.keys_with_noise)
+        let by_counts = self
+            .terms
+            .by_counts(self.events, self.cut(norm.value), norm, self.keys_with_noise);
+        match BySketch::new(self.terms, norm) {
+            Some(sketch) if sketch.guarantee.inaccuracy() < by_counts.inaccuracy() => sketch.guarantee,
+            _ => by_counts,
+        }
+    }
+
+    /// What is cut from the counts of a window with this norm, at the most.
+    fn cut(&self, norm: i64) -> u64 {
+        let layout = &self.plan.layout;
+        if layout.policy == Policy::Uniform {
+            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.terms.shape.cut(events));
+            return layout
+                .loads(self.events)
+                .into_iter()
+                .map(cut)
+                .fold(0, u64::saturating_add);
+        }
+        if self.plan.always_exact {
+            return 0;
+        }
+        let entries = u64::from(self.plan.entries);
+        let times = layout.times_cut(entries, norm.max(0) as f64);
+        (times * self.events as f64 / (entries + 1) as f64) as u64
     }
 
     /// A norm as a release would know it.
@@ -104,7 +139,7 @@ impl<'a, K: Key> Window<'a, K> {
         let (value, epsilon, failure) = (norm as i64, self.terms.norm_epsilon(), self.terms.norm_failure());
         match (self.terms.norm, self.terms.shape.sketch()) {
             (Norm::L1, _) => NormEstimate::of_events(norm),
-            (Norm::L2, Some(dimensions)) if self.cut > 0 => {
+            (Norm::L2, Some(dimensions)) if self.cut(value) > 0 => {
                 NormEstimate::around_sketch(value, dimensions, epsilon, failure)
             }
             (Norm::L2, _) => NormEstimate::around_exact(value, epsilon, failure),
@@ -112,27 +147,21 @@ impl<'a, K: Key> Window<'a, K> {
     }
 
     /// The least true norm from which on a release makes the promises, however the estimate falls within its
-    /// bounds. Every condition is linear in the norm below the kink and above it, so it is enough to look at
-    /// the ends.
-    fn least_norm(&self) -> Option<u64> {
+    /// bounds. What is in the way grows no faster than in proportion to the norm, below the kink and above
+    /// it, so it is enough to look at the ends.
+    fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
+        let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
         // Noise and sketch may carry the estimate beyond the number of events.
         let most = 2 * self.events.max(1);
         let kink = self.guarantee(0).kink().min(most - 1);
-        if !self.promised(most) {
-            None
-        } else if self.promised(kink) && self.promised(kink + 1) {
-            self.least_in(0, kink)
-        } else {
-            self.least_in(kink, most)
-        }
-    }
-
-    /// The least estimate at which the promises are made, between one at which they may not be and one at
-    /// which they are.
-    fn least_in(&self, mut low: u64, mut high: u64) -> Option<u64> {
+        let (mut low, mut high) = match promised(most) {
+            false => return None,
+            true if promised(kink) && promised(kink + 1) => (0, kink),
+            true => (kink, most),
+        };
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if self.promised(middle) {
+            if promised(middle) {
                 high = middle
             } else {
                 low = middle
@@ -140,9 +169,5 @@ impl<'a, K: Key> Window<'a, K> {
         }
         let least = self.around(high).high.ceil();
         (least <= self.events as f64).then_some(least as u64)
-    }
-
-    fn promised(&self, estimate: u64) -> bool {
-        self.guarantee(estimate).holds_with_room()
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::plan::layout::LEVEL_SKETCH;
 use crate::release::parts;
 use crate::sketch::count_sketch::Dimensions;
 
@@ -46,21 +47,29 @@ pub(crate) struct Load {
     pub panes: u64,
     /// How many of them may be open at a time.
     pub open: u64,
-    /// The most keys of each.
+    /// The most keys of an open pane.
+    pub capacity: u64,
+    /// The most keys of all closed panes together.
     pub entries: u64,
     /// Whether counters are never decremented.
     pub exact: bool,
     pub sketch: Option<Dimensions>,
+    /// The levels of a histogram.
+    pub levels: u64,
     pub declared: bool,
 }
 
 impl Memory {
     pub(crate) fn new(load: &Load, key: &Footprint) -> Self {
         let Load {
-            panes, open, entries, ..
+            panes,
+            open,
+            capacity,
+            entries,
+            ..
         } = *load;
-        let pane = times(entries, key.packed.saturating_add(PACKED_COUNT));
-        let all = times(panes, entries);
+        let packed = key.packed.saturating_add(PACKED_COUNT);
+        let all = entries.saturating_add(times(open, capacity));
         let part = all / parts(all);
         // A table of the keys, and lists of them that grow by doubling.
         let summed = hash_table(part, key.reference + COUNT)
@@ -69,17 +78,23 @@ impl Memory {
         // Decrements leave slots that cannot be used until the table has grown.
         let tables = if load.exact { 1 } else { 2 };
         let table =
-            times(tables, hash_table(entries, key.inline + COUNT)).saturating_add(times(entries, key.heap));
+            times(tables, hash_table(capacity, key.inline + COUNT)).saturating_add(times(capacity, key.heap));
         Self {
-            closed: times(panes, CLOSED_PANE).saturating_add(times(panes.saturating_sub(1), pane)),
+            closed: times(panes, CLOSED_PANE).saturating_add(times(entries, packed)),
             open: times(open, table),
             sketches: load
                 .sketch
-                .map_or(0, |sketch| times(panes.saturating_add(2 * open), sketch.bytes())),
+                .map_or(0, |sketch| times(panes.saturating_add(2 * open), sketch.bytes()))
+                .saturating_add(times(load.levels, LEVEL_SKETCH.bytes())),
             // The open panes are packed for the release as if they were closed.
-            release: [times(open, pane), times(panes, COVERED_PANE), summed, ranks]
-                .into_iter()
-                .fold(0, u64::saturating_add),
+            release: [
+                times(open, times(capacity, packed)),
+                times(panes, COVERED_PANE),
+                summed,
+                ranks,
+            ]
+            .into_iter()
+            .fold(0, u64::saturating_add),
             program: 0,
         }
     }

@@ -1,10 +1,12 @@
 #![doc = include_str!("plan.md")]
 
 mod forecast;
+mod layout;
 mod memory;
 mod published;
 
 pub use forecast::Forecast;
+pub use layout::Layout;
 use memory::Load;
 pub use memory::{Footprint, Memory};
 pub use published::Published;
@@ -12,8 +14,10 @@ pub use published::Published;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::noise::Epsilon;
+use crate::pane::PaneShape;
 use crate::sketch::count_sketch::Dimensions;
-use crate::timeline::window::Grid;
+use crate::timeline::window::{Grid, Policy};
 
 /// More entries than this in a pane help nobody.
 const MOST_ENTRIES: u64 = 1 << 26;
@@ -29,12 +33,9 @@ const SKETCH_SHARE: u64 = 8;
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// How many panes cover the longest window.
-    pub panes: u64,
-    /// The length of a pane in events, or in microseconds.
-    pub slide: u64,
-    /// Whether that is in events.
-    pub by_count: bool,
+    /// How the panes lie.
+    #[serde(flatten)]
+    pub layout: Layout,
     /// The most keys that a pane keeps. A pane of no more events is exact.
     pub entries: u32,
     /// Whether every pane is exact, whatever comes.
@@ -49,9 +50,13 @@ pub struct Plan {
 pub(crate) struct Wishes {
     pub grid: Grid,
     pub by_count: bool,
+    pub policy: Policy,
+    /// What the boundaries may spend, if they are private.
+    pub boundaries: Option<Epsilon>,
     pub alpha: f64,
     pub l2: bool,
-    pub declared: bool,
+    /// How many keys are declared, if they are.
+    pub universe: Option<u64>,
     pub footprint: Footprint,
     pub memory: u64,
     pub program: u64,
@@ -61,13 +66,14 @@ pub(crate) struct Wishes {
 
 impl Plan {
     pub(crate) fn new(wishes: &Wishes) -> Result<Self> {
-        let sketch = wishes.sketch.or_else(|| wishes.widest_sketch());
-        let with = |entries: u64| wishes.plan(entries, sketch);
+        let layout = wishes.layout();
+        let sketch = wishes.sketch.or_else(|| wishes.widest_sketch(&layout));
+        let with = |entries: u64| wishes.plan(layout, entries, sketch);
         if let Some(entries) = wishes.entries {
             return Ok(with(u64::from(entries)));
         }
         let fits = |entries: u64| with(entries).memory.total() <= wishes.memory;
-        let (mut low, most) = (wishes.fewest_entries(), wishes.most_entries());
+        let (mut low, most) = (wishes.fewest_entries(&layout), most_entries(&layout));
         if fits(most) {
             return Ok(with(most));
         }
@@ -88,54 +94,61 @@ impl Plan {
 }
 
 impl Plan {
-    /// How many panes of a window with so many events have how many each; by the clock, evenly spread.
-    pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
-        if self.by_count {
-            return [(events / self.slide, self.slide), (1, events % self.slide)];
-        }
-        let (each, more) = (events / self.panes, events % self.panes);
-        [(more, each + 1), (self.panes - more, each)]
+    /// The panes of this plan.
+    pub(crate) fn shape(&self, seed: u64) -> Result<PaneShape> {
+        let block = self.layout.longest_block();
+        // The blocks of a histogram are counted exactly, whatever is kept of them.
+        let capacity = self.layout.histogram.and(block).unwrap_or(0);
+        let shape = PaneShape::new(self.entries, capacity as usize, self.sketch, seed)?;
+        Ok(shape.for_blocks_of(block.unwrap_or(u64::MAX)))
     }
 }
 
 impl Wishes {
-    fn plan(&self, entries: u64, sketch: Option<Dimensions>) -> Plan {
-        let always_exact = self.by_count && self.grid.slide as u64 <= entries;
+    fn layout(&self) -> Layout {
+        let layout = Layout::new(self.grid, self.by_count, self.policy, self.alpha, self.boundaries);
+        let sketch = self.widest_sketch(&layout).map_or(0, |sketch| sketch.bytes());
+        let counts = self.fewest_entries(&layout).saturating_mul(self.footprint.packed);
+        layout.with_panes(
+            layout
+                .panes
+                .min(self.memory / 2 / (sketch.saturating_add(counts))),
+        )
+    }
+
+    fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {
+        let always_exact = layout.longest_pane().is_some_and(|longest| longest <= entries);
         let sketch = sketch.filter(|_| self.l2 && !always_exact);
         Plan {
-            panes: self.panes(),
-            slide: self.grid.slide as u64,
-            by_count: self.by_count,
+            layout,
             entries: u32::try_from(entries).unwrap_or(u32::MAX),
             always_exact,
             sketch,
-            memory: self.memory_of(entries, sketch),
+            memory: self.memory_of(&layout, entries, sketch),
         }
     }
 
-    fn panes(&self) -> u64 {
-        (self.grid.length as u64).div_ceil(self.grid.slide as u64)
-    }
-
-    fn memory_of(&self, entries: u64, sketch: Option<Dimensions>) -> Memory {
-        let open = 1 + if self.by_count {
+    fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
+        let waiting = if self.by_count {
             0
         } else {
             1 + self.grid.lateness as u64 / self.grid.slide as u64
         };
-        let most_a_pane = if self.by_count {
-            entries.min(self.grid.slide as u64)
-        } else {
-            entries
-        };
+        let capacity = layout.longest_block();
         let own = Memory::new(
             &Load {
-                panes: self.panes(),
-                open,
-                entries: most_a_pane,
-                exact: self.by_count && self.grid.slide as u64 <= entries,
+                panes: layout.panes,
+                open: 1 + waiting,
+                capacity: if layout.histogram.is_some() {
+                    capacity.unwrap_or(entries)
+                } else {
+                    capacity.map_or(entries, |longest| longest.min(entries))
+                },
+                entries: layout.entries(entries),
+                exact: capacity.is_some_and(|longest| longest <= entries || layout.histogram.is_some()),
                 sketch,
-                declared: self.declared,
+                levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
+                declared: self.universe.is_some(),
             },
             &self.footprint,
         );
@@ -145,31 +158,26 @@ impl Wishes {
         }
     }
 
-    /// By count a pane has no more keys than events.
-    fn most_entries(&self) -> u64 {
-        let useful = if self.by_count {
-            self.grid.slide as u64
-        } else {
-            MOST_ENTRIES
-        };
-        useful.min(MOST_ENTRIES)
-    }
-
     /// As many as keep the cut below an eighth of alpha times the number of events, within reason.
-    fn fewest_entries(&self) -> u64 {
+    fn fewest_entries(&self, layout: &Layout) -> u64 {
         let wanted = (8.0 / self.alpha).ceil() as u64;
         wanted
             .clamp(FEWEST_ENTRIES, ENOUGH_ENTRIES)
-            .min(self.most_entries())
+            .min(most_entries(layout))
     }
 
-    fn widest_sketch(&self) -> Option<Dimensions> {
+    fn widest_sketch(&self, layout: &Layout) -> Option<Dimensions> {
         let sketch = |width| Dimensions { rows: ROWS, width };
-        let panes = self.panes().saturating_add(1);
+        let panes = layout.panes.saturating_add(1);
         let fits = |width: &usize| panes.saturating_mul(sketch(*width).bytes()) <= self.memory / SKETCH_SHARE;
         let width = WIDTHS.into_iter().find(fits).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
-        Some(sketch(width))
+        self.l2.then(|| sketch(width))
     }
+}
+
+/// By count a pane has no more keys than events.
+fn most_entries(layout: &Layout) -> u64 {
+    layout.longest_pane().unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES)
 }
 
 /// A number of bytes as people say it.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::noise::Threshold;
+use crate::noise::DiscreteLaplace;
 use crate::release::norm::{NormEstimate, billionths, three_quarters};
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
@@ -21,15 +21,16 @@ pub struct Promises {
 }
 
 /// What the statements of a release follow from: public and noisy numbers.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Guarantee {
     pub alpha: f64,
-    pub events: u64,
     pub cut: u64,
+    /// How much of each count the window leaves out at its start.
+    pub slack: u64,
     pub norm: NormEstimate,
-    pub threshold: Threshold,
+    pub threshold: u64,
     pub floor: u64,
-    pub keys_with_noise: u64,
-    pub failure: f64,
+    pub reach: Reach,
 }
 
 /// The statements.
@@ -42,13 +43,27 @@ pub(crate) struct Statement {
     at_floor: bool,
 }
 
-/// How far noise reaches.
-#[derive(Clone, Copy)]
-struct Reach {
+/// How far the error of an estimate reaches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
     /// For any key, up or down.
-    noise: u64,
+    pub noise: u64,
     /// Down, for a key that is frequent enough to be listed.
-    shortfall: u64,
+    pub shortfall: u64,
+}
+
+impl Reach {
+    /// Of noise, at a chance of failure: over all keys that received it, and over those that can be frequent,
+    /// which are few.
+    pub fn of_noise(law: &DiscreteLaplace, keys: u64, frequent: u64, failure: f64) -> Self {
+        let noise = law.quantile(keys, failure / 2.0);
+        let frequent = frequent.min(keys).max(1);
+        let shortfall = law.reach(failure / 2.0 / frequent as f64).saturating_sub(1);
+        Self {
+            noise,
+            shortfall: shortfall.min(noise),
+        }
+    }
 }
 
 /// Which promise cannot be made, with the number that is in the way and the one it must not pass.
@@ -60,62 +75,56 @@ enum Fault {
 
 impl Guarantee {
     pub fn state(&self) -> Statement {
-        let reach = self.reach();
-        let threshold = self.threshold.value();
         Statement {
-            noise: reach.noise,
-            complete_above: threshold + self.cut + reach.shortfall,
-            nothing_below: threshold.saturating_sub(reach.noise),
-            promises: self.promises(reach),
-            threshold,
-            at_floor: threshold == self.floor,
+            noise: self.reach.noise,
+            complete_above: self.complete_above(self.threshold),
+            nothing_below: self.threshold.saturating_sub(self.reach.noise),
+            promises: self.promises(),
+            threshold: self.threshold,
+            at_floor: self.threshold == self.floor,
         }
     }
 
-    /// Quantiles: over all keys that received noise, and over those that can be frequent, which are few.
-    fn reach(&self) -> Reach {
-        let law = self.threshold.noise();
-        let noise = law.quantile(self.keys_with_noise, self.failure / 2.0);
-        let frequent = (self.events / (self.threshold.value() + self.cut)).min(self.keys_with_noise);
-        let shortfall = law
-            .reach(self.failure / 2.0 / frequent.max(1) as f64)
-            .saturating_sub(1);
-        Reach {
-            noise,
-            shortfall: shortfall.min(noise),
-        }
+    /// From which count on a key passes a threshold for sure.
+    fn complete_above(&self, threshold: u64) -> u64 {
+        threshold + self.cut + self.slack + self.reach.shortfall
     }
 
-    fn promises(&self, reach: Reach) -> Promises {
-        let Some(fault) = self.fault(self.alpha, reach) else {
+    /// How far an estimate, the middle of what noise and cut allow, may be off.
+    pub fn inaccuracy(&self) -> u64 {
+        self.reach.noise + self.cut.div_ceil(2) + self.slack
+    }
+
+    fn promises(&self) -> Promises {
+        let Some(fault) = self.fault(self.alpha) else {
             return Promises {
                 held: true,
                 alpha: Some(self.alpha),
                 reason: None,
             };
         };
-        let alpha = three_digit_numbers(self.alpha)
-            .find(|alpha| *alpha > self.alpha && self.fault(*alpha, reach).is_none());
+        let alpha =
+            three_digit_numbers(self.alpha).find(|alpha| *alpha > self.alpha && self.fault(*alpha).is_none());
         Promises {
             held: false,
             alpha,
-            reason: Some(format!("{fault}: {}", self.advice(reach, alpha))),
+            reason: Some(format!("{fault}: {}", self.advice(alpha))),
         }
     }
 
     /// What keeps the promises from being made at an alpha, for the keys that pass its threshold.
-    fn fault(&self, alpha: f64, reach: Reach) -> Option<Fault> {
+    fn fault(&self, alpha: f64) -> Option<Fault> {
         let threshold = self.threshold_at(alpha);
-        let accuracy = reach.noise + self.cut.div_ceil(2);
-        let complete_above = threshold + self.cut + reach.shortfall;
-        let nothing_below = threshold.saturating_sub(reach.noise);
+        let inaccuracy = self.inaccuracy();
+        let complete_above = self.complete_above(threshold);
+        let nothing_below = threshold.saturating_sub(self.reach.noise);
         let [quarter, half, whole] = [
             alpha / 4.0 * self.norm.low,
             alpha / 2.0 * self.norm.high,
             alpha * self.norm.low,
         ];
-        if accuracy as f64 > quarter {
-            Some(Fault::Inaccurate(accuracy, quarter))
+        if inaccuracy as f64 > quarter {
+            Some(Fault::Inaccurate(inaccuracy, quarter))
         } else if complete_above as f64 > whole {
             Some(Fault::Incomplete(complete_above, whole))
         } else if nothing_below as f64 <= half {
@@ -128,13 +137,12 @@ impl Guarantee {
     /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition
     /// without steps.
     pub fn holds_with_room(&self) -> bool {
-        let reach = self.reach();
         let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value.max(0) as f64;
         let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
         let whole = self.alpha * self.norm.low;
-        most + (self.cut + reach.shortfall) as f64 <= whole
-            && least - reach.noise as f64 > self.alpha / 2.0 * self.norm.high
-            && (reach.noise + self.cut.div_ceil(2)) as f64 <= whole / 4.0
+        most + self.complete_above(0) as f64 <= whole
+            && least - self.reach.noise as f64 > self.alpha / 2.0 * self.norm.high
+            && self.inaccuracy() as f64 <= whole / 4.0
     }
 
     /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above
@@ -146,10 +154,10 @@ impl Guarantee {
     /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it
     /// has.
     fn threshold_at(&self, alpha: f64) -> u64 {
-        self.threshold.value().max(three_quarters(alpha, self.norm.value))
+        self.threshold.max(three_quarters(alpha, self.norm.value))
     }
 
-    fn advice(&self, reach: Reach, alpha: Option<f64>) -> String {
+    fn advice(&self, alpha: Option<f64>) -> String {
         let NormEstimate {
             value,
             low,
@@ -157,8 +165,17 @@ impl Guarantee {
             by_sketch,
         } = self.norm;
         let norm_error = self.alpha * (value as f64 - low).max(high - value as f64);
-        let largest = norm_error.max(self.cut as f64).max(reach.noise as f64);
-        let remedy = if by_sketch && norm_error == largest {
+        let largest = [
+            norm_error,
+            self.cut as f64,
+            self.slack as f64,
+            self.reach.noise as f64,
+        ]
+        .into_iter()
+        .fold(0.0, f64::max);
+        let remedy = if self.slack > 0 && self.slack as f64 == largest {
+            "slide by less, or by another policy, so that the window begins closer to where it was asked to"
+        } else if by_sketch && norm_error == largest {
             "allow more memory for a wider sketch"
         } else if self.cut > 0 && self.cut as f64 == largest {
             "allow more memory or slide by more, so that less is cut"
@@ -234,30 +251,29 @@ fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::{DiscreteLaplace, Epsilon};
+    use crate::noise::{Epsilon, Threshold};
 
     fn guarantee(alpha: f64, events: u64, cut: u64, norm: NormEstimate) -> Guarantee {
         let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
-        let floor = Threshold::for_open_keys(noise, 1e-9);
+        let floor = Threshold::for_open_keys(noise, 1e-9).value();
+        let threshold = floor.max(three_quarters(alpha, norm.value));
         Guarantee {
             alpha,
-            events,
             cut,
+            slack: 0,
             norm,
-            threshold: floor.raised_to(three_quarters(alpha, norm.value)),
-            floor: floor.value(),
-            keys_with_noise: events,
-            failure: 0.05,
+            threshold,
+            floor,
+            reach: Reach::of_noise(&noise, events, events / (threshold + cut), 0.05),
         }
     }
 
     /// Whether the promises follow from the statements, written out again from their definition: every key
     /// with `alpha L` occurrences has `complete_above`, and so on, for every norm that is possible.
     fn follow(guarantee: &Guarantee, alpha: f64) -> bool {
-        let reach = guarantee.reach();
+        let reach = guarantee.reach;
         let threshold = guarantee
             .threshold
-            .value()
             .max(three_quarters(alpha, guarantee.norm.value));
         let norms = [guarantee.norm.low, guarantee.norm.high];
         norms.iter().all(|norm| {

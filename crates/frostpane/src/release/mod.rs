@@ -1,12 +1,14 @@
 //! What is published, and how far it can be trusted.
 
+pub mod by_sketch;
 pub mod guarantee;
 pub mod norm;
 pub mod one_shot;
+pub mod slack;
 mod sums;
 pub(crate) mod terms;
 
 pub use guarantee::Promises;
 pub use norm::Norm;
-pub use one_shot::{Coverage, Edge, Heavy, Release};
+pub use one_shot::{Asked, Coverage, Edge, Estimator, Heavy, Release};
 pub(crate) use sums::parts;

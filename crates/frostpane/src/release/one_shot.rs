@@ -8,15 +8,17 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::key::Key;
-use crate::noise::{Entropy, Threshold};
+use crate::noise::{Entropy, Epsilon, Threshold};
 use crate::pane::Pane;
-use crate::release::guarantee::Promises;
+use crate::release::by_sketch::BySketch;
+use crate::release::guarantee::{Guarantee, Promises};
 use crate::release::norm::{Norm, NormEstimate};
+use crate::release::slack::Slack;
 use crate::release::sums::Sums;
 use crate::release::terms::Terms;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::sum_of_squares;
-use crate::timeline::uniform::Covered;
+use crate::timeline::{Covered, Policy};
 use crate::universe::Keys;
 
 /// What the privacy of a release protects.
@@ -36,8 +38,14 @@ pub struct Release<K: Key> {
     pub epsilon: f64,
     /// The chance with which it may be larger; 0 for declared keys.
     pub delta: f64,
+    /// How much of it went into where panes end.
+    pub boundaries_epsilon: f64,
     /// What is protected.
     pub unit: &'static str,
+    /// How panes were kept.
+    pub policy: Policy,
+    /// What the counts were read from.
+    pub estimator: Estimator,
     /// Which events were covered.
     pub window: Coverage,
     /// The least noisy count that is listed.
@@ -54,8 +62,10 @@ pub struct Release<K: Key> {
     pub complete_above: u64,
     /// No key with a count below this is listed.
     pub nothing_below: u64,
-    /// Whether the three promises hold.
+    /// Whether the three promises hold for the window covered.
     pub promises: Promises,
+    /// The window that was asked for, if it begins before.
+    pub asked: Asked,
     /// The heavy hitters, by falling count, then by key.
     pub heavy: Vec<Heavy<K>>,
     /// Why the list is empty, if it is.
@@ -103,50 +113,142 @@ fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Re
     key.shown().serialize(serializer)
 }
 
+/// What a release says about the window that was asked for, which may begin before the one that it covers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Asked {
+    /// The first position, or instant, that was asked for.
+    pub from: Option<Edge>,
+    /// No key occurred more often in the part that is not covered; none if that was not measured, because
+    /// its events have been in as many releases as they may.
+    pub slack: Option<u64>,
+    /// Whether the three promises hold for the window asked for.
+    pub promises: Option<Promises>,
+}
+
+/// What counts are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Estimator {
+    /// The counts that panes keep.
+    Counts,
+    /// The sketch of the window.
+    Sketch,
+}
+
+/// A window in panes, and in the words of its release.
+pub(crate) struct View<'a, K: Key> {
+    pub covered: Option<Covered<'a, K>>,
+    pub coverage: Coverage,
+    /// The first position that was asked for.
+    pub asked_from: Option<Edge>,
+    /// How many events the window asked for has: at least, and at most.
+    pub asked_events: [u64; 2],
+    /// Whether the pane that the window begins within can pay for being measured.
+    pub may_measure: bool,
+}
+
 /// Releases the heavy hitters of the covered panes.
 pub(crate) fn release<K: Key>(
     terms: &Terms<K>,
-    covered: Option<&Covered<'_, K>>,
-    coverage: Coverage,
+    view: View<'_, K>,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
-    let panes = covered.map_or(&[][..], |covered| &covered.panes);
+    let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
+    let events = view.coverage.events;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(terms, panes, cut, coverage.events, entropy)?;
-    let threshold = terms.threshold(&norm);
-    let mut noisy = select(terms, panes, &threshold, entropy)?;
+    let norm = measure_norm(terms, panes, cut, events, entropy)?;
+    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
+    let by_counts = terms.by_counts(events, cut, norm, keys_with_noise);
+    let by_sketch =
+        BySketch::new(terms, norm).filter(|sketch| sketch.guarantee.inaccuracy() < by_counts.inaccuracy());
+    let (mut noisy, guarantee, estimator) = match by_sketch {
+        Some(sketch) => (
+            sketch.select(terms, panes, entropy)?,
+            sketch.guarantee,
+            Estimator::Sketch,
+        ),
+        None => {
+            let listed = select(terms, panes, &terms.threshold(&norm), entropy)?;
+            (listed, by_counts, Estimator::Counts)
+        }
+    };
     noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
 
-    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
-    let guarantee = terms
-        .guarantee(coverage.events, cut, norm, keys_with_noise)
-        .state();
+    let asked = ask(terms, &view, guarantee, entropy)?;
+    let Guarantee { cut, threshold, .. } = guarantee;
+    let statement = guarantee.state();
     Ok(Release {
         version: env!("CARGO_PKG_VERSION"),
         norm: terms.norm,
         alpha: terms.alpha,
         epsilon: terms.epsilon.as_f64(),
         delta: terms.delta,
+        boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
         unit: UNIT,
-        threshold: threshold.value(),
-        norm_estimate: norm.value.clamp(0, coverage.events as i64) as u64,
+        policy: terms.policy,
+        estimator,
+        threshold,
+        norm_estimate: norm.value.clamp(0, events as i64) as u64,
         cut,
-        noise: guarantee.noise,
+        noise: statement.noise,
         confidence: terms.confidence,
-        complete_above: guarantee.complete_above,
-        nothing_below: guarantee.nothing_below,
-        note: noisy.is_empty().then(|| guarantee.why_empty(coverage.events)),
-        promises: guarantee.promises,
+        complete_above: statement.complete_above,
+        nothing_below: statement.nothing_below,
+        note: noisy.is_empty().then(|| statement.why_empty(events)),
+        promises: statement.promises,
+        asked,
         heavy: noisy
             .into_iter()
             .map(|(key, noisy)| Heavy {
                 key,
                 count: noisy + cut / 2,
-                low: noisy.saturating_sub(guarantee.noise),
-                high: noisy + guarantee.noise + cut,
+                low: noisy.saturating_sub(statement.noise),
+                high: noisy + statement.noise + cut,
             })
             .collect(),
-        window: coverage,
+        window: view.coverage,
+    })
+}
+
+/// What can be said about the window that was asked for, given the guarantee of the one that is covered.
+fn ask<K: Key>(
+    terms: &Terms<K>,
+    view: &View<'_, K>,
+    guarantee: Guarantee,
+    entropy: &mut impl Entropy,
+) -> Result<Asked> {
+    let straddling = view
+        .covered
+        .as_ref()
+        .and_then(|covered| covered.straddling.as_deref());
+    let slack = match straddling {
+        None => Some(Slack::NONE),
+        Some(pane) if view.may_measure => Some(Slack::measure(terms, pane, entropy)?),
+        Some(_) => None,
+    };
+    let norm = guarantee.norm;
+    let widened = |slack: Slack| match terms.norm {
+        Norm::L1 => NormEstimate {
+            low: view.asked_events[0] as f64,
+            high: view.asked_events[1] as f64,
+            ..norm
+        },
+        Norm::L2 => NormEstimate {
+            high: norm.high + slack.norm,
+            ..norm
+        },
+    };
+    Ok(Asked {
+        from: view.asked_from,
+        slack: slack.map(|slack| slack.count),
+        promises: slack.map(|slack| {
+            let guarantee = Guarantee {
+                slack: slack.count,
+                norm: widened(slack),
+                ..guarantee
+            };
+            guarantee.state().promises
+        }),
     })
 }
 

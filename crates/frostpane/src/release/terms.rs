@@ -3,8 +3,9 @@
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Epsilon, Threshold};
 use crate::pane::PaneShape;
-use crate::release::guarantee::Guarantee;
+use crate::release::guarantee::{Guarantee, Reach};
 use crate::release::norm::{Norm, NormEstimate, three_quarters};
+use crate::timeline::Policy;
 use crate::universe::Keys;
 
 /// The share of epsilon that the L2 norm receives: one part in ten.
@@ -12,8 +13,13 @@ const NORM_PART: u64 = 1;
 const COUNTS_PART: u64 = 9;
 const PARTS: u64 = NORM_PART + COUNTS_PART;
 
-/// The share of the chance of an untrue statement that the L2 norm receives.
+/// The share that private boundaries receive: one part in four.
+const BOUNDARIES_PART: u64 = 1;
+const BOUNDARIES_PARTS: u64 = 4;
+
+/// The shares of the chance of an untrue statement: of the L2 norm, and of what the window leaves out.
 const NORM_FAILURE: f64 = 0.3;
+const SLACK_FAILURE: f64 = 0.1;
 
 /// What a release is asked to be: all of it public.
 #[derive(Clone)]
@@ -25,18 +31,47 @@ pub(crate) struct Terms<K: Key> {
     pub confidence: f64,
     pub keys: Keys<K>,
     pub shape: PaneShape,
+    pub policy: Policy,
+}
+
+/// What private boundaries spend of an epsilon.
+pub(crate) fn boundaries_epsilon(epsilon: Epsilon, policy: Policy) -> Option<Epsilon> {
+    (policy == Policy::Smooth).then(|| epsilon.share(BOUNDARIES_PART, BOUNDARIES_PARTS))
 }
 
 impl<K: Key> Terms<K> {
-    /// What the norm may spend.
-    pub fn norm_epsilon(&self) -> Epsilon {
-        self.epsilon.share(NORM_PART, PARTS)
+    /// What the boundaries spend, if they are private.
+    pub fn boundaries_epsilon(&self) -> Option<Epsilon> {
+        boundaries_epsilon(self.epsilon, self.policy)
     }
 
-    fn counts_epsilon(&self) -> Epsilon {
+    /// What is left for everything but the boundaries.
+    fn release_epsilon(&self) -> Epsilon {
+        match self.policy {
+            Policy::Smooth => self
+                .epsilon
+                .share(BOUNDARIES_PARTS - BOUNDARIES_PART, BOUNDARIES_PARTS),
+            _ => self.epsilon,
+        }
+    }
+
+    /// What the norm may spend.
+    pub fn norm_epsilon(&self) -> Epsilon {
+        self.release_epsilon().share(NORM_PART, PARTS)
+    }
+
+    /// What each measurement of the pane that is left out may spend.
+    pub fn slack_epsilon(&self) -> Epsilon {
         match self.norm {
-            Norm::L1 => self.epsilon,
-            Norm::L2 => self.epsilon.share(COUNTS_PART, PARTS),
+            Norm::L1 => self.release_epsilon(),
+            Norm::L2 => self.release_epsilon().share(1, 2),
+        }
+    }
+
+    pub fn counts_epsilon(&self) -> Epsilon {
+        match self.norm {
+            Norm::L1 => self.release_epsilon(),
+            Norm::L2 => self.release_epsilon().share(COUNTS_PART, PARTS),
         }
     }
 
@@ -45,11 +80,17 @@ impl<K: Key> Terms<K> {
         (1.0 - self.confidence) * NORM_FAILURE
     }
 
-    fn counts_failure(&self) -> f64 {
-        match self.norm {
-            Norm::L1 => 1.0 - self.confidence,
-            Norm::L2 => (1.0 - self.confidence) * (1.0 - NORM_FAILURE),
-        }
+    /// The chance that the window leaves out more than is said.
+    pub fn slack_failure(&self) -> f64 {
+        (1.0 - self.confidence) * SLACK_FAILURE
+    }
+
+    pub fn counts_failure(&self) -> f64 {
+        let rest = match self.norm {
+            Norm::L1 => 1.0 - SLACK_FAILURE,
+            Norm::L2 => 1.0 - SLACK_FAILURE - NORM_FAILURE,
+        };
+        (1.0 - self.confidence) * rest
     }
 
     /// The threshold before the norm is known, with the noise of the counts.
@@ -75,18 +116,19 @@ impl<K: Key> Terms<K> {
         }
     }
 
-    /// What can be said of a release with these numbers.
-    pub fn guarantee(&self, events: u64, cut: u64, norm: NormEstimate, keys_with_noise: u64) -> Guarantee {
+    /// What can be said of a release by counts with these numbers.
+    pub fn by_counts(&self, events: u64, cut: u64, norm: NormEstimate, keys_with_noise: u64) -> Guarantee {
         let floor = self.floor();
+        let threshold = self.threshold(&norm);
+        let frequent = events / (threshold.value() + cut);
         Guarantee {
             alpha: self.alpha,
-            events,
             cut,
+            slack: 0,
             norm,
-            threshold: floor.raised_to(three_quarters(self.alpha, norm.value)),
+            threshold: threshold.value(),
             floor: floor.value(),
-            keys_with_noise,
-            failure: self.counts_failure(),
+            reach: Reach::of_noise(floor.noise(), keys_with_noise, frequent, self.counts_failure()),
         }
     }
 }

@@ -2,6 +2,12 @@
 
 use serde::Serialize;
 
+use crate::error::Result;
+use crate::noise::{DiscreteLaplace, Entropy};
+
+/// In how many ways the chance of a row's failure is split between collisions and noise, to find the best.
+const SPLITS: u32 = 32;
+
 /// Rows and columns of a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Dimensions {
@@ -33,13 +39,54 @@ impl CountSketch {
     /// Adds `count` events of the key with this hash.
     #[inline]
     pub fn add(&mut self, hash: u64, count: i64) {
-        let mut row_seed = self.seed;
+        let mut places = Places::new(hash, self.seed, self.width);
         for row in self.cells.chunks_exact_mut(self.width) {
-            row_seed = row_seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let bits = mix(hash ^ row_seed);
-            let cell = &mut row[(bits >> 1) as usize & (self.width - 1)];
-            *cell += if bits & 1 == 0 { count } else { -count };
+            let (cell, sign) = places.next();
+            row[cell] += sign * count;
         }
+    }
+
+    /// Gives every cell its own noise.
+    pub fn blur(&mut self, law: &DiscreteLaplace, entropy: &mut impl Entropy) -> Result<()> {
+        for cell in &mut self.cells {
+            *cell += law.sample(entropy)?;
+        }
+        Ok(())
+    }
+
+    /// The median of what the rows say about a key, if it is at least `least`.
+    pub fn estimate_from(&self, hash: u64, least: i64) -> Option<i64> {
+        let enough = self.cells.len() / self.width / 2 + 1;
+        let mut places = Places::new(hash, self.seed, self.width);
+        let (mut high, mut low) = (0, 0);
+        for row in self.cells.chunks_exact(self.width) {
+            let (cell, sign) = places.next();
+            if sign * row[cell] >= least {
+                high += 1
+            } else {
+                low += 1
+            }
+            if low >= enough {
+                return None;
+            }
+        }
+        debug_assert!(high >= enough);
+        Some(self.estimate(hash))
+    }
+
+    /// The median of what the rows say about a key.
+    pub fn estimate(&self, hash: u64) -> i64 {
+        let mut places = Places::new(hash, self.seed, self.width);
+        let mut rows: Vec<i64> = self
+            .cells
+            .chunks_exact(self.width)
+            .map(|row| {
+                let (cell, sign) = places.next();
+                sign * row[cell]
+            })
+            .collect();
+        let middle = rows.len() / 2;
+        *rows.select_nth_unstable(middle).1
     }
 
     /// Adds another sketch, cell by cell.
@@ -48,6 +95,11 @@ impl CountSketch {
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        (self.cells.len() * size_of::<i64>()) as u64
     }
 
     /// The median over the rows of the row's Euclidean length, rounded down.
@@ -62,7 +114,62 @@ impl CountSketch {
     }
 }
 
+/// Where the rows keep a key: for each a cell and a sign, from bits of its own of the mixed hash.
+struct Places {
+    hash: u64,
+    seed: u64,
+    word: u64,
+    left: u32,
+    /// Bits of a cell and a sign.
+    bits: u32,
+}
+
+impl Places {
+    #[inline]
+    fn new(hash: u64, seed: u64, width: usize) -> Self {
+        Self {
+            hash,
+            seed,
+            word: 0,
+            left: 0,
+            bits: width.trailing_zeros() + 1,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> (usize, i64) {
+        if self.left < self.bits {
+            self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            self.word = mix(self.hash ^ self.seed);
+            self.left = u64::BITS;
+        }
+        let own = self.word & ((1 << self.bits) - 1);
+        self.word >>= self.bits;
+        self.left -= self.bits;
+        ((own >> 1) as usize, 1 - 2 * (own & 1) as i64)
+    }
+}
+
 impl Dimensions {
+    /// How far the median of the rows may lie from a key's count, to one side, but for this chance: the
+    /// vector of counts has at most this norm, and every cell has noise.
+    pub fn point_error(&self, norm: f64, law: &DiscreteLaplace, chance: f64) -> u64 {
+        let row_failure = largest(|p| majority_tail(self.rows, p) <= chance);
+        let error = |part: f64| {
+            let collisions = norm / (2.0 * self.width as f64 * row_failure * part).sqrt();
+            collisions.ceil() as u64 + law.reach(row_failure * (1.0 - part)).saturating_sub(1)
+        };
+        (1..SPLITS)
+            .map(|i| error(f64::from(i) / f64::from(SPLITS)))
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// The least value that noise alone puts the median above with at most this chance.
+    pub fn noise_floor(&self, law: &DiscreteLaplace, chance: f64) -> u64 {
+        law.reach(largest(|p| majority_tail(self.rows, p) <= chance))
+    }
+
     /// How many bytes a sketch takes.
     pub fn bytes(&self) -> u64 {
         (self.rows * self.width * size_of::<i64>()) as u64

@@ -14,6 +14,8 @@ pub struct MisraGries<K> {
     counters: HashTable<(K, u64)>,
     capacity: usize,
     decrements: u64,
+    /// The sum of all squared counters, as long as there was no decrement.
+    squares: u64,
     seed: u64,
 }
 
@@ -24,6 +26,7 @@ impl<K: Key> MisraGries<K> {
             counters: HashTable::with_capacity(capacity.min(PRESIZED)),
             capacity,
             decrements: 0,
+            squares: 0,
             seed,
         }
     }
@@ -33,6 +36,7 @@ impl<K: Key> MisraGries<K> {
     #[inline]
     pub fn update(&mut self, key: K::Ref<'_>, hash: u64) -> bool {
         if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.is(key)) {
+            self.squares = self.squares.wrapping_add(2 * *count + 1);
             *count += 1;
             return true;
         }
@@ -40,6 +44,7 @@ impl<K: Key> MisraGries<K> {
             return false;
         }
         let seed = self.seed;
+        self.squares = self.squares.wrapping_add(1);
         self.counters
             .insert_unique(hash, (K::owned(key), 1), |(held, _)| {
                 K::hash(held.borrowed(), seed)
@@ -60,6 +65,23 @@ impl<K: Key> MisraGries<K> {
     /// How often every counter was decremented.
     pub fn decrements(&self) -> u64 {
         self.decrements
+    }
+
+    /// The Euclidean length of the counters, rounded down, if there was no decrement.
+    pub fn norm(&self) -> u64 {
+        self.squares.isqrt()
+    }
+
+    /// Forgets all counters, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.counters.clear();
+        self.decrements = 0;
+        self.squares = 0;
+    }
+
+    /// How many bytes the table takes, without what its keys hold elsewhere.
+    pub fn bytes(&self) -> u64 {
+        self.counters.allocation_size() as u64
     }
 
     /// The keys and their counters, in no order.

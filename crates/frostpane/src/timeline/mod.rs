@@ -1,7 +1,334 @@
-//! Where panes end.
+#![doc = include_str!("timeline.md")]
 
+pub mod exponential;
+pub mod norms;
+pub mod schedule;
+pub mod smooth;
 pub mod uniform;
 pub mod window;
 
-pub use uniform::Timeline;
-pub use window::{ClockWindow, EventWindow, Span, Window};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::pane::{OpenPane, Pane, PaneShape};
+use norms::Norms;
+use schedule::{Outline, Outlines, Schedule};
+use window::Grid;
+pub use window::{ClockWindow, EventWindow, Policy, Span, Window};
+
+/// Panes on the line of positions.
+pub struct Timeline<K> {
+    grid: Grid,
+    shape: PaneShape,
+    schedule: Box<dyn Schedule>,
+    /// What the schedule may ask about, if it asks.
+    norms: Option<Norms>,
+    /// The latest position so far, and the pane it fell into.
+    head: Option<(i64, Block<OpenPane<K>>)>,
+    /// Older panes that still wait for late events, in order.
+    waiting: VecDeque<Block<OpenPane<K>>>,
+    /// Closed panes, in order, all before those that wait.
+    closed: VecDeque<Block<Pane<K>>>,
+    /// A block that has closed, for its memory.
+    spare: Option<OpenPane<K>>,
+    /// Where the first pane with an event begins.
+    origin: i64,
+}
+
+/// A pane, where it lies, and in how many releases it has been.
+#[derive(Clone, Debug)]
+struct Block<P> {
+    start: i64,
+    end: i64,
+    /// The level of its end.
+    level: u8,
+    releases: u32,
+    pane: P,
+}
+
+impl<P> Block<P> {
+    fn new(start: i64, end: i64, pane: P) -> Self {
+        Self {
+            start,
+            end,
+            level: 0,
+            releases: 0,
+            pane,
+        }
+    }
+
+    fn outline(&self, events: u64) -> Outline {
+        Outline {
+            start: self.start,
+            end: self.end,
+            events,
+            level: self.level,
+        }
+    }
+}
+
+impl<K: Key> Outlines for VecDeque<Block<Pane<K>>> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn outline(&self, index: usize) -> Outline {
+        self[index].outline(self[index].pane.events())
+    }
+}
+
+/// The panes that a window covers.
+pub struct Covered<'a, K: Clone> {
+    /// The first position that was asked for.
+    pub since: i64,
+    /// From this position on.
+    pub from: i64,
+    /// Up to the latest position, included.
+    pub latest: i64,
+    /// Closed panes, and open ones as they stand.
+    pub panes: Vec<Cow<'a, Pane<K>>>,
+    /// The pane that the window begins within, and leaves out.
+    pub straddling: Option<Cow<'a, Pane<K>>>,
+}
+
+impl<K: Key> Timeline<K> {
+    pub(crate) fn new(
+        grid: Grid,
+        shape: PaneShape,
+        schedule: Box<dyn Schedule>,
+        norms: Option<Norms>,
+    ) -> Self {
+        Self {
+            grid,
+            shape,
+            schedule,
+            norms,
+            head: None,
+            waiting: VecDeque::new(),
+            closed: VecDeque::new(),
+            spare: None,
+            origin: i64::MAX,
+        }
+    }
+
+    /// One event at a position. Returns `false` if it came too late and was dropped.
+    #[inline]
+    pub fn update(&mut self, position: i64, key: Option<K::Ref<'_>>) -> Result<bool> {
+        if let Some((latest, block)) = &mut self.head
+            && (block.start..block.end).contains(&position)
+        {
+            *latest = position.max(*latest);
+            block.pane.update(key);
+            return Ok(true);
+        }
+        let Some(block) = self.block_at(position)? else {
+            return Ok(false);
+        };
+        block.pane.update(key);
+        Ok(true)
+    }
+
+    /// The pane for a position outside the head pane, unless it has closed.
+    #[cold]
+    fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+        let start = position.div_euclid(self.grid.slide) * self.grid.slide;
+        let end = start + self.grid.slide;
+        if let Some((latest, head)) = &mut self.head {
+            if position < head.start {
+                if end + self.grid.lateness <= *latest {
+                    return Ok(None);
+                }
+                self.origin = self.origin.min(start);
+                return Ok(Some(self.waiting_at(start)));
+            }
+            if self
+                .schedule
+                .ends(head.outline(head.pane.events()), head.pane.norm())?
+            {
+                self.waiting.extend(self.head.take().map(|(_, head)| head));
+                self.advance(position)?;
+            } else {
+                *latest = position;
+                head.end = end;
+                return Ok(self.head.as_mut().map(|(_, head)| head));
+            }
+        }
+        self.origin = self.origin.min(start);
+        let pane = self.spare.take().unwrap_or_else(|| OpenPane::new(self.shape));
+        let (_, head) = self.head.insert((position, Block::new(start, end, pane)));
+        Ok(Some(head))
+    }
+
+    fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
+        let index = self.waiting.partition_point(|block| block.start < start);
+        if self.waiting.get(index).is_none_or(|block| block.start != start) {
+            let block = Block::new(start, start + self.grid.slide, OpenPane::new(self.shape));
+            self.waiting.insert(index, block);
+        }
+        &mut self.waiting[index]
+    }
+
+    /// Closes what no longer waits, merges what has aged, and forgets what no window can reach any more.
+    fn advance(&mut self, latest: i64) -> Result<()> {
+        let lateness = self.grid.lateness;
+        while let Some(block) = self.waiting.pop_front_if(|block| block.end + lateness <= latest) {
+            self.close(block)?;
+        }
+        let since = latest + 1 - self.grid.length;
+        while self.closed.pop_front_if(|block| block.end <= since).is_some() {}
+        for run in self.schedule.merges(&self.closed, latest).into_iter().rev() {
+            let merged = Block::merge(self.closed.drain(run.clone()).collect(), &self.shape);
+            self.closed.insert(run.start, merged);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, mut block: Block<OpenPane<K>>) -> Result<()> {
+        let level = match &mut self.norms {
+            Some(norms) => {
+                norms.add(&block.pane);
+                self.schedule.level(norms)?
+            }
+            None => 0,
+        };
+        self.closed.push_back(Block {
+            start: block.start,
+            end: block.end,
+            level,
+            releases: block.releases,
+            pane: block.pane.close(),
+        });
+        block.pane.clear();
+        self.spare = Some(block.pane);
+        Ok(())
+    }
+
+    /// Charges one release to every pane of the window. Refuses, and charges none, if one that it covers has
+    /// been in `most` releases already. The pane that the window begins within is charged if it can pay;
+    /// returns whether it was.
+    pub fn charge(&mut self, length: i64, most: u32) -> Option<bool> {
+        let since = self.since(length);
+        let head = self
+            .head
+            .iter_mut()
+            .map(|(_, block)| (block.start, block.end, &mut block.releases));
+        let waiting = self
+            .waiting
+            .iter_mut()
+            .map(|block| (block.start, block.end, &mut block.releases));
+        let closed = self
+            .closed
+            .iter_mut()
+            .map(|block| (block.start, block.end, &mut block.releases));
+        let mut straddling = None;
+        let mut covered: Vec<&mut u32> = Vec::new();
+        for (start, end, releases) in head.chain(waiting).chain(closed) {
+            if start >= since {
+                covered.push(releases);
+            } else if end > since {
+                straddling = Some(releases);
+            }
+        }
+        if covered.iter().any(|releases| **releases >= most) {
+            return None;
+        }
+        covered.iter_mut().for_each(|releases| **releases += 1);
+        let measured = straddling.filter(|releases| **releases < most);
+        Some(measured.map(|releases| *releases += 1).is_some())
+    }
+
+    /// As many of the latest panes as lie within a window of this length; none if there was no event.
+    pub fn cover(&self, length: i64) -> Option<Covered<'_, K>> {
+        let (latest, head) = self.head.as_ref()?;
+        let since = self.since(length);
+        let mut panes = Vec::new();
+        let mut straddling = None;
+        let mut first = (since + self.grid.slide - 1).div_euclid(self.grid.slide) * self.grid.slide;
+        let closed = self
+            .closed
+            .iter()
+            .map(|block| (block.start, block.end, Cow::Borrowed(&block.pane)));
+        let open = self.waiting.iter().chain([head]);
+        let open = open
+            .filter(|block| block.end > since)
+            .map(|block| (block.start, block.end, Cow::Owned(block.pane.close())));
+        for (start, end, pane) in closed.chain(open) {
+            if start >= since {
+                panes.push(pane);
+            } else if end > since {
+                first = first.max(end.min(latest + 1));
+                straddling = Some(pane);
+            }
+        }
+        Some(Covered {
+            since,
+            from: first.max(self.origin),
+            latest: *latest,
+            panes,
+            straddling,
+        })
+    }
+
+    fn since(&self, length: i64) -> i64 {
+        let latest = self.head.as_ref().map_or(0, |(latest, _)| *latest);
+        latest + 1 - length
+    }
+
+    /// How many closed panes there are.
+    pub fn panes(&self) -> usize {
+        self.closed.len()
+    }
+
+    /// About how much memory the panes take, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let open = self.head.iter().map(|(_, block)| block).chain(&self.waiting);
+        let open: u64 = open.map(|block| block.pane.bytes()).sum();
+        let closed: u64 = self.closed.iter().map(|block| block.pane.bytes()).sum();
+        open + closed
+            + self.spare.as_ref().map_or(0, OpenPane::bytes)
+            + self.norms.as_ref().map_or(0, Norms::bytes)
+    }
+}
+
+impl<K: Key> Block<Pane<K>> {
+    /// Panes next to each other as one.
+    fn merge(run: Vec<Self>, shape: &PaneShape) -> Self {
+        let (start, end, level) = (run[0].start, run[run.len() - 1].end, run[run.len() - 1].level);
+        Self {
+            start,
+            end,
+            level,
+            releases: run.iter().map(|block| block.releases).max().unwrap_or(0),
+            pane: Pane::merge(run.into_iter().map(|block| block.pane), shape),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::uniform::Uniform;
+
+    #[test]
+    fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
+        let shape = PaneShape::new(4, 8, None, 1).unwrap();
+        for (length, slide, lateness) in [(100, 10, 0), (1_000, 10, 35), (95, 7, 95)] {
+            let grid = Grid {
+                length,
+                slide,
+                lateness,
+            };
+            let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(Uniform), None);
+            for i in 0..20_000 {
+                // Forwards with stragglers, and now and then a jump.
+                let position = i - (i * i) % 50 + 500 * (i / 4_000);
+                timeline.update(position, Some(i as u64 % 1_000)).unwrap();
+                assert!(timeline.closed.len() as i64 <= length / slide + 1);
+                assert!(timeline.waiting.len() as i64 <= lateness / slide + 2);
+                assert!(timeline.closed.iter().all(|block| block.pane.counts().len() <= 4));
+            }
+        }
+    }
+}

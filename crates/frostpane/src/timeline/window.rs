@@ -2,14 +2,35 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 
 /// Panes of a window of events, unless the slide is given.
 const PANES_BY_COUNT: u64 = 64;
 /// Panes of a window by the clock, unless the slide is given: an hour slides by the minute.
 const PANES_BY_CLOCK: u64 = 60;
+/// The youngest panes of a window that keeps panes of all ages: this part of it, unless that makes panes by
+/// count so short that closing them costs more than filling them.
+const YOUNGEST: u64 = 4_096;
+const WORTH_CLOSING: u64 = 4_096;
+/// How often a block that ends by its norm is asked about, in events.
+const TICK: u64 = 1_024;
 /// Far above any stream and any calendar, and far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 60;
+
+/// How panes are kept as the window moves on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Panes of equal length.
+    #[default]
+    Uniform,
+    /// Panes that are merged as they age, by the clock alone: for windows of many lengths.
+    Exponential,
+    /// Panes that end where the norm has grown enough, asked privately: for the promises on every stream.
+    Smooth,
+}
 
 /// The longest window that a release may ask for, and the step by which it slides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,10 +57,10 @@ impl Window {
     }
 
     /// As numbers on the line of positions: event numbers, or microseconds.
-    pub(crate) fn grid(&self) -> Result<Grid> {
+    pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
         match self {
-            Window::Events(window) => window.grid(),
-            Window::Clock(window) => window.grid(),
+            Window::Events(window) => window.grid(policy),
+            Window::Clock(window) => window.grid(policy),
         }
     }
 }
@@ -60,8 +81,13 @@ impl EventWindow {
         }
     }
 
-    fn grid(&self) -> Result<Grid> {
-        let slide = self.slide.unwrap_or(self.length.div_ceil(PANES_BY_COUNT));
+    fn grid(&self, policy: Policy) -> Result<Grid> {
+        let uniform = self.length.div_ceil(PANES_BY_COUNT);
+        let slide = self.slide.unwrap_or(match policy {
+            Policy::Uniform => uniform,
+            Policy::Exponential => self.length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING)),
+            Policy::Smooth => uniform.min(TICK),
+        });
         Grid::new(self.length, slide, 0, |events| format!("{events} events"))
     }
 }
@@ -89,10 +115,18 @@ impl ClockWindow {
         Self { lateness, ..self }
     }
 
-    fn grid(&self) -> Result<Grid> {
-        let slide = self
-            .slide
-            .map_or(micros(self.length).div_ceil(PANES_BY_CLOCK), micros);
+    fn grid(&self, policy: Policy) -> Result<Grid> {
+        let panes = match policy {
+            Policy::Uniform => PANES_BY_CLOCK,
+            Policy::Exponential => YOUNGEST,
+            Policy::Smooth => {
+                return Err(Error::parameter(
+                    "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
+                     the exponential policy, or give the window as a number of events",
+                ));
+            }
+        };
+        let slide = self.slide.map_or(micros(self.length).div_ceil(panes), micros);
         Grid::new(micros(self.length), slide, micros(self.lateness), |micros| {
             format!("{} seconds", micros as f64 / 1e6)
         })

@@ -1,0 +1,205 @@
+//! How the panes of the longest window lie, under each policy.
+
+use serde::Serialize;
+
+use crate::noise::Epsilon;
+use crate::noise::OsEntropy;
+use crate::sketch::count_sketch::Dimensions;
+use crate::timeline::exponential::Exponential;
+use crate::timeline::norms::Norms;
+use crate::timeline::schedule::Schedule;
+use crate::timeline::smooth::{Histogram, MOST_LEVELS, Smooth};
+use crate::timeline::uniform::Uniform;
+use crate::timeline::window::{Grid, Policy};
+
+/// A pane is at most this part of its age, where panes are merged as they age.
+const FINENESS: u64 = 64;
+/// The sketches by which the levels of a histogram are measured.
+pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 256 };
+/// A block of level 0 is counted exactly, in a table that stays in cache.
+const LONGEST_BLOCK: u64 = 1 << 16;
+/// Panes of a histogram: no fewer, no more.
+const FEWEST_PANES: u64 = 64;
+const MOST_PANES: u64 = 4_096;
+/// The noise of a question stays below this part of its threshold, but for a small chance.
+const NOISE_PART: f64 = 0.25;
+/// The chance that some noise of the boundaries of a window is larger.
+const NOISE_FAILURE: f64 = 1e-3;
+
+/// How the panes of the longest window lie. It follows from public numbers alone.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Layout {
+    /// How panes are kept.
+    pub policy: Policy,
+    /// How many closed panes there are at the most.
+    pub panes: u64,
+    /// The length of the longest window, in events or in microseconds.
+    pub window: u64,
+    /// The length of the youngest panes, in events or in microseconds; for the smooth policy, how often a
+    /// block is asked about.
+    pub slide: u64,
+    /// Whether that is in events.
+    pub by_count: bool,
+    /// The histogram of the smooth policy.
+    pub histogram: Option<Histogram>,
+}
+
+impl Layout {
+    pub(crate) fn new(
+        grid: Grid,
+        by_count: bool,
+        policy: Policy,
+        alpha: f64,
+        epsilon: Option<Epsilon>,
+    ) -> Self {
+        let (window, slide) = (grid.length as u64, grid.slide as u64);
+        let histogram = epsilon.map(|epsilon| histogram(window, slide, alpha, epsilon));
+        let uniform = window.div_ceil(slide);
+        let panes = match policy {
+            Policy::Uniform => uniform,
+            Policy::Exponential => uniform.min((FINENESS + 2) * (1 + doublings(window, slide)) + FINENESS),
+            Policy::Smooth => histogram.map_or(0, |histogram| histogram.panes as u64),
+        };
+        Self {
+            policy,
+            panes,
+            window,
+            slide,
+            by_count,
+            histogram,
+        }
+    }
+
+    /// With at most so many panes, where the policy leaves a choice.
+    pub(crate) fn with_panes(self, panes: u64) -> Self {
+        let panes = panes.max(FEWEST_PANES);
+        match self.histogram {
+            Some(histogram) => Self {
+                panes,
+                histogram: Some(Histogram {
+                    panes: panes as usize,
+                    ..histogram
+                }),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// The most events of an open block, where that is known.
+    pub(crate) fn longest_block(&self) -> Option<u64> {
+        match self.histogram {
+            Some(histogram) => Some(histogram.longest_block),
+            None => self.by_count.then_some(self.slide),
+        }
+    }
+
+    /// The most events of a closed pane, where that is known.
+    pub(crate) fn longest_pane(&self) -> Option<u64> {
+        match self.policy {
+            Policy::Uniform => self.longest_block(),
+            Policy::Exponential => self.by_count.then_some((self.window / FINENESS).max(self.slide)),
+            Policy::Smooth => Some(self.window),
+        }
+    }
+
+    /// The most entries of all closed panes, if each keeps at most so many.
+    pub(crate) fn entries(&self, each: u64) -> u64 {
+        match self.policy {
+            Policy::Exponential if self.by_count => {
+                let merged: u64 = self.lengths().skip(1).map(|length| length.min(each)).sum();
+                let all = (2 * FINENESS + 2) * each.min(self.slide) + (FINENESS + 2) * merged;
+                all.min(self.panes * each)
+            }
+            _ => self
+                .panes
+                .saturating_mul(self.longest_pane().unwrap_or(u64::MAX).min(each)),
+        }
+    }
+
+    /// The lengths of panes that double as they age.
+    fn lengths(&self) -> impl Iterator<Item = u64> {
+        (0..=doublings(self.window, self.slide)).map(|i| self.slide << i)
+    }
+
+    /// How many panes of a window with so many events have how many each, as far as can be foreseen.
+    pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
+        let panes = match self.policy {
+            Policy::Uniform if self.by_count => {
+                return [(events / self.slide, self.slide), (1, events % self.slide)];
+            }
+            _ => self.panes,
+        };
+        let (each, more) = (events / panes, events % panes);
+        [(more, each + 1), (panes - more, each)]
+    }
+
+    /// How often at the most a count of a window with this norm is cut, if panes keep `each` entries.
+    pub(crate) fn times_cut(&self, each: u64, norm: f64) -> f64 {
+        match self.policy {
+            Policy::Uniform => 1.0,
+            Policy::Exponential if self.by_count => {
+                self.lengths().filter(|length| *length > each).count() as f64
+            }
+            Policy::Exponential => 1.0 + doublings(self.window, self.slide) as f64,
+            Policy::Smooth => self
+                .histogram
+                .map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
+        }
+    }
+
+    /// How often the norm of a window's first pane, which it leaves out, is at most how large.
+    pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
+        match (self.policy, self.histogram) {
+            (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
+            (Policy::Exponential, _) => events as f64 / FINENESS as f64,
+            _ => events as f64 * (self.slide as f64 / self.window as f64),
+        }
+    }
+
+    /// What decides where panes end, and the norms that it asks about.
+    pub(crate) fn schedule(&self, seed: u64) -> (Box<dyn Schedule>, Option<Norms>) {
+        match (self.policy, self.histogram) {
+            (Policy::Smooth, Some(histogram)) => (
+                Box::new(Smooth::new(histogram, Box::new(OsEntropy::new()))),
+                Some(Norms::new(histogram.levels - 1, LEVEL_SKETCH, seed)),
+            ),
+            (Policy::Exponential, _) => (
+                Box::new(Exponential {
+                    slide: self.slide as i64,
+                    fineness: FINENESS as i64,
+                }),
+                None,
+            ),
+            _ => (Box::new(Uniform), None),
+        }
+    }
+}
+
+/// How often the youngest panes of a window are doubled in length.
+fn doublings(window: u64, slide: u64) -> u64 {
+    u64::from((window / FINENESS / slide).max(1).ilog2())
+}
+
+/// The histogram for a window by count. Its noise is a fixed part of each level's threshold.
+fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram {
+    let longest_block = LONGEST_BLOCK
+        .min(window.div_ceil(FEWEST_PANES))
+        .next_multiple_of(tick);
+    // A question of each level at every tick: more than are ever asked.
+    let questions = (window / tick + 1) as f64 * MOST_LEVELS as f64;
+    let reach = Histogram::noise_of_level_one(epsilon, NOISE_FAILURE / questions);
+    let first_norm = (reach / 2.0 / NOISE_PART).ceil() as u64;
+    let levels = 2 + (window / first_norm).max(1).ilog2() as usize;
+    let fineness = (8.0 / alpha).log2().ceil().max(1.0) as u32;
+    let wanted = (levels as u64) << (fineness + 2);
+    Histogram {
+        epsilon,
+        first_norm,
+        fineness,
+        levels: levels.min(MOST_LEVELS),
+        tick,
+        longest_block,
+        panes: (window / longest_block + 2 + wanted).clamp(FEWEST_PANES, MOST_PANES) as usize,
+    }
+}

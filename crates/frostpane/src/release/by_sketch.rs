@@ -1,0 +1,88 @@
+#![doc = include_str!("by_sketch.md")]
+
+use std::borrow::Cow;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
+use crate::noise::{DiscreteLaplace, Entropy};
+use crate::pane::Pane;
+use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::norm::{Norm, NormEstimate, three_quarters};
+use crate::release::terms::Terms;
+use crate::sketch::CountSketch;
+use crate::sketch::count_sketch::Dimensions;
+use crate::universe::{Keys, Universe};
+
+/// Every key of the universe is looked up, so it must not be larger than this.
+pub const LARGEST_UNIVERSE: u64 = 1 << 26;
+
+/// Estimates of declared keys from the noisy sketch of a window.
+pub(crate) struct BySketch<'a, K: Key> {
+    universe: &'a dyn Universe<K>,
+    dimensions: Dimensions,
+    law: DiscreteLaplace,
+    pub guarantee: Guarantee,
+}
+
+impl<'a, K: Key> BySketch<'a, K> {
+    /// What such estimates would be worth at this norm, if they can be made.
+    pub fn new(terms: &'a Terms<K>, norm: NormEstimate) -> Option<Self> {
+        let (Keys::Declared(universe), Some(dimensions), Norm::L2) =
+            (&terms.keys, terms.shape.sketch(), terms.norm)
+        else {
+            return None;
+        };
+        let size = universe.size();
+        if size > LARGEST_UNIVERSE {
+            return None;
+        }
+        let law = DiscreteLaplace::new(2 * dimensions.rows as u32, terms.counts_epsilon());
+        let floor = dimensions
+            .noise_floor(&law, MOST_EXPECTED_FROM_NOISE as f64 / size as f64)
+            .max(1);
+        let threshold = floor.max(three_quarters(terms.alpha, norm.value));
+        let half = terms.counts_failure() / 2.0;
+        let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size as f64);
+        Some(Self {
+            universe: universe.as_ref(),
+            dimensions,
+            law,
+            guarantee: Guarantee {
+                alpha: terms.alpha,
+                cut: 0,
+                slack: 0,
+                norm,
+                threshold,
+                floor,
+                reach: Reach {
+                    noise: dimensions.point_error(norm.high, &law, half / (2 * size) as f64),
+                    shortfall: dimensions.point_error(norm.high, &law, half / frequent),
+                },
+            },
+        })
+    }
+
+    /// The keys whose estimate passes the threshold, with it.
+    pub fn select(
+        &self,
+        terms: &Terms<K>,
+        panes: &[Cow<'_, Pane<K>>],
+        entropy: &mut impl Entropy,
+    ) -> Result<Vec<(K, u64)>> {
+        let seed = terms.shape.seed();
+        let mut sketch = CountSketch::new(self.dimensions, seed);
+        panes
+            .iter()
+            .for_each(|pane| pane.add_to(&mut sketch, &terms.shape));
+        sketch.blur(&self.law, entropy)?;
+        let least = self.guarantee.threshold as i64;
+        let mut passed = Vec::new();
+        self.universe.for_each(&mut |key| {
+            if let Some(estimate) = sketch.estimate_from(K::hash(key, seed), least) {
+                passed.push((K::owned(key), estimate as u64));
+            }
+        });
+        Ok(passed)
+    }
+}

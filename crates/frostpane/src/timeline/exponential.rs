@@ -1,0 +1,60 @@
+#![doc = include_str!("exponential.md")]
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::noise::Secret;
+use crate::timeline::norms::Norms;
+use crate::timeline::schedule::{Outline, Outlines, Schedule};
+
+/// Panes that are merged in pairs as they age.
+#[derive(Debug)]
+pub struct Exponential {
+    /// The length of the youngest panes.
+    pub slide: i64,
+    /// A pane is at most this part of its age.
+    pub fineness: i64,
+}
+
+impl Schedule for Exponential {
+    fn ends(&mut self, _: Outline, _: Secret<u64>) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn level(&mut self, _: &mut Norms) -> Result<u8> {
+        Ok(0)
+    }
+
+    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut cell_end = i64::MIN;
+        for index in 0..closed.count() {
+            let pane = closed.outline(index);
+            match runs.last_mut() {
+                Some(run) if pane.end <= cell_end => run.end = index + 1,
+                _ => {
+                    cell_end = self.cell_end(pane, latest);
+                    runs.push(index..index + 1);
+                }
+            }
+        }
+        runs.retain(|run| run.len() > 1);
+        runs
+    }
+}
+
+impl Exponential {
+    /// The end of the longest cell around a pane that is old enough for its length.
+    fn cell_end(&self, pane: Outline, latest: i64) -> i64 {
+        let mut end = pane.end;
+        let mut length = self.slide;
+        loop {
+            let next = pane.start.div_euclid(length) * length + length;
+            if (latest + 1 - next) / self.fineness < length {
+                return end;
+            }
+            end = next.max(end);
+            length *= 2;
+        }
+    }
+}
