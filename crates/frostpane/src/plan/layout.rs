@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::noise::Epsilon;
 use crate::noise::OsEntropy;
 use crate::sketch::count_sketch::Dimensions;
-use crate::timeline::exponential::Exponential;
+use crate::timeline::exponential::{Exponential, GROWTH};
 use crate::timeline::norms::Norms;
 use crate::timeline::schedule::Schedule;
 use crate::timeline::smooth::{Histogram, MOST_LEVELS, Smooth};
@@ -14,8 +14,10 @@ use crate::timeline::window::{Grid, Policy};
 
 /// A pane is at most this part of its age, where panes are merged as they age.
 const FINENESS: u64 = 64;
+/// At most so many panes of one length are younger than they must be to grow.
+const PANES_OF_A_LENGTH: u64 = (FINENESS + 1) * GROWTH as u64;
 /// The sketches by which the levels of a histogram are measured.
-pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 256 };
+pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 512 };
 /// A block of level 0 is counted exactly, in a table that stays in cache.
 const LONGEST_BLOCK: u64 = 1 << 16;
 /// Panes of a histogram: no fewer, no more.
@@ -57,7 +59,7 @@ impl Layout {
         let uniform = window.div_ceil(slide);
         let panes = match policy {
             Policy::Uniform => uniform,
-            Policy::Exponential => uniform.min((FINENESS + 2) * (1 + doublings(window, slide)) + FINENESS),
+            Policy::Exponential => uniform.min((1 + growths(window, slide)) * PANES_OF_A_LENGTH),
             Policy::Smooth => histogram.map_or(0, |histogram| histogram.panes as u64),
         };
         Self {
@@ -98,7 +100,7 @@ impl Layout {
     pub(crate) fn longest_pane(&self) -> Option<u64> {
         match self.policy {
             Policy::Uniform => self.longest_block(),
-            Policy::Exponential => self.by_count.then_some((self.window / FINENESS).max(self.slide)),
+            Policy::Exponential => self.by_count.then(|| self.lengths().last().unwrap_or(self.slide)),
             Policy::Smooth => Some(self.window),
         }
     }
@@ -107,9 +109,12 @@ impl Layout {
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
             Policy::Exponential if self.by_count => {
-                let merged: u64 = self.lengths().skip(1).map(|length| length.min(each)).sum();
-                let all = (2 * FINENESS + 2) * each.min(self.slide) + (FINENESS + 2) * merged;
-                all.min(self.panes * each)
+                // All but the longest panes lie within a window of their age.
+                let of_length = |length: u64| {
+                    let panes = PANES_OF_A_LENGTH.min(self.window.div_ceil(length));
+                    panes.saturating_mul(length.min(each))
+                };
+                self.lengths().map(of_length).sum()
             }
             _ => self
                 .panes
@@ -117,9 +122,10 @@ impl Layout {
         }
     }
 
-    /// The lengths of panes that double as they age.
+    /// The lengths of panes that grow as they age.
     fn lengths(&self) -> impl Iterator<Item = u64> {
-        (0..=doublings(self.window, self.slide)).map(|i| self.slide << i)
+        let growths = growths(self.window, self.slide) as u32;
+        (0..=growths).map(|i| self.slide * (GROWTH as u64).pow(i))
     }
 
     /// How many panes of a window with so many events have how many each, as far as can be foreseen.
@@ -141,7 +147,7 @@ impl Layout {
             Policy::Exponential if self.by_count => {
                 self.lengths().filter(|length| *length > each).count() as f64
             }
-            Policy::Exponential => 1.0 + doublings(self.window, self.slide) as f64,
+            Policy::Exponential => 1.0 + growths(self.window, self.slide) as f64,
             Policy::Smooth => self
                 .histogram
                 .map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
@@ -176,9 +182,9 @@ impl Layout {
     }
 }
 
-/// How often the youngest panes of a window are doubled in length.
-fn doublings(window: u64, slide: u64) -> u64 {
-    u64::from((window / FINENESS / slide).max(1).ilog2())
+/// How often the youngest panes of a window grow in length.
+fn growths(window: u64, slide: u64) -> u64 {
+    u64::from((window / FINENESS / slide).max(1).ilog(GROWTH as u64))
 }
 
 /// The histogram for a window by count. Its noise is a fixed part of each level's threshold.
@@ -191,8 +197,7 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
     let reach = Histogram::noise_of_level_one(epsilon, NOISE_FAILURE / questions);
     let first_norm = (reach / 2.0 / NOISE_PART).ceil() as u64;
     let levels = 2 + (window / first_norm).max(1).ilog2() as usize;
-    let fineness = (8.0 / alpha).log2().ceil().max(1.0) as u32;
-    let wanted = (levels as u64) << (fineness + 2);
+    let fineness = (16.0 / alpha).log2().ceil().max(1.0) as u32;
     Histogram {
         epsilon,
         first_norm,
@@ -200,6 +205,6 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
         levels: levels.min(MOST_LEVELS),
         tick,
         longest_block,
-        panes: (window / longest_block + 2 + wanted).clamp(FEWEST_PANES, MOST_PANES) as usize,
+        panes: (1_u64 << (fineness + 1).min(32)).clamp(FEWEST_PANES, MOST_PANES) as usize,
     }
 }

@@ -27,8 +27,9 @@ const FEWEST_ENTRIES: u64 = 64;
 const ENOUGH_ENTRIES: u64 = 1_024;
 const ROWS: usize = 5;
 const WIDTHS: [usize; 5] = [4_096, 2_048, 1_024, 512, 256];
-/// The share of the memory that sketches may take.
+/// The share of the memory that sketches may take, and where panes end by their norm.
 const SKETCH_SHARE: u64 = 8;
+const SMOOTH_SKETCH_SHARE: u64 = 3;
 
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -169,7 +170,11 @@ impl Wishes {
     fn widest_sketch(&self, layout: &Layout) -> Option<Dimensions> {
         let sketch = |width| Dimensions { rows: ROWS, width };
         let panes = layout.panes.saturating_add(1);
-        let fits = |width: &usize| panes.saturating_mul(sketch(*width).bytes()) <= self.memory / SKETCH_SHARE;
+        let share = match layout.policy {
+            Policy::Smooth => SMOOTH_SKETCH_SHARE,
+            _ => SKETCH_SHARE,
+        };
+        let fits = |width: &usize| panes.saturating_mul(sketch(*width).bytes()) <= self.memory / share;
         let width = WIDTHS.into_iter().find(fits).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
         self.l2.then(|| sketch(width))
     }

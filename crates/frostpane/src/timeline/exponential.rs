@@ -7,7 +7,10 @@ use crate::noise::Secret;
 use crate::timeline::norms::Norms;
 use crate::timeline::schedule::{Outline, Outlines, Schedule};
 
-/// Panes that are merged in pairs as they age.
+/// How many panes are merged at a time.
+pub(crate) const GROWTH: i64 = 4;
+
+/// Panes that are merged, four at a time, as they age.
 #[derive(Debug)]
 pub struct Exponential {
     /// The length of the youngest panes.
@@ -54,7 +57,7 @@ impl Exponential {
                 return end;
             }
             end = next.max(end);
-            length *= 2;
+            length *= GROWTH;
         }
     }
 }

@@ -12,8 +12,8 @@ const PANES_BY_COUNT: u64 = 64;
 const PANES_BY_CLOCK: u64 = 60;
 /// The youngest panes of a window that keeps panes of all ages: this part of it, unless that makes panes by
 /// count so short that closing them costs more than filling them.
-const YOUNGEST: u64 = 4_096;
-const WORTH_CLOSING: u64 = 4_096;
+const YOUNGEST: u64 = 1_024;
+const WORTH_CLOSING: u64 = 16_384;
 /// How often a block that ends by its norm is asked about, in events.
 const TICK: u64 = 1_024;
 /// Far above any stream and any calendar, and far from overflow.
