@@ -7,13 +7,10 @@ use crate::noise::{Entropy, Epsilon, OsEntropy};
 use crate::plan::{Forecast, Plan, Wishes};
 use crate::release::Norm;
 use crate::release::terms::{Terms, boundaries_epsilon};
-use crate::sketch::count_sketch::Dimensions;
+use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
 use crate::timeline::{Policy, Window};
 use crate::universe::Keys;
-
-const MOST_ROWS: usize = 99;
-const WIDEST: usize = 1 << 24;
 
 /// Memory unless told: 64 MB.
 pub const DEFAULT_MEMORY: u64 = 64_000_000;
@@ -154,6 +151,7 @@ impl<K: Key> Builder<K> {
             policy: self.policy,
             boundaries: boundaries_epsilon(Epsilon::new(self.epsilon)?, self.policy),
             alpha: self.alpha,
+            confidence: self.confidence,
             l2: self.norm == Norm::L2,
             universe: match &self.keys {
                 Keys::Open => None,

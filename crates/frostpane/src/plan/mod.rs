@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::noise::Epsilon;
 use crate::pane::PaneShape;
+use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
 use crate::timeline::window::{Grid, Policy};
 
@@ -30,6 +31,8 @@ const WIDTHS: [usize; 5] = [4_096, 2_048, 1_024, 512, 256];
 /// The share of the memory that sketches may take, and where panes end by their norm.
 const SKETCH_SHARE: u64 = 8;
 const SMOOTH_SKETCH_SHARE: u64 = 3;
+/// And where declared keys can be estimated from them.
+const POINTS_SHARE: u64 = 2;
 
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -55,6 +58,7 @@ pub(crate) struct Wishes {
     /// What the boundaries may spend, if they are private.
     pub boundaries: Option<Epsilon>,
     pub alpha: f64,
+    pub confidence: f64,
     pub l2: bool,
     /// How many keys are declared, if they are.
     pub universe: Option<u64>,
@@ -174,9 +178,22 @@ impl Wishes {
             Policy::Smooth => SMOOTH_SKETCH_SHARE,
             _ => SKETCH_SHARE,
         };
-        let fits = |width: &usize| panes.saturating_mul(sketch(*width).bytes()) <= self.memory / share;
-        let width = WIDTHS.into_iter().find(fits).unwrap_or(WIDTHS[WIDTHS.len() - 1]);
-        self.l2.then(|| sketch(width))
+        let fits = |sketch: Dimensions, part| panes.saturating_mul(sketch.bytes()) <= self.memory / part;
+        if let Some(wide) = self.sketch_for_points().filter(|wide| fits(*wide, POINTS_SHARE)) {
+            return Some(wide);
+        }
+        let narrow = WIDTHS.into_iter().find(|width| fits(sketch(*width), share));
+        self.l2
+            .then(|| sketch(narrow.unwrap_or(WIDTHS[WIDTHS.len() - 1])))
+    }
+
+    /// The sketch from which every declared key can be estimated well enough for the promises.
+    fn sketch_for_points(&self) -> Option<Dimensions> {
+        let size = self
+            .universe
+            .filter(|size| self.l2 && *size <= LARGEST_UNIVERSE)?;
+        let chance = (1.0 - self.confidence) / 8.0 / size as f64;
+        Some(Dimensions::for_points(self.alpha / 5.0, chance))
     }
 }
 

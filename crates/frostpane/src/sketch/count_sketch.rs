@@ -5,6 +5,9 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::noise::{DiscreteLaplace, Entropy};
 
+/// The most rows of a sketch, and the most counters of a row.
+pub(crate) const MOST_ROWS: usize = 99;
+pub(crate) const WIDEST: usize = 1 << 24;
 /// In how many ways the chance of a row's failure is split between collisions and noise, to find the best.
 const SPLITS: u32 = 32;
 
@@ -163,6 +166,27 @@ impl Dimensions {
             .map(|i| error(f64::from(i) / f64::from(SPLITS)))
             .min()
             .unwrap_or(u64::MAX)
+    }
+
+    /// The smallest sketch in which collisions put a key off by more than this share of the norm, to one side,
+    /// with at most this chance.
+    pub fn for_points(share: f64, chance: f64) -> Self {
+        let with_rows = |rows: usize| {
+            let row_failure = largest(|p| majority_tail(rows, p) <= chance);
+            let width = 1.0 / (2.0 * row_failure * share * share);
+            Self {
+                rows,
+                width: (width.min(WIDEST as f64).ceil() as usize).next_power_of_two(),
+            }
+        };
+        (5..=MOST_ROWS)
+            .step_by(2)
+            .map(with_rows)
+            .min_by_key(Self::bytes)
+            .unwrap_or(Self {
+                rows: 5,
+                width: WIDEST,
+            })
     }
 
     /// The least value that noise alone puts the median above with at most this chance.
