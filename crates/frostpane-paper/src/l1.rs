@@ -24,22 +24,24 @@
 //! # Memory
 //!
 //! An instance holds a counter of Misra-Gries and a Counter for each reported key. A Counter's `M` grows with the
-//! instance; it is brought up to date when the key occurs and has fallen behind by an eighth, and for all keys
+//! instance: it is brought up to date when the key occurs and has fallen behind by an eighth, and for all keys
 //! when the instance has doubled. It is never above the page's. [`Constants::bytes`] is the worst case.
 
 mod constants;
+mod reported;
 
 pub use constants::Constants;
 
 use crate::answer::{Answer, Noise};
-use crate::counter::Counter;
 use crate::form::Form;
-use crate::key_map::KeyMap;
 use crate::laplace::laplace;
-use crate::misra_gries::MisraGries;
 use crate::preset::{Change, Refusal};
-use crate::smooth_histogram::{Instance, SmoothHistogram};
+use crate::smooth_histogram::SmoothHistogram;
 use frostpane::noise::Entropy;
+use reported::Reported;
+
+/// How many events instances may lag behind.
+const LAG: usize = 256;
 
 /// Algorithm 6, in the course of a stream.
 #[derive(Clone, Debug)]
@@ -49,6 +51,8 @@ pub struct L1 {
     form: Form,
     histogram: SmoothHistogram<Reported>,
     time: u64,
+    /// The events that instances have not seen.
+    recent: Vec<u64>,
 }
 
 impl L1 {
@@ -61,6 +65,7 @@ impl L1 {
             form: Form::Intended,
             histogram,
             time: 0,
+            recent: Vec::with_capacity(LAG),
         }
     }
 
@@ -105,12 +110,21 @@ impl L1 {
     /// One event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
-        let (t, constants) = (self.time, &self.constants);
+        self.recent.push(key);
+        let (t, constants, recent) = (self.time, &self.constants, &self.recent);
         self.histogram.update(
             t,
             || Reported::new(constants),
-            |reported| reported.update(t, key, constants.counter),
+            |reported| {
+                reported.defer();
+                if recent.len() == LAG {
+                    reported.catch_up(recent, t, constants.counter);
+                }
+            },
         );
+        if self.recent.len() == LAG {
+            self.recent.clear();
+        }
     }
 
     /// The list for the last `window` events; a window longer than the stream is the stream.
@@ -141,10 +155,11 @@ impl L1 {
         let Some(stamp) = self.histogram.query(start, Form::Intended) else {
             return Vec::new();
         };
-        let counters = &stamp.instance.counters;
-        let mut estimates: Vec<_> = counters
+        let mut reported = stamp.instance.clone();
+        reported.catch_up(&self.recent, self.time, self.constants.counter);
+        let mut estimates: Vec<_> = reported
             .iter()
-            .map(|(&key, counter)| (key, counter.estimate(start, self.form)))
+            .map(|(key, counter)| (key, counter.estimate(start, self.form)))
             .collect();
         estimates.sort_unstable();
         estimates
@@ -157,7 +172,7 @@ impl L1 {
 
     /// The memory it holds now.
     pub fn bytes(&self) -> u64 {
-        self.histogram.bytes()
+        self.histogram.bytes() + size_of_val(&self.recent[..]) as u64
     }
 
     fn noise_scale(&self) -> f64 {
@@ -165,64 +180,5 @@ impl L1 {
             Noise::Printed => self.constants.printed_noise(),
             Noise::Proof => self.constants.proof_noise(),
         }
-    }
-}
-
-/// What is kept from a timestamp on: Misra-Gries, and a Counter for each key that it reports.
-#[derive(Clone, Debug)]
-struct Reported {
-    misra_gries: MisraGries,
-    counters: KeyMap<Counter>,
-    /// `t - t_i + 1`.
-    length: u64,
-}
-
-impl Reported {
-    fn new(constants: &Constants) -> Self {
-        Self {
-            misra_gries: MisraGries::for_threshold(constants.misra_gries),
-            counters: KeyMap::default(),
-            length: 0,
-        }
-    }
-
-    fn update(&mut self, t: u64, key: u64, error: f64) {
-        self.length += 1;
-        let error = error * self.length as f64;
-        let decrements = self.misra_gries.decrements();
-        self.misra_gries.update(key);
-        if self.misra_gries.decrements() > decrements {
-            let reported = &self.misra_gries;
-            self.counters.retain(|&key, _| reported.estimate(key) > 0);
-        } else {
-            let counter = self.counters.entry(key).or_insert_with(|| Counter::new(error));
-            counter.update(t);
-            if error > 1.125 * counter.error() {
-                counter.set_error(error);
-            }
-        }
-        if self.length.is_power_of_two() {
-            self.counters
-                .values_mut()
-                .for_each(|counter| counter.set_error(error));
-        }
-    }
-}
-
-impl Instance for Reported {
-    fn value(&self) -> f64 {
-        self.length as f64
-    }
-
-    fn clear(&mut self) {
-        self.misra_gries.clear();
-        self.counters.clear();
-        self.length = 0;
-    }
-
-    fn bytes(&self) -> u64 {
-        let keys = self.counters.len() * size_of::<u64>();
-        let counters: u64 = self.counters.values().map(Counter::bytes).sum();
-        self.misra_gries.bytes() + counters + (keys + size_of::<Self>()) as u64
     }
 }

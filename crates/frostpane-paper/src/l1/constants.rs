@@ -92,13 +92,14 @@ impl Constants {
     /// occurrences has at most `2 + 2n/M` times, where `M` is at least half of `(alpha/32) l`; and the
     /// occurrences add up to at most `l`.
     pub fn bytes(&self) -> f64 {
-        const MISRA_GRIES_ENTRY: f64 = 16.0;
-        const COUNTER: f64 = 48.0;
+        const MISRA_GRIES: f64 = 16.0;
+        const INDEX: f64 = 16.0;
+        const COUNTER: f64 = 40.0;
         const TIME: f64 = 16.0;
         const INSTANCE: f64 = 160.0;
-        let keys = (1.0 / self.misra_gries).ceil();
+        let keys = self.keys() as f64;
         let times = 2.0 * keys + 4.0 / self.counter;
-        let instance = INSTANCE + keys * (MISRA_GRIES_ENTRY + COUNTER) + times * TIME;
+        let instance = INSTANCE + keys * (MISRA_GRIES + INDEX + COUNTER) + times * TIME;
         self.timestamps() * instance
     }
 
@@ -110,6 +111,11 @@ impl Constants {
     /// The scale that the proof asks for: `2/eps`.
     pub fn proof_noise(&self) -> f64 {
         2.0 / self.epsilon
+    }
+
+    /// The counters of Misra-Gries: one over its threshold.
+    pub fn keys(&self) -> usize {
+        (1.0 / self.misra_gries).ceil() as usize
     }
 
     /// `beta` of a smooth histogram that deletes where line 1 does: `1 - beta/2 = 1/(1 + 1/100)`.
