@@ -185,6 +185,16 @@ mod tests {
     }
 
     #[test]
+    fn the_median_is_over_means_of_consecutive_sums() {
+        let ams = Ams {
+            sums: vec![1, 3, 0, 0, 10, -30],
+            updates: 30,
+        };
+        assert_eq!(ams.median_f2(3), 5.0);
+        assert_eq!(ams.median_f2(1), ams.f2());
+    }
+
+    #[test]
     fn one_key_is_counted_exactly_and_cleared_wholly() {
         let hashes = Hashes::new(4);
         let mut ams = Ams::new(100);
