@@ -1,7 +1,7 @@
 //! Each building block within the accuracy that its documentation states.
 //!
-//! Where hashes are random the seeds are fixed, so a test passes always or never; the false-alarm rates say how
-//! likely a correct implementation was to fail at the choice of seeds.
+//! Where hashes are random the seeds are fixed, so a test passes always or never; the false-alarm rates say
+//! how likely a correct implementation was to fail at the choice of seeds.
 
 mod common;
 
@@ -30,8 +30,9 @@ fn mean_and_variance(samples: &[f64]) -> (f64, f64) {
     (mean, squares / (samples.len() - 1) as f64)
 }
 
-/// `Var(S_j^2) = 2 (F_2^2 - F_4)` exactly, and the mean of `r` has an `r`-th of it. Five standard errors for the mean
-/// (one run in a million), 20 % for the variance of 2000 samples (five to six standard errors). Catches sums that share a sign vector, which leave the mean right and the accuracy not.
+/// `Var(S_j^2) = 2 (F_2^2 - F_4)` exactly, and the mean of `r` has an `r`-th of it. Five standard errors for
+/// the mean (one run in a million), 20 % for the variance of 2000 samples (about five standard errors).
+/// Catches sums that share a sign vector, which leave the mean right and the accuracy not.
 #[test]
 fn ams_has_the_calculated_mean_and_variance() {
     for (name, stream) in adversarial(300) {
@@ -75,8 +76,8 @@ fn ams_is_within_alpha_two_times_in_three_and_its_median_almost_always() {
     }
 }
 
-/// The error of one row has mean 0 and variance `(F_2 - f^2)/b` exactly. Five standard errors for the mean; the
-/// variance of 4000 samples within 25 %, since rows with many keys in the bucket are rare and weigh much.
+/// The error of one row has mean 0 and variance `(F_2 - f^2)/b` exactly. Five standard errors for the mean;
+/// the variance of 4000 samples within 25 %, since rows with many keys in the bucket are rare and weigh much.
 #[test]
 fn a_count_sketch_row_has_the_calculated_mean_and_variance() {
     let stream: Vec<u64> = (0..1000).map(|t| draw(3, t, 40)).collect();
@@ -85,7 +86,7 @@ fn a_count_sketch_row_has_the_calculated_mean_and_variance() {
     for key in [0, 17, 1000] {
         let f = stream.iter().filter(|&&other| other == key).count() as f64;
         let errors: Vec<f64> = (0..seeds)
-            .map(|seed| sketch(Shape { rows: 1, width }, seed, &stream).1(key, Estimator::MedianOfSigned) - f)
+            .map(|seed| sketch(Shape { rows: 1, width }, seed, &stream)(key, Estimator::MedianOfSigned) - f)
             .collect();
         let variance = (f2 - f * f) / width as f64;
         let (mean, measured) = mean_and_variance(&errors);
@@ -102,18 +103,16 @@ fn a_count_sketch_row_has_the_calculated_mean_and_variance() {
 
 type Estimate = Box<dyn Fn(u64, Estimator) -> f64>;
 
-fn sketch(shape: Shape, seed: u64, stream: &[u64]) -> (u64, Estimate) {
+fn sketch(shape: Shape, seed: u64, stream: &[u64]) -> Estimate {
     let (hashes, mut sketch) = (Hashes::new(seed), CountSketch::new(shape));
     stream.iter().for_each(|&key| sketch.update(&hashes, key));
-    (
-        sketch.bytes(),
-        Box::new(move |key, estimator| sketch.estimate(&hashes, key, estimator)),
-    )
+    Box::new(move |key, estimator| sketch.estimate(&hashes, key, estimator))
 }
 
-/// The heavy-hitter problem of the paper, with `b = ceil(3/(alpha/4)^2)` and the median: every estimate within
-/// `(alpha/4) L_2`, so that a cut at `(3/4) alpha L_2` parts the keys above `alpha L_2` from those below half of it.
-/// A row fails with probability at most 1/3 and the median of 61 with at most `exp(-61/18) = 0.034`.
+/// The heavy-hitter problem of the paper, with `b = ceil(3/(alpha/4)^2)` and the median: every estimate
+/// within `(alpha/4) L_2`, so that a cut at `(3/4) alpha L_2` parts the keys above `alpha L_2` from those
+/// below half of it. A row fails with probability at most 1/3 and the median of 61 with at most
+/// `exp(-61/18) = 0.034`.
 #[test]
 fn the_median_form_solves_the_heavy_hitter_problem() {
     let (alpha, rows, seeds) = (0.25, 61, 20);
@@ -127,7 +126,7 @@ fn the_median_form_solves_the_heavy_hitter_problem() {
         counts.extend((5000..5100).map(|absent| (absent, 0.0)));
         let mut misses = 0;
         for seed in 0..seeds {
-            let (_, estimate) = sketch(shape, seed, &stream);
+            let estimate = sketch(shape, seed, &stream);
             misses += counts
                 .iter()
                 .filter(|&(&key, &f)| (estimate(key, Estimator::MedianOfSigned) - f).abs() > alpha / 4.0 * l2)
@@ -147,7 +146,7 @@ fn more_rows_make_the_median_fail_less() {
         let shape = Shape { rows, width: 48 };
         (0..20)
             .flat_map(|seed| {
-                let (_, estimate) = sketch(shape, seed, &stream);
+                let estimate = sketch(shape, seed, &stream);
                 (1000..1500).map(move |absent| estimate(absent, Estimator::MedianOfSigned))
             })
             .filter(|estimate| estimate.abs() > (2.0 / 48.0_f64).sqrt() * l2)

@@ -5,7 +5,7 @@ mod common;
 use common::{ExactL2, adversarial, suffix_l2};
 use frostpane_paper::count_sketch::expected_magnitude;
 use frostpane_paper::{
-    Ams, CountSketch, Counter, Estimator, Form, Hashes, Instance, MisraGries, Shape, SmoothHistogram,
+    Ams, CountSketch, Counter, Estimator, Form, Hashes, MisraGries, Shape, SmoothHistogram,
 };
 
 fn histogram(stream: &[u64], deletion: Form) -> SmoothHistogram<ExactL2> {
@@ -73,8 +73,8 @@ fn sketch(shape: Shape, hashes: &Hashes, stream: impl Iterator<Item = u64>) -> C
     sketch
 }
 
-/// 400 keys of 5 events each, so `L_2 = 100`. The rows of all seeds are independent draws of `|S|`, whose mean
-/// and variance are known; five standard errors, exceeded once in a million.
+/// 400 keys of 5 events each, so `L_2 = 100`. The rows of all seeds are independent draws of `|S|`, whose
+/// mean and variance are known; five standard errors, exceeded once in a million.
 #[test]
 fn the_mean_of_magnitudes_is_biased_on_absent_keys_by_the_calculated_amount() {
     let (keys, count, absent, seeds) = (400_u64, 5_u64, 1_000_000, 2000);
@@ -111,8 +111,8 @@ fn the_bias_is_that_of_rare_keys() {
     assert!(bias(0) > bias(5) && bias(5) > bias(10) && bias(10) > bias(20));
 }
 
-/// With `b = 1/alpha^2` the estimate of an absent key is `sqrt(2/pi) alpha L_2` in the mean where no key is heavy:
-/// above the `(3/4) alpha L_2` at which a key is listed.
+/// With `b = 1/alpha^2` the estimate of an absent key is `sqrt(2/pi) alpha L_2` in the mean where no key is
+/// heavy: above the `(3/4) alpha L_2` at which a key is listed.
 #[test]
 fn with_the_bare_width_absent_keys_pass_for_heavy_ones() {
     let (alpha, keys) = (0.125, 1500);
@@ -125,8 +125,8 @@ fn with_the_bare_width_absent_keys_pass_for_heavy_ones() {
     );
 }
 
-/// One key of 10^4 events and nothing else. A row is bad for an absent key with probability `1/b`; of the printed
-/// mean the key's estimate is then at least `10^4/r`. The more rows, the more keys have a bad one.
+/// One key of 10^4 events and nothing else. A row is bad for an absent key with probability `1/b`; of the
+/// printed mean the key's estimate is then at least `10^4/r`. The more rows, the more keys have a bad one.
 #[test]
 fn one_bad_row_spoils_the_mean_of_magnitudes_and_more_rows_make_one_likelier() {
     let (width, keys) = (40, 20_000_u64);
@@ -188,9 +188,9 @@ fn the_mean_of_magnitudes_of_ams_is_not_the_norm() {
     );
 }
 
-/// `M = 100`. The stream `i, i, ..., i` of 300 events and its neighbour `j, i, ..., i`, and the window that starts at
-/// 101: the event that differs is not in it, and the count is 200 in both. The timestamps are those of every
-/// 99th occurrence, which the missing one shifts by one.
+/// `M = 100`. The stream `i, i, ..., i` of 300 events and its neighbour `j, i, ..., i`, and the window that
+/// starts at 101: the event that differs is not in it, and the count is 200 in both. The timestamps are those
+/// of every 99th occurrence, which the missing one shifts by one.
 #[test]
 fn one_event_moves_counters_estimate_by_almost_m() {
     let (mut counter, mut neighbour) = (Counter::new(100.0), Counter::new(100.0));
@@ -209,7 +209,8 @@ fn one_event_moves_counters_estimate_by_almost_m() {
     );
 }
 
-/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by `M - 2` at most, and does.
+/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by `M - 2` at most, and
+/// does.
 #[test]
 fn by_m_less_two_at_most() {
     const LENGTH: u64 = 12;
@@ -251,8 +252,8 @@ fn distance(one: &MisraGries, other: &MisraGries, keys: u64) -> u64 {
         .sum()
 }
 
-/// Ten counters, `alpha = 0.1`. Key 1 so often, keys 2 to 10 once, and at the end key 1 again or key 11: in the first
-/// stream key 1 gains one, in the second all ten lose one.
+/// Ten counters, `alpha = 0.1`. Key 1 so often, keys 2 to 10 once, and at the end key 1 again or key 11: in
+/// the first stream key 1 gains one, in the second all ten lose one.
 #[test]
 fn misra_gries_sensitivity_exceeds_alpha_m() {
     for first in [1, 50, 99] {
@@ -264,8 +265,8 @@ fn misra_gries_sensitivity_exceeds_alpha_m() {
     }
 }
 
-/// All pairs of neighbours over `c + 2` keys: the distance is `c + 1` at most, and is it from `c + 1` events on. So
-/// `alpha m` is too little for streams shorter than `c (c+1)` and enough for longer ones.
+/// All pairs of neighbours over `c + 2` keys: the distance is `c + 1` at most, and is it from `c + 1` events
+/// on. So `alpha m` is too little for streams shorter than `c (c+1)` and enough for longer ones.
 #[test]
 fn misra_gries_sensitivity_is_one_more_than_its_counters() {
     for (c, lengths) in [(2, 3..=7), (3, 4..=6)] {

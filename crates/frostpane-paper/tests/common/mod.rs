@@ -51,7 +51,8 @@ fn burst_again(length: u64) -> Vec<u64> {
         .collect()
 }
 
-/// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is unused.
+/// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is
+/// unused.
 pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
     let mut norms = vec![0.0; stream.len() + 1];
     let mut exact = ExactL2::default();
