@@ -1,6 +1,7 @@
 //! Algorithm 1: AMS, for the second moment `F_2`.
 //!
-//! `r` random sign vectors `s^(1), ..., s^(r)`, `r` sums `S_j = <s^(j), f>`, and the answer `(1/r) sum_j S_j^2`.
+//! `r` random sign vectors `s^(1), ..., s^(r)`, `r` sums `S_j = <s^(j), f>`, and the answer
+//! `(1/r) sum_j S_j^2`.
 //!
 //! # Accuracy
 //!
@@ -11,9 +12,9 @@
 //! # Where the text is wrong
 //!
 //! It says of `L_2` that "one could also view the estimation algorithm as taking the median of means of the
-//! absolute value of each inner product Z, which is equivalent to taking the square root of Z^2". It is equivalent
-//! for one `Z` and not for a mean of them: where no key dominates, `Z` is nearly normal and `E|Z|` is
-//! `sqrt(2/pi) L_2`, 20 % too low, however many are averaged ([`Ams::mean_of_magnitudes`]).
+//! absolute value of each inner product Z, which is equivalent to taking the square root of Z^2". It is
+//! equivalent for one `Z` and not for a mean of them: where no key dominates, `Z` is nearly normal and `E|Z|`
+//! is `sqrt(2/pi) L_2`, 20 % too low, however many are averaged ([`Ams::mean_of_magnitudes`]).
 
 use crate::hashes::Hashes;
 use crate::median::median;
@@ -182,6 +183,16 @@ mod tests {
             let f2 = expected.iter().map(|&sum| f64::from(sum * sum)).sum::<f64>() / r as f64;
             assert!((one.f2() - f2).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn the_median_is_over_means_of_consecutive_sums() {
+        let ams = Ams {
+            sums: vec![1, 3, 0, 0, 10, -30],
+            updates: 30,
+        };
+        assert_eq!(ams.median_f2(3), 5.0);
+        assert_eq!(ams.median_f2(1), ams.f2());
     }
 
     #[test]

@@ -1,20 +1,21 @@
 //! Algorithm 2: CountSketch, for the frequencies of the `L_2`-heavy hitters.
 //!
-//! A table `S` of `r` rows and `b` buckets. A key `i` adds its sign `s^(j)(i)` to the bucket `h^(j)(i)` of each row
-//! `j`.
+//! A table `S` of `r` rows and `b` buckets. A key `i` adds its sign `s^(j)(i)` to the bucket `h^(j)(i)` of
+//! each row `j`.
 //!
 //! # Accuracy
 //!
-//! As intended, the estimate of `f_i` is the median over the rows of `s^(j)(i) S_{j,h^(j)(i)}`. A row's error has
-//! mean zero and variance at most `L_2^2/b`, so by Chebyshev's inequality it is above `sqrt(3/b) L_2` with
-//! probability at most 1/3; the median of `r` rows is with probability at most `exp(-r/18)` (Hoeffding).
+//! As intended, the estimate of `f_i` is the median over the rows of `s^(j)(i) S_{j,h^(j)(i)}`. A row's error
+//! has mean zero and variance at most `L_2^2/b`, so by Chebyshev's inequality it is above `sqrt(3/b) L_2`
+//! with probability at most 1/3; the median of `r` rows is with probability at most `exp(-r/18)` (Hoeffding).
 //!
 //! # Where the page is wrong
 //!
-//! It prints the mean over the rows of the magnitudes `|S_{j,h^(j)(i)}|`. A magnitude is never negative, so noise
-//! that should cancel adds up: an absent key's estimate is positive in the mean, by [`expected_magnitude`]. And a
-//! mean has no use for many rows: one row in which a heavy key lands in the same bucket spoils it, and the more
-//! rows there are the likelier is such a row. The failure probability of `1/poly(n)` is the median's.
+//! It prints the mean over the rows of the magnitudes `|S_{j,h^(j)(i)}|`. A magnitude is never negative, so
+//! noise that should cancel adds up: an absent key's estimate is positive in the mean, by
+//! [`expected_magnitude`]. And a mean has no use for many rows: one row in which a heavy key lands in the
+//! same bucket spoils it, and the more rows there are the likelier is such a row. The failure probability of
+//! `1/poly(n)` is the median's.
 
 use crate::hashes::Hashes;
 use crate::median::median;
@@ -45,8 +46,8 @@ pub struct CountSketch {
 }
 
 impl Shape {
-    /// `b = ceil(constant/threshold^2)`: the constant that `O(1/alpha^2)` leaves open. With 3, a row is within
-    /// `threshold L_2` with probability at least 2/3.
+    /// `b = ceil(constant/threshold^2)`: the constant that `O(1/alpha^2)` leaves open. With 3, a row is
+    /// within `threshold L_2` with probability at least 2/3.
     pub fn for_threshold(threshold: f64, rows: usize, constant: f64) -> Self {
         Self {
             rows,
@@ -142,8 +143,8 @@ impl CountSketch {
     }
 }
 
-/// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: what Algorithm 2 as printed answers in the mean for a key with
-/// the count `own`, where the other keys of the stream have the counts `others`.
+/// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: what Algorithm 2 as printed answers in the mean for a
+/// key with the count `own`, where the other keys of the stream have the counts `others`.
 ///
 /// Each other key is in the bucket with probability `1/b`, and then adds its count with either sign. The
 /// distribution of the sum is worked out key by key; nothing is sampled. For `d` keys of one count `c` and an

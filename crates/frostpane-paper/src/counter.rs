@@ -1,7 +1,7 @@
 //! Algorithm 4: Counter, for the frequency of one key in a window.
 //!
-//! `H` holds times `t_s` at which the key occurred, with the number `c_s` of its occurrences from then on. A time
-//! between two others is deleted if `c_{s-1} - c_{s+1} < M`.
+//! `H` holds times `t_s` at which the key occurred, with the number `c_s` of its occurrences from then on. A
+//! time between two others is deleted if `c_{s-1} - c_{s+1} < M`.
 //!
 //! # Accuracy
 //!
@@ -9,8 +9,9 @@
 //! `t_{s-1} < m-W+1 <= t_s`: the occurrences between the two times are missed. Those of an adjacent pair were
 //! deleted, the last of them when `c_{s-1} - c_s < M`, and this difference never changes.
 //!
-//! Since a time that stays has `c_{s-1} - c_{s+1} >= M`, there are at most `2 + 2 (c_1 - 1)/M` times. `c_1` is the
-//! count since the first occurrence and not that in the window: the page deletes nothing that left the window.
+//! Since a time that stays has `c_{s-1} - c_{s+1} >= M`, there are at most `2 + 2 (c_1 - 1)/M` times. `c_1`
+//! is the count since the first occurrence and not that in the window: the page deletes nothing that left the
+//! window.
 //!
 //! # Where the page is wrong
 //!
@@ -47,8 +48,8 @@ impl Counter {
 
     /// The key occurred at time `t`.
     ///
-    /// `c_{s-1} - c_{s+1}` depends on what came between the two times and on nothing later. So of the times in
-    /// `H` only the last but one can have become deletable, and other keys' events change nothing.
+    /// `c_{s-1} - c_{s+1}` depends on what came between the two times and on nothing later. So of the times
+    /// in `H` only the last but one can have become deletable, and other keys' events change nothing.
     pub fn update(&mut self, t: u64) {
         debug_assert!(
             self.stamps.last().is_none_or(|last| last.time < t),
@@ -66,8 +67,8 @@ impl Counter {
         }
     }
 
-    /// Changes `M` and deletes what may now be deleted. An error already made stays: the bound is the largest `M`
-    /// there has been.
+    /// Changes `M` and deletes what may now be deleted. An error already made stays: the bound is the largest
+    /// `M` there has been.
     pub fn set_error(&mut self, error: f64) {
         let grows = error > self.error;
         self.error = error;

@@ -2,9 +2,9 @@
 
 /// The random sign vectors and hash functions that the instances of a sketch share.
 ///
-/// The page draws them afresh for each instance. Here all instances, whatever time they start at, use the same
-/// ones, so that they are evaluated once an event. An accuracy bound holds for each instance by itself; that all
-/// of them hold at once is a union bound, which asks for no independence between instances.
+/// The page draws them afresh for each instance. Here all instances, whatever time they start at, use the
+/// same ones, so that they are evaluated once an event. An accuracy bound holds for each instance by itself;
+/// that all of them hold at once is a union bound, which asks for no independence between instances.
 ///
 /// The functions are a keyed mixer (the finaliser of splitmix64) that stands in for truly random ones.
 #[derive(Clone, Debug)]
@@ -74,8 +74,8 @@ mod tests {
         }
     }
 
-    /// Each count below is binomial; five standard deviations, so a false alarm once in about 10^4 runs of 10^2
-    /// checks, and none here, since the seed is fixed. Catches a sign or bucket that depends on too little.
+    /// 281 binomial counts, each within five standard deviations: one choice of seed in 6000 would fail by
+    /// chance. Catches a sign or bucket that depends on too little, and signs that are buckets.
     #[test]
     fn signs_and_buckets_are_even_and_pairwise_unrelated() {
         const KEYS: u64 = 40_000;
@@ -88,6 +88,10 @@ mod tests {
             );
         };
         let count = |test: &dyn Fn(u64) -> bool| (0..KEYS).filter(|&key| test(key)).count() as i64;
+        near(
+            count(&|key| hashes.bucket(0, key, 2) == 0 && hashes.sign(63, key) == 1),
+            0.25,
+        );
         for row in 0..40 {
             near(count(&|key| hashes.sign(row, key) == 1), 0.5);
             near(

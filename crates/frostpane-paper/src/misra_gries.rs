@@ -1,7 +1,7 @@
 //! Misra-Gries, the deterministic algorithm for `L_1`-heavy hitters of Section 4.
 //!
-//! `c` counters. A key that has one adds to it; one that finds a counter free takes it; one that finds none free
-//! takes 1 from all, and its own event is dropped.
+//! `c` counters. A key that has one adds to it; one that finds a counter free takes it; one that finds none
+//! free takes 1 from all, and its own event is dropped.
 //!
 //! # Accuracy
 //!
@@ -10,9 +10,10 @@
 //!
 //! # Where the page is wrong
 //!
-//! It states without proof that the table has `L_1` sensitivity `alpha m` on a stream of length `m`. One event can
-//! decide whether all `c` counters are decremented, so it is at least `c = 1/alpha`, more than `alpha m` for all
-//! streams shorter than `1/alpha^2`.
+//! It states without proof that the table has `L_1` sensitivity `alpha m` on a stream of length `m`. One
+//! event can decide whether all `c` counters are decremented, and with `c = 1/alpha` two tables then differ
+//! by `c + 1`, more than `alpha m` for every stream shorter than `c (c+1)`. For longer ones `alpha m` is more
+//! than enough: over all small streams the distance is never above `c + 1`.
 
 use std::collections::BTreeMap;
 

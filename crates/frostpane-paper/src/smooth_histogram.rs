@@ -1,18 +1,18 @@
 //! Algorithm 3: the smooth histogram.
 //!
-//! Instances of a streaming algorithm that start at different times `t_s` of `H`, with the value `x_s` each. Every
-//! event starts one; those whose neighbours have nearly the same value are deleted.
+//! Instances of a streaming algorithm that start at different times `t_s` of `H`, with the value `x_s` each.
+//! Every event starts one; those whose neighbours have nearly the same value are deleted.
 //!
 //! # Accuracy
 //!
-//! As intended, and with exact values of a `(rho, beta)`-smooth function `g`, the answer for a window is at least
-//! `g` of it and at most `g/(1-rho)`. Let `t_a <= m-W+1 < t_{a+1}`. Either `t_{a+1} = t_a + 1`, and the answer is
-//! exact; or what stood between them was deleted, at a time when `x_{a+1} >= (1 - beta/2) x_a`, and by smoothness
-//! `x_{a+1} >= (1-rho) x_a` ever after. Values within a factor of `1 +- beta/4` leave as much room as the proof
-//! asks for, and the answer has their error besides.
+//! As intended, and with exact values of a `(rho, beta)`-smooth function `g`, the answer for a window is at
+//! least `g` of it and at most `g/(1-rho)`. Let `t_a <= m-W+1 < t_{a+1}`. Either `t_{a+1} = t_a + 1`, and the
+//! answer is exact; or what stood between them was deleted, at a time when `x_{a+1} >= (1 - beta/2) x_a`, and
+//! by smoothness `x_{a+1} >= (1-rho) x_a` ever after. Values within a factor of `1 +- beta/4` leave as much
+//! room as the proof asks for, and the answer has their error besides.
 //!
-//! For `L_2`, `beta = rho^2/2`. There are at most `2 + 2 ln(x_1)/-ln(1 - beta/2)` timestamps, since `x_{s+1}` is below
-//! `(1 - beta/2) x_{s-1}` for those that stay.
+//! For `L_2`, `beta = rho^2/2`. There are at most `2 + 2 ln(x_1)/-ln(1 - beta/2)` timestamps, since `x_{s+1}`
+//! is below `(1 - beta/2) x_{s-1}` for those that stay.
 //!
 //! # Where the page is wrong
 //!
@@ -89,7 +89,8 @@ impl<A: Instance> SmoothHistogram<A> {
         self.delete();
     }
 
-    /// The stamp that answers for the window that starts at `start = max(1, m-W+1)`; none before the first event.
+    /// The stamp that answers for the window that starts at `start = max(1, m-W+1)`; none before the first
+    /// event.
     ///
     /// The form is that of the query; that of the deletions was chosen at the start.
     pub fn query(&self, start: u64, form: Form) -> Option<&Stamp<A>> {
@@ -112,16 +113,16 @@ impl<A: Instance> SmoothHistogram<A> {
         self.stamps.iter().map(|stamp| stamp.time)
     }
 
-    /// The memory that `H` and its instances hold. Deleted instances kept for the next ones are not counted: the
-    /// page frees them.
+    /// The memory that `H` and its instances hold. Deleted instances kept for the next ones are not counted:
+    /// the page frees them.
     pub fn bytes(&self) -> u64 {
         let held: u64 = self.stamps.iter().map(|stamp| stamp.instance.bytes()).sum();
         let beside = size_of::<Stamp<A>>() - size_of::<A>();
         held + (size_of::<Self>() + self.stamps.len() * beside) as u64
     }
 
-    /// One pass over `H`, by rising `s`: `s - 1` is the last one kept, `s + 1` the next one not yet looked at. The
-    /// first and the last have a neighbour missing and stay.
+    /// One pass over `H`, by rising `s`: `s - 1` is the last one kept, `s + 1` the next one not yet looked
+    /// at. The first and the last have a neighbour missing and stay.
     fn delete(&mut self) {
         let Some(last) = self.stamps.len().checked_sub(1).filter(|&last| last >= 2) else {
             return;
