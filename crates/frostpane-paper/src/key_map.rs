@@ -18,7 +18,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u64(&mut self, key: u64) {
-        let product = u128::from(key ^ self.0) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835_u128;
+        let product = u128::from(key ^ self.0) * 0x9E37_79B9_7F4A_7C15_u128;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 
