@@ -157,10 +157,7 @@ impl L1 {
         };
         let mut reported = stamp.instance.clone();
         reported.catch_up(&self.recent, self.time, self.constants.counter);
-        let mut estimates: Vec<_> = reported
-            .iter()
-            .map(|(key, counter)| (key, counter.estimate(start, self.form)))
-            .collect();
+        let mut estimates = reported.estimates(start, self.form);
         estimates.sort_unstable();
         estimates
     }

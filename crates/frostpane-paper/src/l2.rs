@@ -25,24 +25,26 @@
 //!
 //! An instance holds AMS, CountSketch, and the Counters of the keys reported since its time. All instances share
 //! their random functions ([`Hashes`]). The norm of an instance is the largest that AMS has estimated so far:
-//! `L_2` of a substream only grows. Where an instance has more Counters than keys can pass its threshold, those
+//! `L_2` of a substream only grows. CountSketch and the Counters see events in runs, as if one by one. Where an instance has more Counters than keys can pass its threshold, those
 //! that CountSketch no longer reports are dropped. [`Constants::bytes`] is what a run may need.
 
 mod constants;
+mod sketches;
 
 pub use constants::{Composition, Constants};
 
-use crate::ams::Ams;
 use crate::answer::{Answer, Noise};
-use crate::count_sketch::{CountSketch, Estimator};
-use crate::counter::Counter;
+use crate::count_sketch::Estimator;
 use crate::form::Form;
 use crate::hashes::Hashes;
-use crate::key_map::KeyMap;
 use crate::laplace::laplace;
 use crate::preset::{Change, Refusal};
-use crate::smooth_histogram::{Instance, SmoothHistogram, Stamp};
+use crate::smooth_histogram::{SmoothHistogram, Stamp};
 use frostpane::noise::Entropy;
+use sketches::{Event, Shared, Sketches};
+
+/// How many events CountSketch and the Counters of an instance may lag behind.
+const LAG: usize = 128;
 
 /// Algorithm 5, in the course of a stream.
 #[derive(Clone, Debug)]
@@ -53,7 +55,9 @@ pub struct L2 {
     hashes: Hashes,
     histogram: SmoothHistogram<Sketches>,
     time: u64,
-    event: Event,
+    /// The events that CountSketch and the Counters have not seen, and then unused ones.
+    recent: Vec<Event>,
+    deferred: usize,
 }
 
 impl L2 {
@@ -65,7 +69,8 @@ impl L2 {
             hashes: Hashes::new(seed),
             histogram: SmoothHistogram::new(constants.beta(), Form::Intended),
             time: 0,
-            event: Event::new(&constants),
+            recent: vec![Event::new(&constants); LAG],
+            deferred: 0,
             constants,
         }
     }
@@ -135,20 +140,31 @@ impl L2 {
     /// One event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
-        self.event.set(&self.hashes, &self.constants, self.time, key);
-        let (event, constants, hashes) = (&self.event, &self.constants, &self.hashes);
-        let estimator = estimator(self.form);
+        self.recent[self.deferred].set(&self.hashes, &self.constants, self.time, key);
+        self.deferred += 1;
+        let recent = &self.recent[..self.deferred];
+        let shared = Shared {
+            constants: &self.constants,
+            hashes: &self.hashes,
+            estimator: estimator(self.form),
+        };
         self.histogram.update(
             self.time,
-            || Sketches::new(constants),
-            |sketches| sketches.update(event, constants, hashes, estimator),
+            || Sketches::new(shared.constants),
+            |sketches| {
+                sketches.defer(&recent[recent.len() - 1], &shared);
+                if recent.len() == LAG {
+                    sketches.catch_up(recent, &shared);
+                }
+            },
         );
+        self.deferred %= LAG;
     }
 
     /// The list for the last `window` events; a window longer than the stream is the stream.
     pub fn query(&self, window: u64, entropy: &mut impl Entropy) -> frostpane::Result<Answer> {
         let start = self.time.max(1) - window.clamp(1, self.time.max(1)) + 1;
-        let norm = self.at(start).map_or(0.0, |stamp| stamp.instance.norm);
+        let norm = self.at(start).map_or(0.0, |stamp| stamp.value);
         let [norm_noise, noise] = match self.noise {
             Noise::Printed => self.constants.printed_noise(norm),
             Noise::Proof => self.constants.proof_noise(norm),
@@ -177,14 +193,14 @@ impl L2 {
         let Some(stamp) = self.at(start) else {
             return Vec::new();
         };
-        let sketches = &stamp.instance;
-        let reported = sketches
-            .counters
-            .iter()
-            .filter(|&(&key, _)| sketches.reports(key, &self.constants, &self.hashes, estimator(self.form)));
-        let mut estimates: Vec<_> = reported
-            .map(|(&key, counter)| (key, counter.estimate(start, self.form)))
-            .collect();
+        let shared = Shared {
+            constants: &self.constants,
+            hashes: &self.hashes,
+            estimator: estimator(self.form),
+        };
+        let mut sketches = stamp.instance.clone();
+        sketches.catch_up(&self.recent[..self.deferred], &shared);
+        let mut estimates = sketches.estimates(start, self.form, &shared);
         estimates.sort_unstable();
         estimates
     }
@@ -208,117 +224,5 @@ fn estimator(form: Form) -> Estimator {
     match form {
         Form::Printed => Estimator::MeanOfMagnitudes,
         Form::Intended => Estimator::MedianOfSigned,
-    }
-}
-
-/// An event with the values of the random functions at its key, found once for all instances.
-#[derive(Clone, Debug)]
-struct Event {
-    time: u64,
-    key: u64,
-    signs: Vec<u64>,
-    positions: Vec<(usize, i64)>,
-}
-
-impl Event {
-    fn new(constants: &Constants) -> Self {
-        Self {
-            time: 0,
-            key: 0,
-            signs: vec![0; Ams::words(constants.sums())],
-            positions: Vec::with_capacity(constants.rows),
-        }
-    }
-
-    fn set(&mut self, hashes: &Hashes, constants: &Constants, time: u64, key: u64) {
-        (self.time, self.key) = (time, key);
-        hashes.fill_signs(key, &mut self.signs);
-        constants.shape().positions(hashes, key, &mut self.positions);
-    }
-}
-
-/// What is kept from a timestamp on.
-#[derive(Clone, Debug)]
-struct Sketches {
-    ams: Ams,
-    count_sketch: CountSketch,
-    counters: KeyMap<Counter>,
-    /// The largest norm that AMS has estimated.
-    norm: f64,
-    /// How many Counters there may be before those of unreported keys go.
-    room: usize,
-}
-
-impl Sketches {
-    fn new(constants: &Constants) -> Self {
-        Self {
-            ams: Ams::new(constants.sums()),
-            count_sketch: CountSketch::new(constants.shape()),
-            counters: KeyMap::default(),
-            norm: 0.0,
-            room: constants.most_keys(),
-        }
-    }
-
-    fn update(&mut self, event: &Event, constants: &Constants, hashes: &Hashes, estimator: Estimator) {
-        self.ams.update_signs(&event.signs);
-        self.count_sketch.update_at(&event.positions);
-        self.norm = self.norm.max(constants.norm(&self.ams));
-        let error = constants.counter * self.norm;
-        if let Some(counter) = self.counters.get_mut(&event.key) {
-            count(counter, event.time, error);
-        } else if self.count_sketch.estimate_at(&event.positions, estimator)
-            >= constants.threshold * self.norm
-        {
-            self.make_room(constants, hashes, estimator);
-            let counter = self.counters.entry(event.key).or_insert(Counter::new(error));
-            count(counter, event.time, error);
-        }
-    }
-
-    /// Whether CountSketch reports a key.
-    fn reports(&self, key: u64, constants: &Constants, hashes: &Hashes, estimator: Estimator) -> bool {
-        self.count_sketch.estimate(hashes, key, estimator) >= constants.threshold * self.norm
-    }
-
-    /// Drops the Counters of keys that are no longer reported, where there are too many.
-    fn make_room(&mut self, constants: &Constants, hashes: &Hashes, estimator: Estimator) {
-        if self.counters.len() < self.room {
-            return;
-        }
-        let mut counters = std::mem::take(&mut self.counters);
-        counters.retain(|&key, _| self.reports(key, constants, hashes, estimator));
-        counters
-            .values_mut()
-            .for_each(|counter| counter.set_error(constants.counter * self.norm));
-        self.room = constants.most_keys().max(2 * counters.len());
-        self.counters = counters;
-    }
-}
-
-/// An occurrence. `M` follows the norm, in steps of an eighth.
-fn count(counter: &mut Counter, time: u64, error: f64) {
-    counter.update(time);
-    if error > 1.125 * counter.error() {
-        counter.set_error(error);
-    }
-}
-
-impl Instance for Sketches {
-    fn value(&self) -> f64 {
-        self.norm
-    }
-
-    fn clear(&mut self) {
-        self.ams.clear();
-        self.count_sketch.clear();
-        self.counters.clear();
-        self.norm = 0.0;
-    }
-
-    fn bytes(&self) -> u64 {
-        let keys = (self.counters.len() * size_of::<u64>() + size_of::<Self>()) as u64;
-        let counters: u64 = self.counters.values().map(Counter::bytes).sum();
-        self.ams.bytes() + self.count_sketch.bytes() + keys + counters
     }
 }

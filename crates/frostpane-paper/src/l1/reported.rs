@@ -8,6 +8,7 @@
 
 use super::Constants;
 use crate::counter::Counter;
+use crate::form::Form;
 use crate::smooth_histogram::Instance;
 
 /// Misra-Gries with Counters.
@@ -31,7 +32,57 @@ struct Entry {
     key: u64,
     /// The counter of Misra-Gries, plus all decrements so far.
     count: u64,
-    counter: Counter,
+    occurrences: Occurrences,
+}
+
+/// A Counter, which takes no memory of its own while it has one timestamp: most keys go after their first event.
+#[derive(Clone, Debug)]
+enum Occurrences {
+    One(u64),
+    More(Counter),
+}
+
+impl Occurrences {
+    fn update(&mut self, t: u64, error: f64) {
+        match self {
+            Self::One(first) => {
+                let mut counter = Counter::new(error);
+                counter.update(*first);
+                counter.update(t);
+                *self = Self::More(counter);
+            }
+            Self::More(counter) => {
+                counter.update(t);
+                if error > 1.125 * counter.error() {
+                    counter.set_error(error);
+                }
+            }
+        }
+    }
+
+    fn set_error(&mut self, error: f64) {
+        if let Self::More(counter) = self {
+            counter.set_error(error);
+        }
+    }
+
+    fn estimate(&self, start: u64, form: Form) -> u64 {
+        match self {
+            Self::One(t) => {
+                let mut counter = Counter::new(1.0);
+                counter.update(*t);
+                counter.estimate(start, form)
+            }
+            Self::More(counter) => counter.estimate(start, form),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::One(_) => size_of::<Self>() as u64,
+            Self::More(counter) => counter.bytes(),
+        }
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -72,25 +123,23 @@ impl Reported {
             Ok(entry) => {
                 let entry = &mut self.entries[entry];
                 entry.count += 1;
-                entry.counter.update(t);
-                if error > 1.125 * entry.counter.error() {
-                    entry.counter.set_error(error);
-                }
+                entry.occurrences.update(t, error);
             }
             Err(_) if self.entries.len() == self.capacity => self.decrement(),
-            Err(place) => self.insert(place, key, t, error),
+            Err(place) => self.insert(place, key, t),
         }
         if self.seen.is_power_of_two() {
-            let counters = self.entries.iter_mut().map(|entry| &mut entry.counter);
-            counters.for_each(|counter| counter.set_error(error));
+            let entries = self.entries.iter_mut();
+            entries.for_each(|entry| entry.occurrences.set_error(error));
         }
     }
 
-    fn insert(&mut self, place: usize, key: u64, t: u64, error: f64) {
-        let mut counter = Counter::new(error);
-        counter.update(t);
-        let count = self.decrements + 1;
-        self.entries.push(Entry { key, count, counter });
+    fn insert(&mut self, place: usize, key: u64, t: u64) {
+        self.entries.push(Entry {
+            key,
+            count: self.decrements + 1,
+            occurrences: Occurrences::One(t),
+        });
         if 2 * self.entries.len() > self.index.len() {
             self.index = vec![NONE; (4 * self.entries.len()).next_power_of_two()];
             self.reindex();
@@ -132,9 +181,12 @@ impl Reported {
         }
     }
 
-    /// Each reported key with its Counter.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Counter)> {
-        self.entries.iter().map(|entry| (entry.key, &entry.counter))
+    /// Each reported key with its Counter's estimate from `start` on.
+    pub(crate) fn estimates(&self, start: u64, form: Form) -> Vec<(u64, u64)> {
+        let entries = self.entries.iter();
+        entries
+            .map(|entry| (entry.key, entry.occurrences.estimate(start, form)))
+            .collect()
     }
 }
 
@@ -152,8 +204,8 @@ impl Instance for Reported {
     }
 
     fn bytes(&self) -> u64 {
-        const BESIDE: usize = size_of::<Entry>() - size_of::<Counter>();
-        let counters: u64 = self.iter().map(|(_, counter)| counter.bytes()).sum();
+        const BESIDE: usize = size_of::<Entry>() - size_of::<Occurrences>();
+        let counters: u64 = self.entries.iter().map(|entry| entry.occurrences.bytes()).sum();
         let table = self.entries.len() * BESIDE + size_of_val(&self.index[..]);
         counters + (table + size_of::<Self>()) as u64
     }

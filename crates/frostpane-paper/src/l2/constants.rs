@@ -183,7 +183,7 @@ impl Constants {
         const COUNTER: f64 = 48.0;
         const TIME: f64 = 16.0;
         const CELL: f64 = 4.0;
-        const INSTANCE: f64 = 200.0;
+        const INSTANCE: f64 = 1_400.0;
         let keys = self.threshold.powi(-2);
         let times = 2.0 * keys + 2.0 / (self.threshold * self.counter);
         let sums = 6.0 / self.ams.powi(2) * self.means as f64;
