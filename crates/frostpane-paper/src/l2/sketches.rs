@@ -174,7 +174,8 @@ mod tests {
     use super::*;
     use crate::l2::Composition;
 
-    /// One instance catches up after each event and one after each 37; then both again after they were cleared.
+    /// One instance catches up after each event and one after each 37; then again with a new one beside one that was
+    /// cleared.
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
@@ -205,8 +206,38 @@ mod tests {
                     assert_eq!(one, other, "time {t}");
                 }
             }
-            eager.clear();
+            eager = Sketches::new(&constants);
             lazy.clear();
         }
+    }
+
+    /// Key after key has its burst and is soon outgrown. What is no longer reported goes, and those that are stay.
+    #[test]
+    fn counters_of_outgrown_keys_go() {
+        let constants = Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
+        let hashes = Hashes::new(3);
+        let shared = Shared {
+            constants: &constants,
+            hashes: &hashes,
+            estimator: Estimator::MedianOfSigned,
+        };
+        let (mut sketches, mut event) = (Sketches::new(&constants), Event::new(&constants));
+        let (mut t, mut keys) = (0, 0);
+        while t < 30_000 {
+            keys += 1;
+            for _ in 0..=(2.0 * constants.threshold * sketches.norm) as u64 {
+                t += 1;
+                event.set(&hashes, &constants, t, keys);
+                sketches.defer(&event, &shared);
+                sketches.catch_up(std::slice::from_ref(&event), &shared);
+            }
+            assert!(sketches.counters.len() <= 2 * constants.most_keys());
+            assert!(sketches.counters.contains_key(&keys));
+        }
+        assert!(
+            keys > 2 * constants.most_keys() as u64,
+            "{keys} keys, room for {}",
+            constants.most_keys()
+        );
     }
 }
