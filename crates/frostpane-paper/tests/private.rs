@@ -4,6 +4,7 @@ use frostpane::Result;
 use frostpane::noise::{Entropy, InsecureSeededEntropy};
 use frostpane_paper::continual::{self, Draw};
 use frostpane_paper::l2::{self, Composition};
+use frostpane_paper::laplace::laplace;
 use frostpane_paper::{Continual, L1, L2, Noise, Refusal, l1};
 use std::collections::HashMap;
 
@@ -13,6 +14,19 @@ struct Median;
 impl Entropy for Median {
     fn word(&mut self) -> Result<u64> {
         Ok(1 << 63)
+    }
+}
+
+/// These words, and then the middle.
+struct Script(Vec<u64>);
+
+impl Entropy for Script {
+    fn word(&mut self) -> Result<u64> {
+        Ok(if self.0.is_empty() {
+            1 << 63
+        } else {
+            self.0.remove(0)
+        })
     }
 }
 
@@ -145,6 +159,56 @@ fn l2_counts_nothing_from_before_the_window() {
         .for_each(|key| l2.update(key));
     assert!(l2.estimates(2_401).contains(&(8, 0)), "{:?}", l2.estimates(2_401));
     assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
+}
+
+/// Key 2 is brought to the bar exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one at a time: each
+/// decides by itself, on its own side of line 9.
+#[test]
+fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
+    const MIDDLE: u64 = 1 << 63;
+    let mut l2 = small_l2(3);
+    (0..4_000).for_each(|_| l2.update(1));
+    while keys(&l2.query(9_999, &mut Median).unwrap().listed) != [1, 2] {
+        l2.update(2);
+    }
+    let lists = |x: u64, y: u64, z: u64| {
+        let mut script = Script(vec![x, MIDDLE, MIDDLE, y, z]);
+        keys(&l2.query(9_999, &mut script).unwrap().listed) == [1, 2]
+    };
+    assert!(lists(MIDDLE, MIDDLE, MIDDLE));
+    assert!(!lists(u64::MAX, MIDDLE, MIDDLE) && lists(0, MIDDLE, MIDDLE));
+    assert!(!lists(MIDDLE, u64::MAX, MIDDLE) && lists(MIDDLE, 0, MIDDLE));
+    assert!(lists(MIDDLE, MIDDLE, u64::MAX) && !lists(MIDDLE, MIDDLE, 0));
+
+    let listed = |z| {
+        l2.query(9_999, &mut Script(vec![0, MIDDLE, MIDDLE, 0, z]))
+            .unwrap()
+    };
+    let [plain, noisy] = [MIDDLE, u64::MAX].map(|z| listed(z).listed[1].1);
+    let scale = listed(MIDDLE).noise;
+    let draw = laplace(scale, &mut Script(vec![u64::MAX])).unwrap();
+    assert!((noisy - plain - draw).abs() < 1e-6);
+}
+
+#[test]
+fn answers_say_which_noise_they_have_and_need() {
+    let mut l2 = small_l2(3);
+    (0..500).for_each(|t| l2.update(t % 3));
+    let printed = l2.query(500, &mut Median).unwrap();
+    let [_, scale] = l2.constants().printed_noise(printed.norm);
+    let [_, needed] = l2.constants().proof_noise(printed.norm);
+    assert_eq!((printed.noise, printed.needed_noise), (scale, needed));
+    let proof = l2.with_noise(Noise::Proof).query(500, &mut Median).unwrap();
+    assert_eq!((proof.noise, proof.needed_noise), (needed, needed));
+
+    let l1 = L1::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap();
+    let printed = l1.query(1, &mut Median).unwrap();
+    assert_eq!(
+        (printed.noise, printed.needed_noise),
+        (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0)
+    );
+    let proof = l1.with_noise(Noise::Proof).query(1, &mut Median).unwrap();
+    assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
 }
 
 #[test]

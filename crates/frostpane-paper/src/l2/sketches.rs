@@ -234,6 +234,16 @@ mod tests {
             assert!(sketches.counters.len() <= 2 * constants.most_keys());
             assert!(sketches.counters.contains_key(&keys));
         }
+        let estimates = sketches.estimates(1, Form::Intended, &shared);
+        assert!(
+            estimates.len() < sketches.counters.len(),
+            "some are outgrown and not yet gone"
+        );
+        assert!(
+            estimates
+                .iter()
+                .all(|&(key, _)| sketches.reports(key, sketches.norm, &shared))
+        );
         assert!(
             keys > 2 * constants.most_keys() as u64,
             "{keys} keys, room for {}",
