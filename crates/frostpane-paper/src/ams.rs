@@ -1,0 +1,208 @@
+//! Algorithm 1: AMS, for the second moment `F_2`.
+//!
+//! `r` random sign vectors `s^(1), ..., s^(r)`, `r` sums `S_j = <s^(j), f>`, and the answer
+//! `(1/r) sum_j S_j^2`.
+//!
+//! # Accuracy
+//!
+//! `S_j^2` has mean `F_2` and variance at most `2 F_2^2`, so by Chebyshev's inequality the mean of
+//! `r = 6/alpha^2` of them is within `alpha F_2` with probability at least 2/3. The median of
+//! `18 ln(1/delta)` such means is within it with probability at least `1 - delta` (Hoeffding).
+//!
+//! # Where the text is wrong
+//!
+//! It says of `L_2` that "one could also view the estimation algorithm as taking the median of means of the
+//! absolute value of each inner product Z, which is equivalent to taking the square root of Z^2". It is
+//! equivalent for one `Z` and not for a mean of them: where no key dominates, `Z` is nearly normal and `E|Z|`
+//! is `sqrt(2/pi) L_2`, 20 % too low, however many are averaged ([`Ams::mean_of_magnitudes`]).
+
+use crate::hashes::Hashes;
+use crate::median::median;
+
+/// The sums `S_1, ..., S_r` of Algorithm 1. It takes at most `2^31 - 1` updates.
+#[derive(Clone, Debug)]
+pub struct Ams {
+    sums: Vec<i32>,
+    /// No `|S_j|` is above the number of updates, so while this one fits the sums do.
+    updates: i32,
+}
+
+impl Ams {
+    /// `r` sums, all zero.
+    ///
+    /// # Panics
+    ///
+    /// If `r` is zero.
+    pub fn new(r: usize) -> Self {
+        assert!(r > 0, "AMS needs at least one sum");
+        Self {
+            sums: vec![0; r],
+            updates: 0,
+        }
+    }
+
+    /// `r = ceil(6/alpha^2)`: the mean is then within `alpha F_2` with probability at least 2/3.
+    pub fn counters(accuracy: f64) -> usize {
+        (6.0 / (accuracy * accuracy)).ceil() as usize
+    }
+
+    /// `ceil(18 ln(1/delta))`: the median of as many means fails with probability at most `delta`.
+    pub fn means(failure: f64) -> usize {
+        ((18.0 * (1.0 / failure).ln()).ceil() as usize).max(1)
+    }
+
+    /// How many words of sign bits `r` sums take.
+    pub fn words(r: usize) -> usize {
+        r.div_ceil(64)
+    }
+
+    /// `S_j <- S_j + s^(j)_key` for each `j`.
+    pub fn update(&mut self, hashes: &Hashes, key: u64) {
+        self.count();
+        for (index, sums) in self.sums.chunks_mut(64).enumerate() {
+            add(sums, hashes.signs(index, key));
+        }
+    }
+
+    /// The same, where [`Hashes::fill_signs`] was called once for all instances.
+    pub fn update_signs(&mut self, words: &[u64]) {
+        assert_eq!(words.len(), Self::words(self.sums.len()), "words of sign bits");
+        self.count();
+        for (sums, &word) in self.sums.chunks_mut(64).zip(words) {
+            add(sums, word);
+        }
+    }
+
+    /// The estimate `(1/r) sum_j S_j^2` of `F_2`.
+    pub fn f2(&self) -> f64 {
+        mean_square(&self.sums)
+    }
+
+    /// The square root of [`Ams::f2`].
+    pub fn l2(&self) -> f64 {
+        self.f2().sqrt()
+    }
+
+    /// The sums cut into so many instances of equal size, and the median of their estimates of `F_2`.
+    ///
+    /// # Panics
+    ///
+    /// If `r` is not a multiple of `means`.
+    pub fn median_f2(&self, means: usize) -> f64 {
+        assert!(
+            means > 0 && self.sums.len().is_multiple_of(means),
+            "sums do not divide into {means} means"
+        );
+        let size = self.sums.len() / means;
+        median(&mut self.sums.chunks(size).map(mean_square).collect::<Vec<_>>())
+    }
+
+    /// `(1/r) sum_j |S_j|`, which the text takes for an estimate of `L_2`. It is none.
+    pub fn mean_of_magnitudes(&self) -> f64 {
+        self.sums.iter().map(|&sum| f64::from(sum).abs()).sum::<f64>() / self.sums.len() as f64
+    }
+
+    /// `r`.
+    pub fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// Whether nothing was counted yet.
+    pub fn is_empty(&self) -> bool {
+        self.updates == 0
+    }
+
+    /// The memory it holds.
+    pub fn bytes(&self) -> u64 {
+        (size_of::<Self>() + size_of_val(&self.sums[..])) as u64
+    }
+
+    /// Back to an empty stream, keeping the memory.
+    pub fn clear(&mut self) {
+        self.sums.fill(0);
+        self.updates = 0;
+    }
+
+    fn count(&mut self) {
+        self.updates = self
+            .updates
+            .checked_add(1)
+            .expect("AMS takes at most 2^31 - 1 updates");
+    }
+}
+
+/// Adds 64 signs; in the whole chunks it is written so that the compiler makes vector instructions of it.
+fn add(sums: &mut [i32], word: u64) {
+    let (eights, rest) = sums.as_chunks_mut::<8>();
+    for (eight, byte) in eights.iter_mut().zip(word.to_le_bytes()) {
+        for (bit, sum) in eight.iter_mut().enumerate() {
+            *sum = sum.wrapping_add(if byte & 1 << bit == 0 { 1 } else { -1 });
+        }
+    }
+    let done = eights.len() * 8;
+    for (bit, sum) in rest.iter_mut().enumerate() {
+        *sum += 1 - 2 * (word >> (done + bit) & 1) as i32;
+    }
+}
+
+/// Eight partial sums, since the compiler may not reorder floating-point additions by itself.
+fn mean_square(sums: &[i32]) -> f64 {
+    let square = |sum: i32| f64::from(sum) * f64::from(sum);
+    let (eights, rest) = sums.as_chunks::<8>();
+    let mut partial = [0.0; 8];
+    for eight in eights {
+        for (total, &sum) in partial.iter_mut().zip(eight) {
+            *total += square(sum);
+        }
+    }
+    let rest: f64 = rest.iter().map(|&sum| square(sum)).sum();
+    (partial.iter().sum::<f64>() + rest) / sums.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sum_is_the_inner_product_with_its_signs() {
+        let hashes = Hashes::new(3);
+        for r in [1, 7, 8, 63, 64, 65, 130] {
+            let (mut one, mut shared) = (Ams::new(r), Ams::new(r));
+            let mut words = vec![0; Ams::words(r)];
+            let mut expected = vec![0; r];
+            for key in [5, 9, 5, 1 << 60, 9, 5] {
+                one.update(&hashes, key);
+                hashes.fill_signs(key, &mut words);
+                shared.update_signs(&words);
+                for (j, sum) in expected.iter_mut().enumerate() {
+                    *sum += hashes.sign(j, key) as i32;
+                }
+            }
+            assert_eq!(one.sums, expected);
+            assert_eq!(shared.sums, expected);
+            let f2 = expected.iter().map(|&sum| f64::from(sum * sum)).sum::<f64>() / r as f64;
+            assert!((one.f2() - f2).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_median_is_over_means_of_consecutive_sums() {
+        let ams = Ams {
+            sums: vec![1, 3, 0, 0, 10, -30],
+            updates: 30,
+        };
+        assert_eq!(ams.median_f2(3), 5.0);
+        assert_eq!(ams.median_f2(1), ams.f2());
+    }
+
+    #[test]
+    fn one_key_is_counted_exactly_and_cleared_wholly() {
+        let hashes = Hashes::new(4);
+        let mut ams = Ams::new(100);
+        (0..50).for_each(|_| ams.update(&hashes, 8));
+        assert_eq!((ams.f2(), ams.l2(), ams.median_f2(5)), (2500.0, 50.0, 2500.0));
+        ams.clear();
+        assert!(ams.is_empty());
+        assert_eq!(ams.f2(), 0.0);
+    }
+}

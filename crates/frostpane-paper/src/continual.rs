@@ -1,0 +1,310 @@
+//! Appendix A, Algorithm 7: a list after every event.
+//!
+//! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are base 2,
+//!    since levels double.
+//! 2. For each level `l`,
+//! 3. the stream is cut into blocks of `S_l = 2^{l-2} alpha sqrt(W)/(100 log W)` events,
+//! 4. with Misra-Gries on each, of threshold `phi alpha sqrt(W)/(16 S_l log^3 W)`.
+//! 5. At each time,
+//! 6. all are updated,
+//! 7. and a binary tree of blocks covers the window from the first block that starts inside it.
+//! 8. For each of these blocks `B_r`,
+//! 9. `g_i` is the estimate of key `i` in it, and
+//! 10. noise from `Lap(alpha sqrt(W)/(16 log^2 W))` is added.
+//! 11. The sum over the blocks is returned.
+//!
+//! The page prints no threshold for the list. Here it is `alpha sqrt(W)/2`: by the theorem an estimate is within
+//! that, so each key with `alpha sqrt(W)` events is listed.
+//!
+//! # What is not so
+//!
+//! - Noise is drawn afresh at every output, so that the mean of many outputs is the count itself: [`Draw`].
+//! - The scale is half of what the proof's own sensitivity asks for: [`Noise`].
+//! - The shortest block is shorter than one event unless `W` is some billions; [`Continual::published`] refuses.
+//! - The levels depend on `eps`, so that the longest block is `eps W` long. For a small `eps` a window takes many
+//!   of them, and not two a level.
+
+mod constants;
+
+pub use constants::Constants;
+
+use crate::answer::{Answer, Noise};
+use crate::key_map::KeyMap;
+use crate::laplace::laplace;
+use crate::misra_gries::MisraGries;
+use crate::preset::{Change, Refusal};
+use frostpane::noise::Entropy;
+use std::collections::{BTreeSet, VecDeque};
+
+/// When noise is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// As printed: anew for each block and key at every output. A block is in as many outputs as there are events
+    /// while it is active, and each of them tells more about the same counts.
+    EveryOutput,
+    /// As intended, and as the binary tree mechanism has it: once for each block and key, when the block is
+    /// complete. A block that still grows is left out, since with noise that stays its counts would show.
+    OncePerBlock,
+}
+
+/// Algorithm 7, in the course of a stream.
+#[derive(Clone, Debug)]
+pub struct Continual {
+    constants: Constants,
+    noise: Noise,
+    draw: Draw,
+    levels: Vec<Level>,
+    time: u64,
+}
+
+impl Continual {
+    /// Algorithm 7 with these constants, the printed noise, drawn as printed.
+    pub fn new(constants: Constants) -> Self {
+        let levels = (1..=constants.levels).map(|level| Level::new(&constants, level));
+        Self {
+            levels: levels.collect(),
+            constants,
+            noise: Noise::Printed,
+            draw: Draw::EveryOutput,
+            time: 0,
+        }
+    }
+
+    /// The constants of the page. Refuses blocks shorter than one event, and a run that could need more than
+    /// `memory` bytes.
+    pub fn published(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
+        let constants = Constants::published(alpha, epsilon, window)?;
+        let needed = constants.bytes();
+        if needed > memory as f64 {
+            let given = memory;
+            return Err(Refusal::Memory { needed, given });
+        }
+        Ok(Self::new(constants))
+    }
+
+    /// The constants that [`Constants::scaled`] chooses for so much memory.
+    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
+        Ok(Self::new(Constants::scaled(alpha, epsilon, window, memory)?))
+    }
+
+    /// Draws the noise that the algorithm or its proof states.
+    pub fn with_noise(mut self, noise: Noise) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// Draws the noise at every output or once for each block.
+    pub fn with_draw(mut self, draw: Draw) -> Self {
+        self.draw = draw;
+        self
+    }
+
+    /// The constants in force.
+    pub fn constants(&self) -> &Constants {
+        &self.constants
+    }
+
+    /// Each constant that is not the page's.
+    pub fn changes(&self) -> Vec<Change> {
+        self.constants.changes()
+    }
+
+    /// One event.
+    pub fn update(&mut self, key: u64) {
+        self.time += 1;
+        let expired = self.time.saturating_sub(self.constants.window);
+        for level in &mut self.levels {
+            level.update(key);
+            level.forget(expired);
+        }
+    }
+
+    /// The list after the last event.
+    pub fn release(&mut self, entropy: &mut impl Entropy) -> frostpane::Result<Answer> {
+        let mut keys = BTreeSet::new();
+        for (level, block) in self.active() {
+            keys.extend(
+                self.levels[level]
+                    .block(block)
+                    .misra_gries
+                    .iter()
+                    .map(|(key, _)| key),
+            );
+        }
+        let norm = (self.constants.window as f64).sqrt();
+        let bar = self.constants.alpha * norm / 2.0;
+        let mut listed = Vec::new();
+        for key in keys {
+            let noisy = self.estimate(key, entropy)?;
+            if noisy >= bar {
+                listed.push((key, noisy));
+            }
+        }
+        let answer = Answer {
+            listed,
+            noise: self.noise_scale(),
+            needed_noise: self.constants.proof_noise(),
+            norm,
+        };
+        Ok(answer.sorted())
+    }
+
+    /// Lines 8 to 11 for one key: the sum of its noisy estimates in the active blocks.
+    pub fn estimate(&mut self, key: u64, entropy: &mut impl Entropy) -> frostpane::Result<f64> {
+        let (scale, draw) = (self.noise_scale(), self.draw);
+        let mut sum = 0.0;
+        for (level, block) in self.active() {
+            let block = self.levels[level].block_mut(block);
+            sum += block.misra_gries.estimate(key) as f64 + block.noise(key, draw, scale, entropy)?;
+        }
+        Ok(sum)
+    }
+
+    /// How many blocks the window is made of now.
+    pub fn active_blocks(&self) -> usize {
+        self.active().len()
+    }
+
+    /// The memory it holds now.
+    pub fn bytes(&self) -> u64 {
+        let blocks = self
+            .levels
+            .iter()
+            .flat_map(|level| level.complete.iter().chain([&level.open]));
+        blocks.map(Block::bytes).sum()
+    }
+
+    fn noise_scale(&self) -> f64 {
+        match self.noise {
+            Noise::Printed => self.constants.printed_noise(),
+            Noise::Proof => self.constants.proof_noise(),
+        }
+    }
+
+    /// Line 7: the blocks that cover the window, each by its level and the time before its first event. The
+    /// longest complete block is taken each time; as printed, the shortest may be incomplete.
+    fn active(&self) -> Vec<(usize, u64)> {
+        let shortest = self.constants.shortest;
+        let mut before = self
+            .time
+            .saturating_sub(self.constants.window)
+            .next_multiple_of(shortest);
+        let mut active = Vec::new();
+        while before < self.time {
+            let complete =
+                |level: &Level| before.is_multiple_of(level.length) && before + level.length <= self.time;
+            match self.levels.iter().rposition(complete) {
+                Some(level) => {
+                    active.push((level, before));
+                    before += self.levels[level].length;
+                }
+                None => {
+                    if self.draw == Draw::EveryOutput {
+                        active.push((0, before));
+                    }
+                    break;
+                }
+            }
+        }
+        active
+    }
+}
+
+/// The blocks of one length.
+#[derive(Clone, Debug)]
+struct Level {
+    /// `S_l`.
+    length: u64,
+    counters: usize,
+    complete: VecDeque<Block>,
+    open: Block,
+}
+
+impl Level {
+    fn new(constants: &Constants, level: u32) -> Self {
+        let counters = constants.counters(level);
+        Self {
+            length: constants.length(level),
+            counters,
+            complete: VecDeque::new(),
+            open: Block::new(0, counters),
+        }
+    }
+
+    fn update(&mut self, key: u64) {
+        self.open.misra_gries.update(key);
+        if self.open.misra_gries.events() == self.length {
+            let next = Block::new(self.open.before + self.length, self.counters);
+            self.complete.push_back(std::mem::replace(&mut self.open, next));
+        }
+    }
+
+    /// Drops blocks that start at or before a time: the window has begun to leave them.
+    fn forget(&mut self, expired: u64) {
+        while self.complete.front().is_some_and(|block| block.before < expired) {
+            self.complete.pop_front();
+        }
+    }
+
+    fn index(&self, before: u64) -> Option<usize> {
+        let first = self.complete.front()?.before;
+        let index = (before.checked_sub(first)? / self.length) as usize;
+        (index < self.complete.len()).then_some(index)
+    }
+
+    fn block(&self, before: u64) -> &Block {
+        self.index(before)
+            .map_or(&self.open, |index| &self.complete[index])
+    }
+
+    fn block_mut(&mut self, before: u64) -> &mut Block {
+        match self.index(before) {
+            Some(index) => &mut self.complete[index],
+            None => &mut self.open,
+        }
+    }
+}
+
+/// A block of the stream.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The time before its first event.
+    before: u64,
+    misra_gries: MisraGries,
+    /// The noise of each key that was asked for, where it is drawn once.
+    drawn: KeyMap<f64>,
+}
+
+impl Block {
+    fn new(before: u64, counters: usize) -> Self {
+        Self {
+            before,
+            misra_gries: MisraGries::new(counters),
+            drawn: KeyMap::default(),
+        }
+    }
+
+    fn noise(
+        &mut self,
+        key: u64,
+        draw: Draw,
+        scale: f64,
+        entropy: &mut impl Entropy,
+    ) -> frostpane::Result<f64> {
+        match (draw, self.drawn.get(&key)) {
+            (Draw::OncePerBlock, Some(&drawn)) => Ok(drawn),
+            (Draw::OncePerBlock, None) => {
+                let drawn = laplace(scale, entropy)?;
+                self.drawn.insert(key, drawn);
+                Ok(drawn)
+            }
+            (Draw::EveryOutput, _) => laplace(scale, entropy),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        let drawn = self.drawn.len() * size_of::<(u64, f64)>();
+        let beside = size_of::<Self>() - size_of::<MisraGries>();
+        self.misra_gries.bytes() + (drawn + beside) as u64
+    }
+}

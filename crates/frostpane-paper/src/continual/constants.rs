@@ -1,0 +1,135 @@
+//! The constants of Algorithm 7.
+
+use crate::claims;
+use crate::preset::{Change, Refusal, check, finest_grain};
+
+/// The constants of Algorithm 7 and what they were chosen for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constants {
+    /// `alpha`.
+    pub alpha: f64,
+    /// `eps`.
+    pub epsilon: f64,
+    /// `W`.
+    pub window: u64,
+    /// `S_1` in whole events: `alpha sqrt(W)/(200 log W)`, rounded down.
+    pub shortest: u64,
+    /// `L`.
+    pub levels: u32,
+    /// What Misra-Gries may lose of a key in a block, in events: `phi alpha sqrt(W)/(16 log^3 W)`, which is its
+    /// threshold times `S_l` and the same at all levels.
+    pub loss: f64,
+}
+
+impl Constants {
+    /// As printed. Refuses a window whose shortest blocks have less than one event.
+    pub fn published(alpha: f64, epsilon: f64, window: u64) -> Result<Self, Refusal> {
+        check(alpha, epsilon, window)?;
+        let w = window as f64;
+        let shortest = claims::shortest_block(alpha, w);
+        if shortest < 1.0 {
+            return Err(Refusal::Window {
+                given: window,
+                least: claims::least_window_of_blocks(alpha),
+            });
+        }
+        Ok(Self {
+            alpha,
+            epsilon,
+            window,
+            shortest: shortest as u64,
+            levels: claims::levels(alpha, epsilon, w) as u32,
+            loss: claims::block_sensitivity(alpha, epsilon, w),
+        })
+    }
+
+    /// One grain `g` of events: blocks of at least `g` events, in which Misra-Gries may lose `g`, and `g` the
+    /// smallest from 1 to a quarter of the window whose worst case fits into `memory` bytes. A printed value that
+    /// is coarser stays. Levels go on until a block is `eps W` long, as on the page.
+    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
+        check(alpha, epsilon, window)?;
+        let w = window as f64;
+        let (shortest, loss) = (
+            claims::shortest_block(alpha, w),
+            claims::block_sensitivity(alpha, epsilon, w),
+        );
+        let with = |grain: f64| {
+            let shortest = shortest.max(grain).floor();
+            Self {
+                alpha,
+                epsilon,
+                window,
+                shortest: shortest as u64,
+                levels: ((epsilon * w / shortest).log2().ceil() + 1.0).max(1.0) as u32,
+                loss: loss.max(grain),
+            }
+        };
+        let coarsest = (w / 4.0).max(1.0);
+        let grain = finest_grain(1.0, coarsest, memory, |grain| with(grain).bytes())?;
+        Ok(with(grain))
+    }
+
+    /// Each constant that is not the page's.
+    pub fn changes(&self) -> Vec<Change> {
+        let w = self.window as f64;
+        let all = [
+            (
+                "events in the shortest block, alpha sqrt(W)/(200 log W)",
+                claims::shortest_block(self.alpha, w),
+                self.shortest as f64,
+            ),
+            (
+                "levels, ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2",
+                claims::levels(self.alpha, self.epsilon, w),
+                f64::from(self.levels),
+            ),
+            (
+                "loss of Misra-Gries in a block, phi alpha sqrt(W)/(16 log^3 W)",
+                claims::block_sensitivity(self.alpha, self.epsilon, w),
+                self.loss,
+            ),
+        ];
+        let changed = all.into_iter().filter(|(_, printed, scaled)| printed != scaled);
+        changed
+            .map(|(name, printed, scaled)| Change {
+                name,
+                printed,
+                scaled,
+            })
+            .collect()
+    }
+
+    /// `S_l`, for `l` from 1.
+    pub fn length(&self, level: u32) -> u64 {
+        self.shortest << (level - 1)
+    }
+
+    /// The counters of Misra-Gries on a block of level `l`: one over its threshold, and no more than the block has
+    /// events.
+    pub fn counters(&self, level: u32) -> usize {
+        let length = self.length(level);
+        ((length as f64 / self.loss).ceil() as u64).clamp(1, length) as usize
+    }
+
+    /// The most bytes there can be, as [`super::Continual::bytes`] counts them, without noise that is kept.
+    pub fn bytes(&self) -> f64 {
+        const ENTRY: f64 = 16.0;
+        const BLOCK: f64 = 96.0;
+        let level = |level: u32| {
+            let blocks = (self.window / self.length(level) + 1) as f64;
+            blocks * (BLOCK + ENTRY * self.counters(level) as f64)
+        };
+        (1..=self.levels).map(level).sum()
+    }
+
+    /// The scale of line 10: `alpha sqrt(W)/(16 log^2 W)`.
+    pub fn printed_noise(&self) -> f64 {
+        claims::block_noise(self.alpha, self.window as f64)
+    }
+
+    /// The scale that the proof asks for: the sensitivity that it states for a block, which is what Misra-Gries may
+    /// lose in it, over `eps/(2 log W)`.
+    pub fn proof_noise(&self) -> f64 {
+        2.0 * (self.window as f64).log2() * self.loss / self.epsilon
+    }
+}

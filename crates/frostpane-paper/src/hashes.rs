@@ -1,0 +1,120 @@
+//! The random functions `s^(j): [n] -> {-1,+1}` and `h^(j): [n] -> [b]`.
+
+/// The random sign vectors and hash functions that the instances of a sketch share.
+///
+/// The page draws them afresh for each instance. Here all instances, whatever time they start at, use the
+/// same ones, so that they are evaluated once an event. An accuracy bound holds for each instance by itself;
+/// that all of them hold at once is a union bound, which asks for no independence between instances.
+///
+/// The functions are a keyed mixer (the finaliser of splitmix64) that stands in for truly random ones.
+#[derive(Clone, Debug)]
+pub struct Hashes {
+    signs: u64,
+    buckets: u64,
+}
+
+/// The step of splitmix64.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hashes {
+    /// The functions that belong to a seed.
+    pub fn new(seed: u64) -> Self {
+        let start = mix(seed);
+        Self {
+            signs: draw(start, 0),
+            buckets: draw(start, 1),
+        }
+    }
+
+    /// `s^(row)(key)`: +1 or -1.
+    pub fn sign(&self, row: usize, key: u64) -> i64 {
+        let bit = self.signs(row / 64, key) >> (row % 64) & 1;
+        1 - 2 * bit as i64
+    }
+
+    /// The signs of the rows `64 word` to `64 word + 63`, the first in the lowest bit; a set bit is -1.
+    pub fn signs(&self, word: usize, key: u64) -> u64 {
+        draw(mix(key ^ self.signs), word as u64)
+    }
+
+    /// The signs of the first `64 words.len()` rows.
+    pub fn fill_signs(&self, key: u64, words: &mut [u64]) {
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = self.signs(index, key);
+        }
+    }
+
+    /// `h^(row)(key)`: one of the buckets `0..b`.
+    pub fn bucket(&self, row: usize, key: u64, b: usize) -> usize {
+        let hash = draw(mix(key ^ self.buckets), row as u64);
+        ((u128::from(hash) * b as u128) >> 64) as usize
+    }
+}
+
+fn draw(start: u64, index: u64) -> u64 {
+    mix(start.wrapping_add(STEP.wrapping_mul(index.wrapping_add(1))))
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_is_its_bit() {
+        let hashes = Hashes::new(7);
+        for row in 0..200 {
+            let bit = hashes.signs(row / 64, 99) >> (row % 64) & 1;
+            assert_eq!(hashes.sign(row, 99), if bit == 1 { -1 } else { 1 });
+        }
+    }
+
+    /// 281 binomial counts, each within five standard deviations: one choice of seed in 6000 would fail by
+    /// chance. Catches a sign or bucket that depends on too little, and signs that are buckets.
+    #[test]
+    fn signs_and_buckets_are_even_and_pairwise_unrelated() {
+        const KEYS: u64 = 40_000;
+        let hashes = Hashes::new(1);
+        let near = |count: i64, p: f64| {
+            let (mean, deviation) = (KEYS as f64 * p, (KEYS as f64 * p * (1.0 - p)).sqrt());
+            assert!(
+                (count as f64 - mean).abs() <= 5.0 * deviation,
+                "{count}, expected {mean}"
+            );
+        };
+        let count = |test: &dyn Fn(u64) -> bool| (0..KEYS).filter(|&key| test(key)).count() as i64;
+        near(
+            count(&|key| hashes.bucket(0, key, 2) == 0 && hashes.sign(63, key) == 1),
+            0.25,
+        );
+        for row in 0..40 {
+            near(count(&|key| hashes.sign(row, key) == 1), 0.5);
+            near(
+                count(&|key| hashes.sign(row, key) == hashes.sign(row + 1, key)),
+                0.5,
+            );
+            near(
+                count(&|key| hashes.sign(row, key) == hashes.sign(row, key + 1)),
+                0.5,
+            );
+            near(count(&|key| hashes.bucket(row, key, 10) == row % 10), 0.1);
+            near(
+                count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row + 1, key, 10)),
+                0.1,
+            );
+            near(
+                count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row, key + 1, 10)),
+                0.1,
+            );
+            near(
+                count(&|key| hashes.bucket(row, key, 2) == 0 && hashes.sign(row, key) == 1),
+                0.25,
+            );
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What Algorithm 5 keeps from a timestamp on: AMS, CountSketch, and the Counters of the keys that it reports.
+//!
+//! AMS sees each event when it takes place, since the histogram deletes by its norm. CountSketch and the Counters
+//! may lag behind and catch up on a run of events, with the norm that there was at each of them. There are hundreds
+//! of instances: one after the other they stay in the processor's cache, and most are deleted before they begin.
+
+use super::Constants;
+use crate::ams::Ams;
+use crate::count_sketch::{CountSketch, Estimator};
+use crate::counter::Counter;
+use crate::form::Form;
+use crate::hashes::Hashes;
+use crate::key_map::KeyMap;
+use crate::smooth_histogram::Instance;
+
+/// An event with the values of the random functions at its key, found once for all instances.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    time: u64,
+    key: u64,
+    signs: Vec<u64>,
+    positions: Vec<(usize, i64)>,
+}
+
+impl Event {
+    pub(crate) fn new(constants: &Constants) -> Self {
+        Self {
+            time: 0,
+            key: 0,
+            signs: vec![0; Ams::words(constants.sums())],
+            positions: Vec::with_capacity(constants.rows),
+        }
+    }
+
+    pub(crate) fn set(&mut self, hashes: &Hashes, constants: &Constants, time: u64, key: u64) {
+        (self.time, self.key) = (time, key);
+        hashes.fill_signs(key, &mut self.signs);
+        constants.shape().positions(hashes, key, &mut self.positions);
+    }
+}
+
+/// What all instances have in common.
+pub(crate) struct Shared<'a> {
+    pub(crate) constants: &'a Constants,
+    pub(crate) hashes: &'a Hashes,
+    pub(crate) estimator: Estimator,
+}
+
+/// AMS, CountSketch and Counters.
+#[derive(Clone, Debug)]
+pub(crate) struct Sketches {
+    ams: Ams,
+    /// The largest norm that AMS has estimated.
+    norm: f64,
+    /// This norm after each event that CountSketch has not seen.
+    deferred: Vec<f64>,
+    count_sketch: CountSketch,
+    counters: KeyMap<Counter>,
+    /// How many Counters there may be before those of unreported keys go.
+    room: usize,
+    /// Whether CountSketch has seen an event.
+    begun: bool,
+}
+
+impl Sketches {
+    pub(crate) fn new(constants: &Constants) -> Self {
+        Self {
+            ams: Ams::new(constants.sums()),
+            norm: 0.0,
+            deferred: Vec::new(),
+            count_sketch: CountSketch::new(constants.shape()),
+            counters: KeyMap::default(),
+            room: constants.most_keys(),
+            begun: false,
+        }
+    }
+
+    /// An event took place: AMS sees it now, the rest later.
+    pub(crate) fn defer(&mut self, event: &Event, shared: &Shared<'_>) {
+        self.ams.update_signs(&event.signs);
+        self.norm = self.norm.max(shared.constants.norm(&self.ams));
+        self.deferred.push(self.norm);
+    }
+
+    /// Sees the deferred events, which are the last of `recent`.
+    pub(crate) fn catch_up(&mut self, recent: &[Event], shared: &Shared<'_>) {
+        self.begun |= !self.deferred.is_empty();
+        let mut norms = std::mem::take(&mut self.deferred);
+        for (event, &norm) in recent[recent.len() - norms.len()..].iter().zip(&norms) {
+            self.see(event, norm, shared);
+        }
+        norms.clear();
+        self.deferred = norms;
+    }
+
+    fn see(&mut self, event: &Event, norm: f64, shared: &Shared<'_>) {
+        let Shared {
+            constants, estimator, ..
+        } = *shared;
+        self.count_sketch.update_at(&event.positions);
+        let error = constants.counter * norm;
+        if let Some(counter) = self.counters.get_mut(&event.key) {
+            count(counter, event.time, error);
+        } else if self.count_sketch.estimate_at(&event.positions, estimator) >= constants.threshold * norm {
+            self.make_room(norm, shared);
+            let counter = self.counters.entry(event.key).or_insert(Counter::new(error));
+            count(counter, event.time, error);
+        }
+    }
+
+    /// Drops the Counters of keys that are no longer reported, where there are too many.
+    fn make_room(&mut self, norm: f64, shared: &Shared<'_>) {
+        if self.counters.len() < self.room {
+            return;
+        }
+        let mut counters = std::mem::take(&mut self.counters);
+        counters.retain(|&key, _| self.reports(key, norm, shared));
+        let error = shared.constants.counter * norm;
+        counters.values_mut().for_each(|counter| counter.set_error(error));
+        self.room = shared.constants.most_keys().max(2 * counters.len());
+        self.counters = counters;
+    }
+
+    /// Whether CountSketch reports a key.
+    fn reports(&self, key: u64, norm: f64, shared: &Shared<'_>) -> bool {
+        let estimate = self.count_sketch.estimate(shared.hashes, key, shared.estimator);
+        estimate >= shared.constants.threshold * norm
+    }
+
+    /// Each reported key with its Counter's estimate from `start` on. To be asked when it has caught up.
+    pub(crate) fn estimates(&self, start: u64, form: Form, shared: &Shared<'_>) -> Vec<(u64, u64)> {
+        let counters = self.counters.iter();
+        counters
+            .filter(|&(&key, _)| self.reports(key, self.norm, shared))
+            .map(|(&key, counter)| (key, counter.estimate(start, form)))
+            .collect()
+    }
+}
+
+/// An occurrence. `M` follows the norm, in steps of an eighth.
+fn count(counter: &mut Counter, time: u64, error: f64) {
+    counter.update(time);
+    if error > 1.125 * counter.error() {
+        counter.set_error(error);
+    }
+}
+
+impl Instance for Sketches {
+    fn value(&self) -> f64 {
+        self.norm
+    }
+
+    fn clear(&mut self) {
+        self.ams.clear();
+        self.norm = 0.0;
+        self.deferred.clear();
+        if self.begun {
+            self.count_sketch.clear();
+            self.counters.clear();
+        }
+        self.begun = false;
+    }
+
+    fn bytes(&self) -> u64 {
+        let beside =
+            self.counters.len() * size_of::<u64>() + size_of_val(&self.deferred[..]) + size_of::<Self>();
+        let counters: u64 = self.counters.values().map(Counter::bytes).sum();
+        self.ams.bytes() + self.count_sketch.bytes() + counters + beside as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::l2::Composition;
+
+    /// One instance catches up after each event and one after each 37; then again with a new one beside one that was
+    /// cleared.
+    #[test]
+    fn it_matters_not_when_an_instance_catches_up() {
+        let constants = Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
+        let hashes = Hashes::new(2);
+        let shared = Shared {
+            constants: &constants,
+            hashes: &hashes,
+            estimator: Estimator::MedianOfSigned,
+        };
+        let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
+        for round in 1..3 {
+            let mut recent = Vec::new();
+            for t in 1..=37 * 100 {
+                let mut event = Event::new(&constants);
+                event.set(&hashes, &constants, t, t * t * round % 1_009 % (1 + t % 50));
+                eager.defer(&event, &shared);
+                eager.catch_up(std::slice::from_ref(&event), &shared);
+                lazy.defer(&event, &shared);
+                recent.push(event);
+                if t % 37 == 0 {
+                    lazy.catch_up(&recent, &shared);
+                    recent.clear();
+                    let [mut one, mut other] =
+                        [&eager, &lazy].map(|sketches| sketches.estimates(t / 2, Form::Intended, &shared));
+                    one.sort_unstable();
+                    other.sort_unstable();
+                    assert!(!one.is_empty());
+                    assert_eq!(one, other, "time {t}");
+                }
+            }
+            eager = Sketches::new(&constants);
+            lazy.clear();
+        }
+    }
+
+    /// Key after key has its burst and is soon outgrown. What is no longer reported goes, and those that are stay.
+    #[test]
+    fn counters_of_outgrown_keys_go() {
+        let constants = Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
+        let hashes = Hashes::new(3);
+        let shared = Shared {
+            constants: &constants,
+            hashes: &hashes,
+            estimator: Estimator::MedianOfSigned,
+        };
+        let (mut sketches, mut event) = (Sketches::new(&constants), Event::new(&constants));
+        let (mut t, mut keys) = (0, 0);
+        while t < 30_000 {
+            keys += 1;
+            for _ in 0..=(2.0 * constants.threshold * sketches.norm) as u64 {
+                t += 1;
+                event.set(&hashes, &constants, t, keys);
+                sketches.defer(&event, &shared);
+                sketches.catch_up(std::slice::from_ref(&event), &shared);
+            }
+            assert!(sketches.counters.len() <= 2 * constants.most_keys());
+            assert!(sketches.counters.contains_key(&keys));
+        }
+        let estimates = sketches.estimates(1, Form::Intended, &shared);
+        assert!(
+            estimates.len() < sketches.counters.len(),
+            "some are outgrown and not yet gone"
+        );
+        assert!(
+            estimates
+                .iter()
+                .all(|&(key, _)| sketches.reports(key, sketches.norm, &shared))
+        );
+        assert!(
+            keys > 2 * constants.most_keys() as u64,
+            "{keys} keys, room for {}",
+            constants.most_keys()
+        );
+    }
+}

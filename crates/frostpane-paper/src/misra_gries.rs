@@ -1,0 +1,104 @@
+//! Misra-Gries, the deterministic algorithm for `L_1`-heavy hitters of Section 4.
+//!
+//! `c` counters. A key that has one adds to it; one that finds a counter free takes it; one that finds none
+//! free takes 1 from all, and its own event is dropped.
+//!
+//! # Accuracy
+//!
+//! After `n` events, `f - n/(c+1) <= estimate <= f`: each round of decrements takes `c + 1` events away. With
+//! `c = 1/alpha` the error is below `alpha n`.
+//!
+//! # Where the page is wrong
+//!
+//! It states without proof that the table has `L_1` sensitivity `alpha m` on a stream of length `m`. One
+//! event can decide whether all `c` counters are decremented, and with `c = 1/alpha` two tables then differ
+//! by `c + 1`, more than `alpha m` for every stream shorter than `c (c+1)`. For longer ones `alpha m` is more
+//! than enough: over all small streams the distance is never above `c + 1`.
+
+use std::collections::BTreeMap;
+
+/// The counters.
+#[derive(Clone, Debug)]
+pub struct MisraGries {
+    counters: usize,
+    table: BTreeMap<u64, u64>,
+    decrements: u64,
+    events: u64,
+}
+
+impl MisraGries {
+    /// `c` counters, all free.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn new(counters: usize) -> Self {
+        assert!(counters > 0, "Misra-Gries needs at least one counter");
+        Self {
+            counters,
+            table: BTreeMap::new(),
+            decrements: 0,
+            events: 0,
+        }
+    }
+
+    /// `c = ceil(1/alpha)`.
+    pub fn for_threshold(alpha: f64) -> Self {
+        Self::new((1.0 / alpha).ceil() as usize)
+    }
+
+    /// One event.
+    pub fn update(&mut self, key: u64) {
+        self.events += 1;
+        if let Some(count) = self.table.get_mut(&key) {
+            *count += 1;
+        } else if self.table.len() < self.counters {
+            self.table.insert(key, 1);
+        } else {
+            self.decrement();
+        }
+    }
+
+    /// The estimated frequency: zero for a key without a counter.
+    pub fn estimate(&self, key: u64) -> u64 {
+        self.table.get(&key).copied().unwrap_or(0)
+    }
+
+    /// The keys that have a counter, by rising key, with their estimates.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
+        self.table.iter().map(|(&key, &count)| (key, count))
+    }
+
+    /// How often all counters were decremented: no estimate is lower than the frequency by more.
+    pub fn decrements(&self) -> u64 {
+        self.decrements
+    }
+
+    /// `n`: how many events there were.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// `c`.
+    pub fn counters(&self) -> usize {
+        self.counters
+    }
+
+    /// The memory that its entries hold.
+    pub fn bytes(&self) -> u64 {
+        (size_of::<Self>() + self.table.len() * size_of::<(u64, u64)>()) as u64
+    }
+
+    /// Back to an empty stream.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.counters);
+    }
+
+    fn decrement(&mut self) {
+        self.decrements += 1;
+        self.table.retain(|_, count| {
+            *count -= 1;
+            *count > 0
+        });
+    }
+}

@@ -1,0 +1,138 @@
+//! Streams, and what they hold exactly.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::collections::HashMap;
+
+use frostpane_paper::{Ams, Hashes, Instance};
+
+/// A repeatable draw from `0..bound`.
+pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
+    Hashes::new(seed ^ 0x5eed).bucket(0, index, bound as usize) as u64
+}
+
+/// A stream of `length` events for each shape that has a chance to fool a smooth histogram.
+pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
+    let burst = |from: u64, to: u64| {
+        (1..=length)
+            .map(move |t| if (from..to).contains(&t) { 0 } else { t })
+            .collect::<Vec<_>>()
+    };
+    let rounded_log = |t: u64| u64::from((length - t).max(1).ilog2());
+    vec![
+        ("all keys differ", (1..=length).collect()),
+        ("one key", vec![7; length as usize]),
+        ("few keys in turn", (1..=length).map(|t| t % 5).collect()),
+        ("an early burst", burst(1, length / 2)),
+        ("a burst in the middle", burst(length / 3, 2 * length / 3)),
+        ("a late burst", burst(length - length / 10, length - length / 20)),
+        ("a burst, silence, the same key again", burst_again(length)),
+        ("geometric bursts", (1..=length).map(rounded_log).collect()),
+        (
+            "growing bursts",
+            (1..=length).map(|t| u64::from(t.ilog2())).collect(),
+        ),
+        ("uniform keys", (1..=length).map(|t| draw(1, t, 50)).collect()),
+        ("skewed keys", (1..=length).map(|t| skewed(2, t)).collect()),
+    ]
+}
+
+/// A key with probability about `1/(k (k+1))`.
+pub fn skewed(seed: u64, t: u64) -> u64 {
+    1_000_000 / (1 + draw(seed, t, 1_000_000))
+}
+
+/// A burst of key 0 before the second half, distinct keys, and key 0 at the very end: once the window has
+/// lost the burst, what is left of the key still makes it matter.
+fn burst_again(length: u64) -> Vec<u64> {
+    let quarter = length / 4;
+    (1..=length)
+        .map(|t| if t < quarter || t > 3 * quarter { 0 } else { t })
+        .collect()
+}
+
+/// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is
+/// unused.
+pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
+    let mut norms = vec![0.0; stream.len() + 1];
+    let mut exact = ExactL2::default();
+    for (index, &key) in stream.iter().enumerate().rev() {
+        exact.add(key);
+        norms[index + 1] = exact.value();
+    }
+    norms
+}
+
+/// The exact second moment of what it was fed, with `L_2` for its value.
+#[derive(Clone, Debug, Default)]
+pub struct ExactL2 {
+    counts: HashMap<u64, u64>,
+    f2: u64,
+}
+
+impl ExactL2 {
+    pub fn add(&mut self, key: u64) {
+        let count = self.counts.entry(key).or_default();
+        *count += 1;
+        self.f2 += 2 * *count - 1;
+    }
+
+    pub fn f2(&self) -> f64 {
+        self.f2 as f64
+    }
+
+    pub fn f4(&self) -> f64 {
+        self.counts.values().map(|&count| (count as f64).powi(4)).sum()
+    }
+}
+
+impl Instance for ExactL2 {
+    fn value(&self) -> f64 {
+        (self.f2 as f64).sqrt()
+    }
+
+    fn clear(&mut self) {
+        self.counts.clear();
+        self.f2 = 0;
+    }
+
+    fn bytes(&self) -> u64 {
+        16 * self.counts.len() as u64
+    }
+}
+
+/// The number of events, which is `L_1`.
+#[derive(Clone, Debug, Default)]
+pub struct ExactL1(pub u64);
+
+impl Instance for ExactL1 {
+    fn value(&self) -> f64 {
+        self.0 as f64
+    }
+
+    fn clear(&mut self) {
+        self.0 = 0;
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// AMS, with its estimate of `L_2` for its value.
+#[derive(Clone, Debug)]
+pub struct AmsL2(pub Ams);
+
+impl Instance for AmsL2 {
+    fn value(&self) -> f64 {
+        self.0.l2()
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+}

@@ -1,0 +1,534 @@
+//! The private algorithms, without noise and with it.
+
+use frostpane::Result;
+use frostpane::noise::{Entropy, InsecureSeededEntropy};
+use frostpane_paper::continual::{self, Draw};
+use frostpane_paper::l2::{self, Composition};
+use frostpane_paper::laplace::laplace;
+use frostpane_paper::{Continual, L1, L2, Noise, Refusal, l1};
+use std::collections::HashMap;
+
+/// Always the middle of the distribution: noise of nothing.
+struct Median;
+
+impl Entropy for Median {
+    fn word(&mut self) -> Result<u64> {
+        Ok(1 << 63)
+    }
+}
+
+/// These words, and then the middle.
+struct Script(Vec<u64>);
+
+impl Entropy for Script {
+    fn word(&mut self) -> Result<u64> {
+        Ok(if self.0.is_empty() {
+            1 << 63
+        } else {
+            self.0.remove(0)
+        })
+    }
+}
+
+/// Keys with shares in per mille, and the rest spread over 3,000 keys from 10,000 on.
+fn planted(events: usize, shares: &[(u64, u64)], seed: u64) -> Vec<u64> {
+    let mut entropy = InsecureSeededEntropy::new(seed);
+    let mut draw = |bound| entropy.below(bound).unwrap();
+    let mut event = || {
+        let mut mille = draw(1_000);
+        for &(key, share) in shares {
+            if mille < share {
+                return key;
+            }
+            mille -= share;
+        }
+        10_000 + draw(3_000)
+    };
+    (0..events).map(|_| event()).collect()
+}
+
+fn counts(events: &[u64]) -> HashMap<u64, u64> {
+    let mut counts = HashMap::new();
+    for &key in events {
+        *counts.entry(key).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn l2_norm(counts: &HashMap<u64, u64>) -> f64 {
+    counts
+        .values()
+        .map(|&count| (count as f64).powi(2))
+        .sum::<f64>()
+        .sqrt()
+}
+
+fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
+    let mut keys: Vec<u64> = listed.iter().map(|&(key, _)| key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Old keys that left the window, keys that are heavy in it, and keys below the bar: 6 has 0.6 `alpha L_2` at
+/// `alpha = 0.2`.
+fn stream(window: usize, seed: u64) -> Vec<u64> {
+    let mut stream = planted(window, &[(1, 300), (2, 200), (3, 100)], seed);
+    stream.extend(planted(
+        window,
+        &[(3, 200), (4, 120), (5, 80), (6, 30), (7, 8)],
+        seed + 1,
+    ));
+    stream
+}
+
+fn small_l2(seed: u64) -> L2 {
+    L2::scaled(0.2, 1.0, 100_000, 16_000_000, Composition::Basic)
+        .unwrap()
+        .with_seed(seed)
+}
+
+#[test]
+fn l2_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
+    const WINDOW: usize = 8_000;
+    for seed in 0..3 {
+        let stream = stream(WINDOW, 10 * seed);
+        let mut l2 = small_l2(seed);
+        stream.iter().for_each(|&key| l2.update(key));
+        let answer = l2.query(WINDOW as u64, &mut Median).unwrap();
+        let truth = counts(&stream[WINDOW..]);
+        let norm = l2_norm(&truth);
+        assert!(
+            (answer.norm / norm - 1.0).abs() < 0.25,
+            "{} for {norm}",
+            answer.norm
+        );
+        assert_eq!(
+            keys(&answer.listed),
+            [3, 4, 5],
+            "seed {seed}, norm {norm}, {truth:?}"
+        );
+        for (key, count) in answer.listed {
+            let error = (truth[&key] as f64 - count).abs();
+            let bound = (l2.constants().counter + l2.constants().threshold) * answer.norm;
+            assert!(
+                error <= bound,
+                "key {key}: {count} for {}, off by more than {bound}",
+                truth[&key]
+            );
+        }
+    }
+}
+
+/// Every window of a stream whose heavy key changes halfway: a Counter answers for the window, where CountSketch
+/// from `t_a` on would not.
+#[test]
+fn l2_answers_for_any_window_at_the_end() {
+    let stream = stream(6_000, 77);
+    let mut l2 = small_l2(5);
+    stream.iter().for_each(|&key| l2.update(key));
+    for window in [500, 2_000, 5_000, 6_000, 9_000, 12_000, 50_000] {
+        let answer = l2.query(window as u64, &mut Median).unwrap();
+        let truth = counts(&stream[stream.len().saturating_sub(window)..]);
+        let norm = l2_norm(&truth);
+        for (&key, &count) in &truth {
+            let listed = answer.listed.iter().any(|listed| listed.0 == key);
+            let share = count as f64 / norm;
+            assert!(
+                listed || share < 1.3 * 0.2,
+                "window {window}: {key} has {share} of the norm"
+            );
+            assert!(
+                !listed || share > 0.1,
+                "window {window}: {key} has {share} of the norm"
+            );
+        }
+        assert!(answer.listed.iter().all(|(key, _)| truth.contains_key(key)));
+    }
+}
+
+/// 400 times key 8 just before the window, which adds little to the norm, so that the timestamp before the window is
+/// before these too. CountSketch reports 8; its Counter says that none of it is in the window.
+#[test]
+fn l2_counts_nothing_from_before_the_window() {
+    let mut l2 = small_l2(1);
+    let before = planted(2_000, &[(9, 500)], 1)
+        .into_iter()
+        .chain((0..400).map(|_| 8));
+    before
+        .chain(planted(2_000, &[(9, 500)], 2))
+        .for_each(|key| l2.update(key));
+    assert!(l2.estimates(2_401).contains(&(8, 0)), "{:?}", l2.estimates(2_401));
+    assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
+}
+
+/// Key 2 is brought to the bar exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one at a time: each
+/// decides by itself, on its own side of line 9.
+#[test]
+fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
+    const MIDDLE: u64 = 1 << 63;
+    let mut l2 = small_l2(3);
+    (0..4_000).for_each(|_| l2.update(1));
+    while keys(&l2.query(9_999, &mut Median).unwrap().listed) != [1, 2] {
+        l2.update(2);
+    }
+    let lists = |x: u64, y: u64, z: u64| {
+        let mut script = Script(vec![x, MIDDLE, MIDDLE, y, z]);
+        keys(&l2.query(9_999, &mut script).unwrap().listed) == [1, 2]
+    };
+    assert!(lists(MIDDLE, MIDDLE, MIDDLE));
+    assert!(!lists(u64::MAX, MIDDLE, MIDDLE) && lists(0, MIDDLE, MIDDLE));
+    assert!(!lists(MIDDLE, u64::MAX, MIDDLE) && lists(MIDDLE, 0, MIDDLE));
+    assert!(lists(MIDDLE, MIDDLE, u64::MAX) && !lists(MIDDLE, MIDDLE, 0));
+
+    let listed = |z| {
+        l2.query(9_999, &mut Script(vec![0, MIDDLE, MIDDLE, 0, z]))
+            .unwrap()
+    };
+    let [plain, noisy] = [MIDDLE, u64::MAX].map(|z| listed(z).listed[1].1);
+    let scale = listed(MIDDLE).noise;
+    let draw = laplace(scale, &mut Script(vec![u64::MAX])).unwrap();
+    assert!((noisy - plain - draw).abs() < 1e-6);
+}
+
+#[test]
+fn answers_say_which_noise_they_have_and_need() {
+    let mut l2 = small_l2(3);
+    (0..500).for_each(|t| l2.update(t % 3));
+    let printed = l2.query(500, &mut Median).unwrap();
+    let [_, scale] = l2.constants().printed_noise(printed.norm);
+    let [_, needed] = l2.constants().proof_noise(printed.norm);
+    assert_eq!((printed.noise, printed.needed_noise), (scale, needed));
+    let proof = l2.with_noise(Noise::Proof).query(500, &mut Median).unwrap();
+    assert_eq!((proof.noise, proof.needed_noise), (needed, needed));
+
+    let l1 = L1::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap();
+    let printed = l1.query(1, &mut Median).unwrap();
+    assert_eq!(
+        (printed.noise, printed.needed_noise),
+        (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0)
+    );
+    let proof = l1.with_noise(Noise::Proof).query(1, &mut Median).unwrap();
+    assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
+}
+
+#[test]
+fn scaled_l2_has_one_grain() {
+    for memory in [16_000_000, 64_000_000, 10_000_000_000] {
+        let l2 = l2::Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
+        let grain = l2.rho;
+        assert_eq!(
+            (l2.ams, l2.threshold, l2.counter),
+            (grain.min(0.25), 0.05 * grain, 0.05 * grain / 2.0)
+        );
+        assert_eq!(l2.beta(), grain * grain / 2.0);
+        assert_eq!(l2.changes().len(), 7);
+        assert!(l2.bytes() <= memory as f64 && l2.bytes() > 0.99 * memory as f64);
+    }
+}
+
+#[test]
+fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
+    const WINDOW: usize = 20_000;
+    let published = L1::published(0.1, 1.0, 100_000, 1 << 30).unwrap();
+    let scaled = L1::scaled(0.1, 1.0, 100_000, 6_000_000).unwrap();
+    assert!(published.changes().is_empty());
+    assert!(!scaled.changes().is_empty());
+    for (mut l1, seed) in [(published, 1), (scaled.clone(), 2), (scaled, 3)] {
+        let stream = stream(WINDOW, 100 * seed);
+        stream.iter().for_each(|&key| l1.update(key));
+        let answer = l1.query(WINDOW as u64, &mut Median).unwrap();
+        let truth = counts(&stream[WINDOW..]);
+        assert_eq!(keys(&answer.listed), [3, 4, 5], "5 has 0.8 alpha W, above 3/4");
+        let constants = l1.constants();
+        let length = (1.0 + constants.ratio) * WINDOW as f64;
+        for (key, count) in answer.listed {
+            let error = truth[&key] as f64 - count;
+            let bound = (constants.counter + constants.misra_gries) * length;
+            assert!(
+                (-1e-6..=bound).contains(&error),
+                "key {key}: {count} for {}",
+                truth[&key]
+            );
+        }
+    }
+}
+
+/// Line 1 at every time: each timestamp but the first and the last is needed, and they depend on nothing but time.
+#[test]
+fn l1_finds_the_timestamp_before_the_window() {
+    let mut l1 = L1::published(0.5, 1.0, 10_000, 1 << 30).unwrap();
+    for t in 1..=3_000_u64 {
+        l1.update(t % 2);
+    }
+    for window in 1..=3_000_u64 {
+        let all: u64 = l1
+            .estimates(3_000 - window + 1)
+            .iter()
+            .map(|estimate| estimate.1)
+            .sum();
+        let slack = 2.0 * (0.5 / 32.0) * 1.01 * (window + 1) as f64;
+        assert!(
+            all <= window && (window - all) as f64 <= slack,
+            "window {window}: {all}"
+        );
+    }
+    let bound = 2.0 + 2.0 * 3_000_f64.ln() / 0.01_f64.ln_1p();
+    assert!(
+        (300.0..=bound).contains(&(l1.timestamps() as f64)),
+        "{}",
+        l1.timestamps()
+    );
+}
+
+#[test]
+fn a_stream_of_nothing_lists_nothing() {
+    assert!(small_l2(0).query(10, &mut Median).unwrap().listed.is_empty());
+    let l1 = L1::published(0.5, 1.0, 100, 1 << 30).unwrap();
+    assert!(l1.query(10, &mut Median).unwrap().listed.is_empty());
+    assert!(l1.query(0, &mut Median).unwrap().listed.is_empty());
+}
+
+#[test]
+fn published_l2_refuses_and_says_how_much_it_needs() {
+    let refusal = L2::published(0.1, 1.0, 1_000_000_000, 64_000_000, Composition::Basic).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "these constants need 59.7 YB, and 64.0 MB were given: give more memory or take scaled constants"
+    );
+    let easiest = L2::published(0.9, 10.0, 100, u64::MAX, Composition::Advanced);
+    assert!(matches!(easiest, Ok(_) | Err(Refusal::Memory { .. })));
+}
+
+#[test]
+fn published_l1_refuses_and_says_how_much_it_needs() {
+    let refusal = L1::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "these constants need 155 MB, and 64.0 MB were given: give more memory or take scaled constants"
+    );
+}
+
+#[test]
+fn published_continual_refuses_blocks_shorter_than_an_event() {
+    let refusal = Continual::published(0.1, 1.0, 1_000_000, u64::MAX).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "a window of 1000000 events has blocks shorter than one event: the least window is 4.077e9"
+    );
+    let refusal = Continual::published(0.1, 1.0, 10_000_000_000, 64_000_000).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::Memory { needed, .. } if needed > 1e12),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn parameters_outside_the_page_are_refused() {
+    for (alpha, epsilon, m) in [
+        (0.0, 1.0, 100),
+        (1.0, 1.0, 100),
+        (0.1, 0.0, 100),
+        (0.1, f64::NAN, 100),
+        (0.1, 1.0, 2),
+    ] {
+        assert!(matches!(
+            l1::Constants::published(alpha, epsilon, m),
+            Err(Refusal::Parameter(_))
+        ));
+        assert!(matches!(
+            l2::Constants::scaled(alpha, epsilon, m, 1 << 30, Composition::Basic),
+            Err(Refusal::Parameter(_))
+        ));
+    }
+}
+
+/// Streams of one key, of few, of many and of ever new keys: never more than the plan, and the plan never more than
+/// was given.
+#[test]
+fn memory_stays_within_what_was_given() {
+    const MEMORY: u64 = 4_000_000;
+    let streams: [fn(u64) -> u64; 4] = [|_| 1, |t| t % 7, |t| t * t % 10_007, |t| t];
+    for (number, key) in streams.into_iter().enumerate() {
+        let mut l1 = L1::scaled(0.1, 1.0, 30_000, MEMORY).unwrap();
+        let mut l2 = L2::scaled(0.3, 1.0, 6_000, MEMORY, Composition::Advanced).unwrap();
+        let mut continual = Continual::scaled(0.1, 1.0, 10_000, MEMORY).unwrap();
+        assert!(l1.constants().bytes() <= MEMORY as f64 && l2.constants().bytes() <= MEMORY as f64);
+        for t in 1..=30_000_u64 {
+            l1.update(key(t));
+            continual.update(key(t));
+            if t <= 6_000 {
+                l2.update(key(t));
+            }
+            if t % 1_500 == 0 {
+                for (name, bytes) in [
+                    ("L1", l1.bytes()),
+                    ("L2", l2.bytes()),
+                    ("continual", continual.bytes()),
+                ] {
+                    assert!(bytes <= MEMORY, "stream {number}, time {t}: {name} holds {bytes}");
+                }
+            }
+        }
+        assert!(l1.timestamps() as f64 <= l1.constants().timestamps());
+        assert!(l2.timestamps() as f64 <= l2.constants().timestamps());
+    }
+}
+
+#[test]
+fn more_memory_is_never_less_accurate() {
+    let at = |memory| {
+        let l2 = l2::Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
+        let l1 = l1::Constants::scaled(0.05, 1.0, 10_000_000, memory).unwrap();
+        (l2.rho, l1.ratio)
+    };
+    let (small, middle, large) = (at(16_000_000), at(64_000_000), at(1_000_000_000));
+    assert!(small.0 > middle.0 && middle.0 > large.0);
+    assert!(small.1 >= middle.1 && middle.1 > large.1);
+    assert_eq!(large.1, 0.01, "the printed constants fit");
+}
+
+/// Two streams of 33 events that differ in the last: key 7 for key 8. Key 7 is listed in the first with the
+/// probability that the noise carries one event over the bar, and in the second it cannot be. No noise helps: the
+/// proof's does not either.
+#[test]
+fn l1_lists_a_key_in_one_of_two_neighbours_only() {
+    let run = |last: u64, noise| {
+        let mut l1 = L1::published(0.5, 0.05, 40, 1 << 30).unwrap().with_noise(noise);
+        (0..32).map(|_| 1).chain([last]).for_each(|key| l1.update(key));
+        l1
+    };
+    for noise in [Noise::Printed, Noise::Proof] {
+        let (with, without) = (run(7, noise), run(8, noise));
+        let scale = with.query(33, &mut Median).unwrap().noise;
+        let chance = (-(0.75 * 0.5 * 33.0 - 1.0) / scale).exp() / 2.0;
+        assert!(chance > 0.1);
+        let mut entropy = InsecureSeededEntropy::new(3);
+        let mut times = |l1: &L1| {
+            let lists = |_: &u32| keys(&l1.query(33, &mut entropy).unwrap().listed).contains(&7);
+            (0..10_000).filter(lists).count() as f64
+        };
+        // 6 standard deviations of at most 50.
+        assert!((times(&with) - 10_000.0 * chance).abs() < 300.0);
+        assert_eq!(times(&without), 0.0);
+    }
+}
+
+/// 32 keys once each fill Misra-Gries with `16/alpha = 32` counters. A 33rd event of one of them leaves all
+/// reported; of another key, none.
+#[test]
+fn one_event_decides_about_all_keys_of_misra_gries() {
+    let reported = |last: u64| {
+        let mut l1 = L1::published(0.5, 1.0, 40, 1 << 30).unwrap();
+        (1..=32).chain([last]).for_each(|key| l1.update(key));
+        l1.estimates(1).len()
+    };
+    assert_eq!((reported(1), reported(99)), (32, 0));
+}
+
+/// 20,000 times the same key, and the same stream with another key first. In a window of 19,999 events the two
+/// streams are equal: what differs has left. One Counter has a timestamp at the window's start and the other has its
+/// next one 280 events later, near `alpha W/32 = 312`; the proof says that nothing moves by more than 2.
+#[test]
+fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
+    const WINDOW: u64 = 19_999;
+    let estimate = |first: u64| {
+        let mut l1 = L1::published(0.5, 1.0, 20_000, 1 << 30).unwrap();
+        l1.update(first);
+        (0..WINDOW).for_each(|_| l1.update(1));
+        let answer = l1.query(WINDOW, &mut Median).unwrap();
+        answer.listed[0].1
+    };
+    let (with, without) = (estimate(1), estimate(2));
+    let error = 0.5 * WINDOW as f64 / 32.0;
+    assert_eq!(without.round(), WINDOW as f64);
+    assert!(without - with > 0.85 * error, "{with} and {without}, {error}");
+}
+
+fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::Constants {
+    let levels = (window / shortest).ilog2() + 1;
+    continual::Constants {
+        alpha: 0.5,
+        epsilon,
+        window,
+        shortest,
+        levels,
+        loss: 1.0,
+    }
+}
+
+/// Misra-Gries with a counter for each event of a block is exact, so without noise the sum over the blocks is the
+/// count from the first block that starts in the window on, at every time; as intended, up to the last complete
+/// block.
+#[test]
+fn continual_blocks_cover_the_window_once() {
+    const WINDOW: usize = 96;
+    const SHORTEST: usize = 3;
+    let stream = planted(1_000, &[(1, 400), (2, 100)], 9);
+    for draw in [Draw::EveryOutput, Draw::OncePerBlock] {
+        let constants = exact_blocks(WINDOW as u64, SHORTEST as u64, 1.0);
+        let mut run = Continual::new(constants).with_draw(draw);
+        for t in 1..=stream.len() {
+            run.update(stream[t - 1]);
+            let start = t.saturating_sub(WINDOW).next_multiple_of(SHORTEST);
+            let end = if draw == Draw::EveryOutput {
+                t
+            } else {
+                t / SHORTEST * SHORTEST
+            };
+            for key in [1, 2] {
+                let expected = stream[start..end].iter().filter(|&&event| event == key).count();
+                let estimate = run.estimate(key, &mut Median).unwrap();
+                assert_eq!(
+                    estimate.round() as usize,
+                    expected,
+                    "time {t}, key {key}, {draw:?}"
+                );
+            }
+            assert!(run.active_blocks() <= 2 * 6);
+        }
+    }
+}
+
+#[test]
+fn continual_lists_what_is_frequent() {
+    let mut run = Continual::scaled(0.5, 1.0, 10_000, 64_000_000).unwrap();
+    planted(25_000, &[(1, 300), (2, 40)], 4)
+        .iter()
+        .for_each(|&key| run.update(key));
+    let answer = run.release(&mut Median).unwrap();
+    assert_eq!(
+        keys(&answer.listed),
+        [1, 2],
+        "alpha sqrt(W)/2 is 25 events, and the others have 2 each"
+    );
+    assert_eq!(run.changes().len(), 3);
+}
+
+/// A key has 300 events, then 2,000 other events follow, with an output after each. The key's count stays 300 all
+/// the while. As printed, the mean of the outputs is 300 to the event; with noise drawn once it is off by about what
+/// one output is off by.
+#[test]
+fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
+    let mean_error = |draw: Draw, seed: u64| {
+        let constants = exact_blocks(4_096, 16, 2.0);
+        let mut run = Continual::new(constants).with_draw(draw).with_noise(Noise::Proof);
+        let mut entropy = InsecureSeededEntropy::new(seed);
+        (0..1_008).for_each(|t: u64| run.update(if t < 300 { 1 } else { 2 + t % 5 }));
+        let mut sum = 0.0;
+        for t in 0..2_000 {
+            run.update(2 + t % 5);
+            sum += run.estimate(1, &mut entropy).unwrap();
+        }
+        sum / 2_000.0 - 300.0
+    };
+    let root_mean_square = |draw| {
+        let squares = (0..20).map(|seed| mean_error(draw, seed).powi(2));
+        (squares.sum::<f64>() / 20.0).sqrt()
+    };
+    let (printed, intended) = (
+        root_mean_square(Draw::EveryOutput),
+        root_mean_square(Draw::OncePerBlock),
+    );
+    assert!(printed < 1.5, "{printed}");
+    assert!(intended > 10.0, "{intended}");
+}
