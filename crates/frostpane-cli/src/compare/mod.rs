@@ -1,0 +1,47 @@
+//! `frostpane compare`: exact counting, Frostpane and the published algorithms on one stream.
+
+mod contender;
+mod report;
+mod score;
+mod stream;
+
+use std::io::{self, BufWriter, Write};
+
+use frostpane::Norm;
+
+use crate::args::CompareArgs;
+use crate::failure::Result;
+use crate::screen::Screen;
+use crate::warnings::tell;
+use contender::Contest;
+use report::Report;
+use stream::Stream;
+
+/// What every output says first.
+pub const EVALUATION: &str =
+    "An evaluation: it looks at the true counts, releases many times over, and is not private. Do not publish it.";
+
+pub fn run(args: &CompareArgs) -> Result<()> {
+    let stream = Stream::read(args)?;
+    let norms = match args.norm {
+        Some(norm) => vec![norm.into()],
+        None => vec![Norm::L1, Norm::L2],
+    };
+    let mut contests = Vec::new();
+    for norm in norms {
+        contests.push(Contest::hold(&args.request, &stream, norm, &mut |contender| {
+            tell(format_args!("{contender} ..."));
+        })?);
+    }
+    let report = Report::new(&args.request, &stream, contests);
+    let stdout = io::stdout().lock();
+    let screen = Screen::of(&stdout);
+    let mut out = BufWriter::new(stdout);
+    if args.json {
+        serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        report.write(&mut out, &screen)?;
+    }
+    Ok(out.flush()?)
+}
