@@ -252,7 +252,14 @@ pub fn block_sensitivity(alpha: f64, epsilon: f64, window: f64) -> f64 {
     epsilon.min(1.0) * alpha * window.sqrt() / (16.0 * window.log2().powi(3))
 }
 
-/// The least window where that sensitivity is 1. Below it, the noise hides less than one event: a count moves
+/// What Misra-Gries loses in a block by the threshold that the text before the algorithm has, `1/(2^{l+1} L)`, over
+/// what it loses by the algorithm's, `phi alpha sqrt(W)/(16 S_l log^3 W)`. Both are the same at all levels.
+pub fn block_loss_in_text_over_algorithm(alpha: f64, epsilon: f64, window: f64) -> f64 {
+    let in_text = shortest_block(alpha, window) / (4.0 * levels(alpha, epsilon, window));
+    in_text / block_sensitivity(alpha, epsilon, window)
+}
+
+/// The least window where [`block_sensitivity`] is 1. Below it, the noise hides less than one event: a count moves
 /// by 1 when an event does, whatever keeps it.
 pub fn least_window_of_sensitivity(alpha: f64, epsilon: f64) -> f64 {
     least_window_with(|window| block_sensitivity(alpha, epsilon, window) >= 1.0)

@@ -15,7 +15,8 @@
 //!
 //! - The proof asks for `Lap(2/eps)`; line 7 draws less whenever `alpha log m > 1/2`. [`Noise`] chooses.
 //! - The proof says that one event moves `f_k` by at most 2. What is released is Counter's estimate, and Counter
-//!   keeps timestamps that depend on the data: one event moves it by almost `alpha W/32`.
+//!   keeps timestamps that depend on the data: one event moves it by almost `alpha W/32`, even one that has left the
+//!   window.
 //! - The lemma promises `(eps, 0)`. A key that occurs in one stream and not in its neighbour is listed in the
 //!   first with positive probability and in the second never, whatever the noise.
 //! - The proof leaves out what came before a Counter started: up to `(alpha/16)(t - t_a + 1)` events. The theorem's
