@@ -1,8 +1,10 @@
-//! What Algorithm 5 keeps from a timestamp on: AMS, CountSketch, and the Counters of the keys that it reports.
+//! What Algorithm 5 keeps from a timestamp on: AMS, CountSketch, and the Counters of the keys that it
+//! reports.
 //!
-//! AMS sees each event when it takes place, since the histogram deletes by its norm. CountSketch and the Counters
-//! may lag behind and catch up on a run of events, with the norm that there was at each of them. There are hundreds
-//! of instances: one after the other they stay in the processor's cache, and most are deleted before they begin.
+//! AMS sees each event when it takes place, since the histogram deletes by its norm. CountSketch and the
+//! Counters may lag behind and catch up on a run of events, with the norm that there was at each of them.
+//! There are hundreds of instances: one after the other they stay in the processor's cache, and most are
+//! deleted before they begin.
 
 use super::Constants;
 use crate::ams::Ams;
@@ -174,8 +176,8 @@ mod tests {
     use super::*;
     use crate::l2::Composition;
 
-    /// One instance catches up after each event and one after each 37; then again with a new one beside one that was
-    /// cleared.
+    /// One instance catches up after each event and one after each 37; then again with a new one beside one
+    /// that was cleared.
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
@@ -211,7 +213,8 @@ mod tests {
         }
     }
 
-    /// Key after key has its burst and is soon outgrown. What is no longer reported goes, and those that are stay.
+    /// Key after key has its burst and is soon outgrown. What is no longer reported goes, and those that are
+    /// stay.
     #[test]
     fn counters_of_outgrown_keys_go() {
         let constants = Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
