@@ -262,6 +262,14 @@ fn continual() -> Vec<Row> {
             format!("{:.1e}", claims::least_window_of_sensitivity(ALPHA, EPSILON)),
         ),
         row(
+            "threshold of Misra-Gries in the text, W = 10^9",
+            "1/(2^(l+1) L)",
+            format!(
+                "{:.2} of the algorithm's",
+                claims::block_loss_in_text_over_algorithm(ALPHA, EPSILON, window)
+            ),
+        ),
+        row(
             "least window with L <= log W",
             "L/(16 log W) <= 1/16",
             format!(

@@ -1,8 +1,8 @@
 //! What the page's formulas come to, one function each.
 //!
-//! `examples/claims.rs` prints them as a table, and `tests/claims.rs` pins them. `log` is the natural logarithm,
-//! and base 2 in Appendix A (from [`shortest_block`] on), where levels double. Sizes are floats: some exceed
-//! any integer type.
+//! `examples/claims.rs` prints them as a table, and `tests/claims.rs` pins them. `log` is the natural
+//! logarithm, and base 2 in Appendix A (from [`shortest_block`] on), where levels double. Sizes are floats:
+//! some exceed any integer type.
 
 /// `rho = eps/(500 log m)`: how accurately Section 3 wants the norm.
 pub fn norm_accuracy(epsilon: f64, m: f64) -> f64 {
@@ -14,8 +14,8 @@ pub fn least_window(alpha: f64, epsilon: f64, m: f64) -> f64 {
     (1000.0 * m.ln() / (alpha.powi(3) * epsilon)).powi(2)
 }
 
-/// How many norms from 1 to `m` differ by line 1's ratio, `1 + (eps/(1000 log m))^2`. Where this exceeds `m`, every
-/// event is a timestamp.
+/// How many norms from 1 to `m` differ by line 1's ratio, `1 + (eps/(1000 log m))^2`. Where this exceeds `m`,
+/// every event is a timestamp.
 pub fn timestamps(epsilon: f64, m: f64) -> f64 {
     m.ln() / (epsilon / (1000.0 * m.ln())).powi(2).ln_1p()
 }
@@ -25,9 +25,9 @@ pub fn ams_sums(epsilon: f64, m: f64) -> f64 {
     norm_accuracy(epsilon, m).powi(-2)
 }
 
-/// The sums of AMS at accuracy `beta = rho^2/2`. The page's theorem on smooth histograms wants each instance that
-/// accurate, `S(beta, ...)`, since values that are off by more than `beta` cannot tell which timestamps are `beta`
-/// apart; Section 3 takes `rho`.
+/// The sums of AMS at accuracy `beta = rho^2/2`. The page's theorem on smooth histograms wants each instance
+/// that accurate, `S(beta, ...)`, since values that are off by more than `beta` cannot tell which timestamps
+/// are `beta` apart; Section 3 takes `rho`.
 pub fn ams_sums_for_histogram(epsilon: f64, m: f64) -> f64 {
     (norm_accuracy(epsilon, m).powi(2) / 2.0).powi(-2)
 }
@@ -45,9 +45,9 @@ pub enum Bound {
 
 /// How many times the noise `X` of line 4 would have to be larger, for large norms.
 ///
-/// The theorem on smooth sensitivity asks for `2S/eps'` with `eps' = eps/3`. `S` is `c eps L/log m` with `c = 2/500`
-/// by the triangle inequality, 1/200 in the lemma and 1/125 in the proof. The algorithm has `L/(40 log m)`, which the
-/// first of the three supports, barely, and the other two do not.
+/// The theorem on smooth sensitivity asks for `2S/eps'` with `eps' = eps/3`. `S` is `c eps L/log m` with
+/// `c = 2/500` by the triangle inequality, 1/200 in the lemma and 1/125 in the proof. The algorithm has
+/// `L/(40 log m)`, which the first of the three supports, barely, and the other two do not.
 pub fn norm_noise_shortfall(bound: Bound) -> f64 {
     let sensitivity = match bound {
         Bound::Triangle => 2.0 / 500.0,
@@ -69,8 +69,8 @@ pub fn norm_noise_of_proof_beyond_bound() -> f64 {
 
 /// How many times the noise `Z_k` of line 8 would have to be larger, for large norms.
 ///
-/// `2S/eps'` with `eps' = eps alpha^2/30`. `S` is `c alpha^3 eps L/log m` with `c = 2/1000` by the triangle inequality
-/// and 1/200 in the lemma and the proof. The algorithm has `alpha L/(75 log m)`.
+/// `2S/eps'` with `eps' = eps alpha^2/30`. `S` is `c alpha^3 eps L/log m` with `c = 2/1000` by the triangle
+/// inequality and 1/200 in the lemma and the proof. The algorithm has `alpha L/(75 log m)`.
 pub fn count_noise_shortfall(bound: Bound) -> f64 {
     let sensitivity = match bound {
         Bound::Triangle => 2.0 / 1000.0,
@@ -80,7 +80,8 @@ pub fn count_noise_shortfall(bound: Bound) -> f64 {
 }
 
 /// The same where Counter's error is what its own lemma promises, `alpha^3 eps/(500 log m)`. The lemma on
-/// sensitivity cuts at half of that, so that event `E` does not make the cut function the one that is released.
+/// sensitivity cuts at half of that, so that event `E` does not make the cut function the one that is
+/// released.
 pub fn count_noise_shortfall_with_late_start() -> f64 {
     2.0 * count_noise_shortfall(Bound::Triangle)
 }
@@ -92,17 +93,17 @@ pub fn norm_error_over_cut(epsilon: f64, m: f64) -> f64 {
     (2.0 * rho + rho * rho) / rho
 }
 
-/// The share of the norm below which a key's count makes the lemma's `S = (alpha^3 eps/(200 log m)) h + 2` less than
-/// the local sensitivity that its proof begins with, `2 + (alpha^3 eps/(1000 log m)) 2 L_2`.
+/// The share of the norm below which a key's count makes the lemma's `S = (alpha^3 eps/(200 log m)) h + 2`
+/// less than the local sensitivity that its proof begins with, `2 + (alpha^3 eps/(1000 log m)) 2 L_2`.
 ///
-/// The proof goes from `L_2(f)` to `h(f)`, a single count, dividing by `1 - alpha^3 eps/(1000 log m)`. That step holds
-/// for the norm, where it is copied from; a count can be any smaller.
+/// The proof goes from `L_2(f)` to `h(f)`, a single count, dividing by `1 - alpha^3 eps/(1000 log m)`. That
+/// step holds for the norm, where it is copied from; a count can be any smaller.
 pub fn least_share_for_lemma() -> f64 {
     (2.0 / 1000.0) / (1.0 / 200.0)
 }
 
-/// `delta` of the releases by the composition theorem: `1/m^3` for the norm and for each of `10/alpha^2` counts,
-/// and `5/m^2` for the failures. The proof counts one `1/m^3` for all counts.
+/// `delta` of the releases by the composition theorem: `1/m^3` for the norm and for each of `10/alpha^2`
+/// counts, and `5/m^2` for the failures. The proof counts one `1/m^3` for all counts.
 pub fn composed_delta(alpha: f64, m: f64) -> f64 {
     (1.0 + 10.0 / alpha.powi(2)) / m.powi(3) + 5.0 / m.powi(2)
 }
@@ -133,8 +134,8 @@ pub struct LineNine {
 impl LineNine {
     /// Where `|X| <= bound L_2` and `|Y_k|, |Z_k| <= bound alpha L_2`, and all else is exact.
     ///
-    /// Event `E` has a bound of 1/10, and bounds from above only, where both sides are needed. The claim that is to
-    /// show `E` has 1/20 for both sides on its way.
+    /// Event `E` has a bound of 1/10, and bounds from above only, where both sides are needed. The claim that
+    /// is to show `E` has 1/20 for both sides on its way.
     pub fn new(bound: f64) -> Self {
         Self {
             low: 0.5 + bound,
@@ -155,8 +156,8 @@ impl LineNine {
     }
 }
 
-/// `eps'` for each of `10/alpha^2` counts by basic composition: together `eps/3`. The remark after Theorem 1.1's
-/// proof prints `eps/(30 alpha^2)`.
+/// `eps'` for each of `10/alpha^2` counts by basic composition: together `eps/3`. The remark after Theorem
+/// 1.1's proof prints `eps/(30 alpha^2)`.
 pub fn epsilon_each(alpha: f64, epsilon: f64) -> f64 {
     epsilon * alpha.powi(2) / 30.0
 }
@@ -173,8 +174,8 @@ pub fn epsilon_each_advanced(alpha: f64, epsilon: f64, m: f64) -> f64 {
     epsilon * alpha / (3.0 * (60.0 * m.ln()).sqrt())
 }
 
-/// `eta` of both theorems as printed: `max(1, eps)`. Memory then is the same for all `eps` up to 1, and the proof
-/// has `1/eps^4`.
+/// `eta` of both theorems as printed: `max(1, eps)`. Memory then is the same for all `eps` up to 1, and the
+/// proof has `1/eps^4`.
 pub fn printed_eta(epsilon: f64) -> f64 {
     epsilon.max(1.0)
 }
@@ -184,26 +185,27 @@ pub fn eta(epsilon: f64) -> f64 {
     epsilon.min(1.0)
 }
 
-/// The power of `eta` in the memory of the theorem on advanced composition. Its timestamps give `1/eps^2` and its
-/// CountSketch `1/eps^2`, together 4; the theorem prints 3.
+/// The power of `eta` in the memory of the theorem on advanced composition. Its timestamps give `1/eps^2` and
+/// its CountSketch `1/eps^2`, together 4; the theorem prints 3.
 pub fn power_of_eta_advanced() -> i32 {
     2 + 2
 }
 
-/// The scale of line 7 in Section 4 over the `2/eps` that the proof asks for: `1/(2 alpha log m)`. Below 1 it is too
-/// little.
+/// The scale of line 7 in Section 4 over the `2/eps` that the proof asks for: `1/(2 alpha log m)`. Below 1 it
+/// is too little.
 pub fn l1_noise_over_needed(alpha: f64, m: f64) -> f64 {
     1.0 / (2.0 * alpha * m.ln())
 }
 
-/// By how much one event moves the Misra-Gries that Section 4 runs on a window, by the fact that its proof cites:
-/// the threshold `alpha/16` times the length. The proof says "at most 2".
+/// By how much one event moves the Misra-Gries that Section 4 runs on a window, by the fact that its proof
+/// cites: the threshold `alpha/16` times the length. The proof says "at most 2".
 pub fn l1_sensitivity_by_fact(alpha: f64, window: f64) -> f64 {
     alpha / 16.0 * window
 }
 
-/// How far Section 4's estimate may be off, in units of `alpha W`: Counter's 1/32 and the 1/16 that Misra-Gries
-/// may miss before Counter starts, over a window and a hundredth. The proof has Counter's only, and states 1/16.
+/// How far Section 4's estimate may be off, in units of `alpha W`: Counter's 1/32 and the 1/16 that
+/// Misra-Gries may miss before Counter starts, over a window and a hundredth. The proof has Counter's only,
+/// and states 1/16.
 pub fn l1_error() -> f64 {
     1.01 * (1.0 / 32.0 + 1.0 / 16.0)
 }
@@ -213,8 +215,8 @@ pub fn misra_gries_sensitivity_by_fact(alpha: f64, m: f64) -> f64 {
     alpha * m
 }
 
-/// How far the tables of Misra-Gries with `c` counters are apart for two streams of `c + 1` events: `c` keys once
-/// each, and then one of them again, or another. In the second stream all counters fall to zero.
+/// How far the tables of Misra-Gries with `c` counters are apart for two streams of `c + 1` events: `c` keys
+/// once each, and then one of them again, or another. In the second stream all counters fall to zero.
 pub fn misra_gries_distance(counters: f64) -> f64 {
     counters + 1.0
 }
@@ -235,14 +237,14 @@ pub fn levels(alpha: f64, epsilon: f64, window: f64) -> f64 {
     (exponent.ceil() + 2.0).max(1.0)
 }
 
-/// `S_L`, the longest block: from `eps W` to twice that. With `eps` in `L`, no block is as long as the window where
-/// `eps` is small.
+/// `S_L`, the longest block: from `eps W` to twice that. With `eps` in `L`, no block is as long as the window
+/// where `eps` is small.
 pub fn longest_block(alpha: f64, epsilon: f64, window: f64) -> f64 {
     shortest_block(alpha, window) * (levels(alpha, epsilon, window) - 1.0).exp2()
 }
 
-/// The least window with `L <= log W`, which the lemma on accuracy uses in its last display. Its conclusion does
-/// not need it: the errors that it sums are over `log^3 W` and not `log W`.
+/// The least window with `L <= log W`, which the lemma on accuracy uses in its last display. Its conclusion
+/// does not need it: the errors that it sums are over `log^3 W` and not `log W`.
 pub fn least_window_of_accuracy(alpha: f64, epsilon: f64) -> f64 {
     least_window_with(|window| levels(alpha, epsilon, window) <= window.log2())
 }
@@ -252,8 +254,16 @@ pub fn block_sensitivity(alpha: f64, epsilon: f64, window: f64) -> f64 {
     epsilon.min(1.0) * alpha * window.sqrt() / (16.0 * window.log2().powi(3))
 }
 
-/// The least window where that sensitivity is 1. Below it, the noise hides less than one event: a count moves
-/// by 1 when an event does, whatever keeps it.
+/// What Misra-Gries loses in a block by the threshold that the text before the algorithm has,
+/// `1/(2^{l+1} L)`, over what it loses by the algorithm's, `phi alpha sqrt(W)/(16 S_l log^3 W)`. Both are the
+/// same at all levels.
+pub fn block_loss_in_text_over_algorithm(alpha: f64, epsilon: f64, window: f64) -> f64 {
+    let in_text = shortest_block(alpha, window) / (4.0 * levels(alpha, epsilon, window));
+    in_text / block_sensitivity(alpha, epsilon, window)
+}
+
+/// The least window where [`block_sensitivity`] is 1. Below it, the noise hides less than one event: a count
+/// moves by 1 when an event does, whatever keeps it.
 pub fn least_window_of_sensitivity(alpha: f64, epsilon: f64) -> f64 {
     least_window_with(|window| block_sensitivity(alpha, epsilon, window) >= 1.0)
 }
@@ -263,7 +273,8 @@ pub fn block_noise(alpha: f64, window: f64) -> f64 {
     alpha * window.sqrt() / (16.0 * window.log2().powi(2))
 }
 
-/// The two scales in the proof: `sqrt(alpha W)/(8 log^2 W)` for privacy and `alpha sqrt(W)/(8 log^2 W)` for accuracy.
+/// The two scales in the proof: `sqrt(alpha W)/(8 log^2 W)` for privacy and `alpha sqrt(W)/(8 log^2 W)` for
+/// accuracy.
 pub fn block_noise_in_proof(alpha: f64, window: f64) -> [f64; 2] {
     let log = window.log2();
     [

@@ -1,7 +1,7 @@
 //! Appendix A, Algorithm 7: a list after every event.
 //!
-//! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are base 2,
-//!    since levels double.
+//! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are
+//!    base 2, since levels double.
 //! 2. For each level `l`,
 //! 3. the stream is cut into blocks of `S_l = 2^{l-2} alpha sqrt(W)/(100 log W)` events,
 //! 4. with Misra-Gries on each, of threshold `phi alpha sqrt(W)/(16 S_l log^3 W)`.
@@ -13,16 +13,17 @@
 //! 10. noise from `Lap(alpha sqrt(W)/(16 log^2 W))` is added.
 //! 11. The sum over the blocks is returned.
 //!
-//! The page prints no threshold for the list. Here it is `alpha sqrt(W)/2`: by the theorem an estimate is within
-//! that, so each key with `alpha sqrt(W)` events is listed.
+//! The page prints no threshold for the list. Here it is `alpha sqrt(W)/2`: by the theorem an estimate is
+//! within that, so each key with `alpha sqrt(W)` events is listed.
 //!
 //! # What is not so
 //!
 //! - Noise is drawn afresh at every output, so that the mean of many outputs is the count itself: [`Draw`].
 //! - The scale is half of what the proof's own sensitivity asks for: [`Noise`].
-//! - The shortest block is shorter than one event unless `W` is some billions; [`Continual::published`] refuses.
-//! - The levels depend on `eps`, so that the longest block is `eps W` long. For a small `eps` a window takes many
-//!   of them, and not two a level.
+//! - The shortest block is shorter than one event unless `W` is some billions; [`Continual::published`]
+//!   refuses.
+//! - The levels depend on `eps`, so that the longest block is `eps W` long. For a small `eps` a window takes
+//!   many of them, and not two a level.
 
 mod constants;
 
@@ -39,8 +40,8 @@ use std::collections::{BTreeSet, VecDeque};
 /// When noise is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// As printed: anew for each block and key at every output. A block is in as many outputs as there are events
-    /// while it is active, and each of them tells more about the same counts.
+    /// As printed: anew for each block and key at every output. A block is in as many outputs as there are
+    /// events while it is active, and each of them tells more about the same counts.
     EveryOutput,
     /// As intended, and as the binary tree mechanism has it: once for each block and key, when the block is
     /// complete. A block that still grows is left out, since with noise that stays its counts would show.

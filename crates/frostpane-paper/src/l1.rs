@@ -1,7 +1,7 @@
 //! Section 4, Algorithm 6: private `L_1`-heavy hitters of a window.
 //!
-//! 1. Timestamps `t_1, ..., t_s` such that `i = 1`, `i = s`, or `t - t_{i-1} + 1 > (1 + 1/100)(t - t_{i+1} + 1)`.
-//!    They depend on the time only.
+//! 1. Timestamps `t_1, ..., t_s` such that `i = 1`, `i = s`, or
+//!    `t - t_{i-1} + 1 > (1 + 1/100)(t - t_{i+1} + 1)`. They depend on the time only.
 //! 2. Misra-Gries with threshold `alpha/16` from each `t_i` on.
 //! 3. On a query for a window of `W`, `a = max{i : t_i <= m-W+1}`.
 //! 4. For each key `k` that Misra-Gries from `t_a` on reports,
@@ -14,18 +14,19 @@
 //! # What is not so
 //!
 //! - The proof asks for `Lap(2/eps)`; line 7 draws less whenever `alpha log m > 1/2`. [`Noise`] chooses.
-//! - The proof says that one event moves `f_k` by at most 2. What is released is Counter's estimate, and Counter
-//!   keeps timestamps that depend on the data: one event moves it by almost `alpha W/32`.
+//! - The proof says that one event moves `f_k` by at most 2. What is released is Counter's estimate, and
+//!   Counter keeps timestamps that depend on the data: one event moves it by almost `alpha W/32`, even one
+//!   that has left the window.
 //! - The lemma promises `(eps, 0)`. A key that occurs in one stream and not in its neighbour is listed in the
 //!   first with positive probability and in the second never, whatever the noise.
-//! - The proof leaves out what came before a Counter started: up to `(alpha/16)(t - t_a + 1)` events. The theorem's
-//!   `alpha/4` has room for it.
+//! - The proof leaves out what came before a Counter started: up to `(alpha/16)(t - t_a + 1)` events. The
+//!   theorem's `alpha/4` has room for it.
 //!
 //! # Memory
 //!
-//! An instance holds a counter of Misra-Gries and a Counter for each reported key. A Counter's `M` grows with the
-//! instance: it is brought up to date when the key occurs and has fallen behind by an eighth, and for all keys
-//! when the instance has doubled. It is never above the page's. [`Constants::bytes`] is the worst case.
+//! An instance holds a counter of Misra-Gries and a Counter for each reported key. A Counter's `M` grows with
+//! the instance: it is brought up to date when the key occurs and has fallen behind by an eighth, and for all
+//! keys when the instance has doubled. It is never above the page's. [`Constants::bytes`] is the worst case.
 
 mod constants;
 mod reported;

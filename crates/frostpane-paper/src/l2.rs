@@ -23,10 +23,11 @@
 //!
 //! # Memory
 //!
-//! An instance holds AMS, CountSketch, and the Counters of the keys reported since its time. All instances share
-//! their random functions ([`Hashes`]). The norm of an instance is the largest that AMS has estimated so far:
-//! `L_2` of a substream only grows. CountSketch and the Counters see events in runs, as if one by one. Where an instance has more Counters than keys can pass its threshold, those
-//! that CountSketch no longer reports are dropped. [`Constants::bytes`] is what a run may need.
+//! An instance holds AMS, CountSketch, and the Counters of the keys reported since its time. All instances
+//! share their random functions ([`Hashes`]). The norm of an instance is the largest that AMS has estimated
+//! so far: `L_2` of a substream only grows. CountSketch and the Counters see events in runs, as if one by
+//! one. Where an instance has more Counters than keys can pass its threshold, those that CountSketch no
+//! longer reports are dropped. [`Constants::bytes`] is what a run may need.
 
 mod constants;
 mod sketches;
@@ -120,8 +121,8 @@ impl L2 {
         }
     }
 
-    /// Reads Counter's and CountSketch's answers as printed or as intended. The histogram stays as intended: as
-    /// printed, it would keep every event.
+    /// Reads Counter's and CountSketch's answers as printed or as intended. The histogram stays as intended:
+    /// as printed, it would keep every event.
     pub fn with_form(mut self, form: Form) -> Self {
         self.form = form;
         self

@@ -1,7 +1,7 @@
 //! The Laplace distribution, as the paper draws it: a real number.
 //!
-//! A floating-point sampler leaks through its rounding (Mironov 2012). Here it serves a yardstick; Frostpane's
-//! own noise is [`frostpane::noise::DiscreteLaplace`].
+//! A floating-point sampler leaks through its rounding (Mironov 2012). Here it serves a yardstick;
+//! Frostpane's own noise is [`frostpane::noise::DiscreteLaplace`].
 
 use frostpane::Result;
 use frostpane::noise::Entropy;
@@ -43,9 +43,9 @@ mod tests {
         assert!(laplace(1e9, &mut Fixed(1 << 63)).unwrap().abs() < 1e-6);
     }
 
-    /// Shares beyond `x` against `exp(-x / scale) / 2` on each side. 200,000 draws have a standard deviation of
-    /// at most 224 in a share; the band is 6 of them, so a false alarm has a chance below 10^-7. Catches half
-    /// or double the scale, one side missing, and a wrong logarithm.
+    /// Shares beyond `x` against `exp(-x / scale) / 2` on each side. 200,000 draws have a standard deviation
+    /// of at most 224 in a share; the band is 6 of them, so a false alarm has a chance below 10^-7. Catches
+    /// half or double the scale, one side missing, and a wrong logarithm.
     #[test]
     fn shares_are_those_of_the_distribution() {
         const DRAWS: usize = 200_000;

@@ -57,7 +57,8 @@ impl fmt::Display for Refusal {
             ),
             Self::Window { given, least } => write!(
                 f,
-                "a window of {given} events has blocks shorter than one event: the least window is {least:.3e}"
+                "a window of {given} events has blocks shorter than one event: \
+                 the least window is {least:.3e}"
             ),
         }
     }

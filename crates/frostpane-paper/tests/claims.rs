@@ -213,6 +213,20 @@ fn a_block_is_said_to_move_by_less_than_one_event() {
 }
 
 #[test]
+fn text_and_algorithm_have_different_thresholds_for_misra_gries() {
+    let (alpha, window) = (0.1, 1e9_f64);
+    let levels = claims::levels(alpha, 1.0, window);
+    for level in [1, 5, 30] {
+        let length = claims::shortest_block(alpha, window) * 2.0_f64.powi(level - 1);
+        let text = 1.0 / (2.0_f64.powi(level + 1) * levels);
+        let algorithm = alpha * window.sqrt() / (16.0 * length * window.log2().powi(3));
+        let over = claims::block_loss_in_text_over_algorithm(alpha, 1.0, window);
+        assert!((text / algorithm - over).abs() < 1e-9);
+        assert!(over < 0.6, "{over}");
+    }
+}
+
+#[test]
 fn continual_memory_is_more_than_the_window_below_seventy_billion() {
     assert!(claims::continual_bits(0.1, 1.0, 1e6) > 20.0 * 64e6);
     reads(claims::least_window_of_memory(0.1, 1.0), "6.9e10");

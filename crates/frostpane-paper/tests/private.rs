@@ -119,8 +119,8 @@ fn l2_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
     }
 }
 
-/// Every window of a stream whose heavy key changes halfway: a Counter answers for the window, where CountSketch
-/// from `t_a` on would not.
+/// Every window of a stream whose heavy key changes halfway: a Counter answers for the window, where
+/// CountSketch from `t_a` on would not.
 #[test]
 fn l2_answers_for_any_window_at_the_end() {
     let stream = stream(6_000, 77);
@@ -146,8 +146,8 @@ fn l2_answers_for_any_window_at_the_end() {
     }
 }
 
-/// 400 times key 8 just before the window, which adds little to the norm, so that the timestamp before the window is
-/// before these too. CountSketch reports 8; its Counter says that none of it is in the window.
+/// 400 times key 8 just before the window, which adds little to the norm, so that the timestamp before the
+/// window is before these too. CountSketch reports 8; its Counter says that none of it is in the window.
 #[test]
 fn l2_counts_nothing_from_before_the_window() {
     let mut l2 = small_l2(1);
@@ -161,8 +161,8 @@ fn l2_counts_nothing_from_before_the_window() {
     assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
 }
 
-/// Key 2 is brought to the bar exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one at a time: each
-/// decides by itself, on its own side of line 9.
+/// Key 2 is brought to the bar exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one at a
+/// time: each decides by itself, on its own side of line 9.
 #[test]
 fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
     const MIDDLE: u64 = 1 << 63;
@@ -253,7 +253,8 @@ fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
     }
 }
 
-/// Line 1 at every time: each timestamp but the first and the last is needed, and they depend on nothing but time.
+/// Line 1 at every time: each timestamp but the first and the last is needed, and they depend on nothing but
+/// time.
 #[test]
 fn l1_finds_the_timestamp_before_the_window() {
     let mut l1 = L1::published(0.5, 1.0, 10_000, 1 << 30).unwrap();
@@ -342,8 +343,8 @@ fn parameters_outside_the_page_are_refused() {
     }
 }
 
-/// Streams of one key, of few, of many and of ever new keys: never more than the plan, and the plan never more than
-/// was given.
+/// Streams of one key, of few, of many and of ever new keys: never more than the plan, and the plan never
+/// more than was given.
 #[test]
 fn memory_stays_within_what_was_given() {
     const MEMORY: u64 = 4_000_000;
@@ -388,8 +389,8 @@ fn more_memory_is_never_less_accurate() {
 }
 
 /// Two streams of 33 events that differ in the last: key 7 for key 8. Key 7 is listed in the first with the
-/// probability that the noise carries one event over the bar, and in the second it cannot be. No noise helps: the
-/// proof's does not either.
+/// probability that the noise carries one event over the bar, and in the second it cannot be. No noise helps:
+/// the proof's does not either.
 #[test]
 fn l1_lists_a_key_in_one_of_two_neighbours_only() {
     let run = |last: u64, noise| {
@@ -425,9 +426,10 @@ fn one_event_decides_about_all_keys_of_misra_gries() {
     assert_eq!((reported(1), reported(99)), (32, 0));
 }
 
-/// 20,000 times the same key, and the same stream with another key first. In a window of 19,999 events the two
-/// streams are equal: what differs has left. One Counter has a timestamp at the window's start and the other has its
-/// next one 280 events later, near `alpha W/32 = 312`; the proof says that nothing moves by more than 2.
+/// 20,000 times the same key, and the same stream with another key first. In a window of 19,999 events the
+/// two streams are equal: what differs has left. One Counter has a timestamp at the window's start and the
+/// other has its next one 280 events later, near `alpha W/32 = 312`; the proof says that nothing moves by
+/// more than 2.
 #[test]
 fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
     const WINDOW: u64 = 19_999;
@@ -456,9 +458,9 @@ fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::Constant
     }
 }
 
-/// Misra-Gries with a counter for each event of a block is exact, so without noise the sum over the blocks is the
-/// count from the first block that starts in the window on, at every time; as intended, up to the last complete
-/// block.
+/// Misra-Gries with a counter for each event of a block is exact, so without noise the sum over the blocks is
+/// the count from the first block that starts in the window on, at every time; as intended, up to the last
+/// complete block.
 #[test]
 fn continual_blocks_cover_the_window_once() {
     const WINDOW: usize = 96;
@@ -504,9 +506,9 @@ fn continual_lists_what_is_frequent() {
     assert_eq!(run.changes().len(), 3);
 }
 
-/// A key has 300 events, then 2,000 other events follow, with an output after each. The key's count stays 300 all
-/// the while. As printed, the mean of the outputs is 300 to the event; with noise drawn once it is off by about what
-/// one output is off by.
+/// A key has 300 events, then 2,000 other events follow, with an output after each. The key's count stays 300
+/// all the while. As printed, the mean of the outputs is 300 to the event; with noise drawn once it is off by
+/// about what one output is off by.
 #[test]
 fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
     let mean_error = |draw: Draw, seed: u64| {

@@ -16,8 +16,8 @@ pub struct Constants {
     pub shortest: u64,
     /// `L`.
     pub levels: u32,
-    /// What Misra-Gries may lose of a key in a block, in events: `phi alpha sqrt(W)/(16 log^3 W)`, which is its
-    /// threshold times `S_l` and the same at all levels.
+    /// What Misra-Gries may lose of a key in a block, in events: `phi alpha sqrt(W)/(16 log^3 W)`, which is
+    /// its threshold times `S_l` and the same at all levels.
     pub loss: f64,
 }
 
@@ -44,8 +44,9 @@ impl Constants {
     }
 
     /// One grain `g` of events: blocks of at least `g` events, in which Misra-Gries may lose `g`, and `g` the
-    /// smallest from 1 to a quarter of the window whose worst case fits into `memory` bytes. A printed value that
-    /// is coarser stays. Levels go on until a block is `eps W` long, as on the page.
+    /// smallest from 1 to a quarter of the window whose worst case fits into `memory` bytes. A printed value
+    /// that is coarser stays. Levels go on until a block is `eps W` long, as on the page, and not beyond the
+    /// window.
     pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
         check(alpha, epsilon, window)?;
         let w = window as f64;
@@ -60,7 +61,7 @@ impl Constants {
                 epsilon,
                 window,
                 shortest: shortest as u64,
-                levels: ((epsilon * w / shortest).log2().ceil() + 1.0).max(1.0) as u32,
+                levels: ((epsilon.min(1.0) * w / shortest).log2().ceil() + 1.0).max(1.0) as u32,
                 loss: loss.max(grain),
             }
         };
@@ -101,11 +102,12 @@ impl Constants {
 
     /// `S_l`, for `l` from 1.
     pub fn length(&self, level: u32) -> u64 {
-        self.shortest << (level - 1)
+        self.shortest
+            .saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
     }
 
-    /// The counters of Misra-Gries on a block of level `l`: one over its threshold, and no more than the block has
-    /// events.
+    /// The counters of Misra-Gries on a block of level `l`: one over its threshold, and no more than the
+    /// block has events.
     pub fn counters(&self, level: u32) -> usize {
         let length = self.length(level);
         ((length as f64 / self.loss).ceil() as u64).clamp(1, length) as usize
@@ -127,8 +129,8 @@ impl Constants {
         claims::block_noise(self.alpha, self.window as f64)
     }
 
-    /// The scale that the proof asks for: the sensitivity that it states for a block, which is what Misra-Gries may
-    /// lose in it, over `eps/(2 log W)`.
+    /// The scale that the proof asks for: the sensitivity that it states for a block, which is what
+    /// Misra-Gries may lose in it, over `eps/(2 log W)`.
     pub fn proof_noise(&self) -> f64 {
         2.0 * (self.window as f64).log2() * self.loss / self.epsilon
     }

@@ -38,8 +38,8 @@ impl Constants {
     }
 
     /// The printed constants where they fit into `memory` bytes. Where not, one grain `g` in their place: a
-    /// ratio of `1 + g`, Misra-Gries with `alpha g`, Counter with `alpha g/2`, and `g` the smallest number from
-    /// 1/16 to 1/2 whose worst case fits.
+    /// ratio of `1 + g`, Misra-Gries with `alpha g`, Counter with `alpha g/2`, and `g` the smallest number
+    /// from 1/16 to 1/2 whose worst case fits.
     ///
     /// 1/16 is the page's own for Misra-Gries and Counter. At 1/2, a key with `alpha W` events is still above
     /// what Misra-Gries may lose of a window and a half, and no further.

@@ -1,7 +1,7 @@
 //! What Algorithm 6 keeps from a timestamp on: Misra-Gries, and a Counter for each key that it reports.
 //!
-//! A key is reported while Misra-Gries has a counter for it, so both live in one table, and an event takes one
-//! look. [`MisraGries`](crate::MisraGries) says the same more plainly, and a test compares them.
+//! A key is reported while Misra-Gries has a counter for it, so both live in one table, and an event takes
+//! one look. [`MisraGries`](crate::MisraGries) says the same more plainly, and a test compares them.
 //!
 //! An instance may lag behind the stream and catch up on a run of events at once. There are hundreds of
 //! instances: one after the other they stay in the processor's cache, and most are deleted before they begin.
@@ -35,7 +35,8 @@ struct Entry {
     occurrences: Occurrences,
 }
 
-/// A Counter, which takes no memory of its own while it has one timestamp: most keys go after their first event.
+/// A Counter, which takes no memory of its own while it has one timestamp: most keys go after their first
+/// event.
 #[derive(Clone, Debug)]
 enum Occurrences {
     One(u64),
@@ -104,8 +105,8 @@ impl Reported {
         self.length += 1;
     }
 
-    /// Sees the deferred events, which are the last of `recent`. The last event took place at time `t`; `error` is
-    /// Counter's, over the length.
+    /// Sees the deferred events, which are the last of `recent`. The last event took place at time `t`;
+    /// `error` is Counter's, over the length.
     pub(crate) fn catch_up(&mut self, recent: &[u64], t: u64, error: f64) {
         let deferred = self.length - self.seen;
         for (key, left) in recent[recent.len() - deferred as usize..]
@@ -216,8 +217,8 @@ mod tests {
     use super::*;
     use crate::misra_gries::MisraGries;
 
-    /// The same keys and counts as the plain algorithm after every event, with catching up at odd times, and after
-    /// it was cleared.
+    /// The same keys and counts as the plain algorithm after every event, with catching up at odd times, and
+    /// after it was cleared.
     #[test]
     fn it_reports_what_misra_gries_reports() {
         let constants = Constants {

@@ -10,13 +10,14 @@ use crate::preset::{Change, Refusal, check, finest_grain};
 pub enum Composition {
     /// Theorem 1.1: `eps alpha^2/30` a count, and a threshold of `alpha^3 eps/(500 log m)`.
     ///
-    /// The remark after its proof prints `eps/(30 alpha^2)`, with `alpha` on the wrong side: `10/alpha^2` such
-    /// counts would cost `eps/(3 alpha^4)`.
+    /// The remark after its proof prints `eps/(30 alpha^2)`, with `alpha` on the wrong side: `10/alpha^2`
+    /// such counts would cost `eps/(3 alpha^4)`.
     Basic,
-    /// The theorem after it: `O(eps alpha/sqrt(log m))` a count, and a threshold of `O(alpha^2 eps/log^{3/2} m)`.
+    /// The theorem after it: `O(eps alpha/sqrt(log m))` a count, and a threshold of
+    /// `O(alpha^2 eps/log^{3/2} m)`.
     ///
-    /// The text prints `eps/(alpha sqrt(log m))`, with `alpha` on the wrong side. The constant that the threshold's
-    /// `O` hides is taken to be the 1/500 of the basic form.
+    /// The text prints `eps/(alpha sqrt(log m))`, with `alpha` on the wrong side. The constant that the
+    /// threshold's `O` hides is taken to be the 1/500 of the basic form.
     Advanced,
 }
 
@@ -31,8 +32,8 @@ pub struct Constants {
     pub m: u64,
     /// How the budget is shared.
     pub composition: Composition,
-    /// `rho`, how far the histogram's norm may be off: `eps/(500 log m)`. Then `beta = rho^2/2`, and neighbouring
-    /// norms are within `beta/2 = (eps/(1000 log m))^2`, as line 1 has it.
+    /// `rho`, how far the histogram's norm may be off: `eps/(500 log m)`. Then `beta = rho^2/2`, and
+    /// neighbouring norms are within `beta/2 = (eps/(1000 log m))^2`, as line 1 has it.
     pub rho: f64,
     /// The accuracy of AMS: `eps/(500 log m)`.
     pub ams: f64,
@@ -58,8 +59,8 @@ const WIDTH: f64 = 4.0;
 impl Constants {
     /// As printed, with `delta = 6/m^2` (the least that the privacy lemma allows) and `n = m`.
     ///
-    /// Where the page has `O(.)`: AMS takes `6/alpha^2` sums and `18 ln(1/failure)` means (Chebyshev, Hoeffding),
-    /// CountSketch `1/threshold^2` buckets and `ln(n/failure)` rows.
+    /// Where the page has `O(.)`: AMS takes `6/alpha^2` sums and `18 ln(1/failure)` means (Chebyshev,
+    /// Hoeffding), CountSketch `1/threshold^2` buckets and `ln(n/failure)` rows.
     pub fn published(alpha: f64, epsilon: f64, m: u64, composition: Composition) -> Result<Self, Refusal> {
         check(alpha, epsilon, m)?;
         let length = m as f64;
@@ -85,13 +86,13 @@ impl Constants {
         })
     }
 
-    /// One grain `g` in place of `eps/(500 log m)`, and `alpha g` in place of `alpha^3 eps/(500 log m)`: the smallest
-    /// `g` up to 1 for which the run fits into `memory` bytes.
+    /// One grain `g` in place of `eps/(500 log m)`, and `alpha g` in place of `alpha^3 eps/(500 log m)`: the
+    /// smallest `g` up to 1 for which the run fits into `memory` bytes.
     ///
-    /// `rho = g` (so `beta = g^2/2`), AMS has accuracy `g` but never worse than 1/4, CountSketch the threshold
-    /// `alpha g`, Counter the error `alpha g/2`. Failure probabilities are given up: one mean, five rows of
-    /// `4/threshold^2` buckets. At `g = 1` a key with `alpha L_2` is at the threshold, so beyond it there is nothing
-    /// to run.
+    /// `rho = g` (so `beta = g^2/2`), AMS has accuracy `g` but never worse than 1/4, CountSketch the
+    /// threshold `alpha g`, Counter the error `alpha g/2`. Failure probabilities are given up: one mean, five
+    /// rows of `4/threshold^2` buckets. At `g = 1` a key with `alpha L_2` is at the threshold, so beyond it
+    /// there is nothing to run.
     pub fn scaled(
         alpha: f64,
         epsilon: f64,
@@ -166,8 +167,8 @@ impl Constants {
             .collect()
     }
 
-    /// The most timestamps there can be at time `m`: every second norm is smaller by `1 - beta/2`, and the first
-    /// is at most `m`.
+    /// The most timestamps there can be at time `m`: every second norm is smaller by `1 - beta/2`, and the
+    /// first is at most `m`.
     pub fn timestamps(&self) -> f64 {
         let m = self.m as f64;
         let step = -(-self.beta() / 2.0).ln_1p();
@@ -199,10 +200,10 @@ impl Constants {
 
     /// The scales that the proof asks for: `2S/eps'`, by the theorem on smooth sensitivity.
     ///
-    /// `S` is what the first line of each lemma's proof gives by the triangle inequality, with the errors in force:
-    /// `2 + 2 rho L` for the norm and `2 + 2M` for a count. It is the least that the argument supports, so it is
-    /// kind to the page: the lemmas round it up by 1.25 and 2.5. For the norm `eps' = eps/3`; for a count it
-    /// follows from the composition.
+    /// `S` is what the first line of each lemma's proof gives by the triangle inequality, with the errors in
+    /// force: `2 + 2 rho L` for the norm and `2 + 2M` for a count. It is the least that the argument
+    /// supports, so it is kind to the page: the lemmas round it up by 1.25 and 2.5. For the norm
+    /// `eps' = eps/3`; for a count it follows from the composition.
     pub fn proof_noise(&self, norm: f64) -> [f64; 2] {
         let of_norm = 2.0 + 2.0 * self.rho * norm;
         let of_count = 2.0 + 2.0 * self.counter * norm;
