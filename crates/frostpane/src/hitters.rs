@@ -57,7 +57,7 @@ impl<K: Key> HeavyHitters<K> {
 
     pub(crate) fn new(window: Window, layout: &Layout, terms: Terms<K>, releases: u32) -> Result<Self> {
         let grid = window.grid(layout.policy)?;
-        let (schedule, norms) = layout.schedule(terms.shape.seed());
+        let (schedule, norms) = layout.schedule(terms.shape.sketch(), terms.shape.seed());
         Ok(Self {
             timeline: Timeline::new(grid, terms.shape, schedule, norms),
             window,

@@ -205,6 +205,11 @@ impl<K: Key> Pane<K> {
         &self.counts
     }
 
+    /// The sketch of all events, if there is one.
+    pub fn sketch(&self) -> Option<&CountSketch> {
+        self.sketch.as_ref()
+    }
+
     /// Adds all events of the block to a sketch.
     pub fn add_to(&self, sum: &mut CountSketch, shape: &PaneShape) {
         match &self.sketch {

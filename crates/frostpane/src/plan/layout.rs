@@ -14,9 +14,7 @@ use crate::timeline::window::{Grid, Policy};
 
 /// A pane is at most this part of its age, where panes are merged as they age.
 const FINENESS: u64 = 64;
-/// At most so many panes of one length are younger than they must be to grow.
-const PANES_OF_A_LENGTH: u64 = (FINENESS + 1) * GROWTH as u64;
-/// The sketches by which the levels of a histogram are measured.
+/// The sketches by which the levels of a histogram are measured, where panes have none.
 pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 512 };
 /// A block of level 0 is counted exactly, in a table that stays in cache.
 const LONGEST_BLOCK: u64 = 1 << 16;
@@ -56,20 +54,34 @@ impl Layout {
     ) -> Self {
         let (window, slide) = (grid.length as u64, grid.slide as u64);
         let histogram = epsilon.map(|epsilon| histogram(window, slide, alpha, epsilon));
-        let uniform = window.div_ceil(slide);
         let panes = match policy {
-            Policy::Uniform => uniform,
-            Policy::Exponential => uniform.min((1 + growths(window, slide)) * PANES_OF_A_LENGTH),
+            Policy::Uniform => window.div_ceil(slide),
+            Policy::Exponential => 0,
             Policy::Smooth => histogram.map_or(0, |histogram| histogram.panes as u64),
         };
-        Self {
+        let layout = Self {
             policy,
             panes,
             window,
             slide,
             by_count,
             histogram,
+        };
+        match policy {
+            Policy::Exponential => Self {
+                panes: layout.lengths().map(|length| layout.panes_of(length)).sum(),
+                ..layout
+            },
+            _ => layout,
         }
+    }
+
+    /// How many panes of a length there are at a time, where panes grow as they age: those that are too old
+    /// to be shorter and too young to be longer.
+    fn panes_of(&self, length: u64) -> u64 {
+        let oldest = self.window.min((FINENESS + 1) * GROWTH as u64 * length);
+        let youngest = if length > self.slide { FINENESS * length } else { 0 };
+        oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
     /// With at most so many panes, where the policy leaves a choice.
@@ -109,11 +121,7 @@ impl Layout {
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
             Policy::Exponential if self.by_count => {
-                // All but the longest panes lie within a window of their age.
-                let of_length = |length: u64| {
-                    let panes = PANES_OF_A_LENGTH.min(self.window.div_ceil(length));
-                    panes.saturating_mul(length.min(each))
-                };
+                let of_length = |length: u64| self.panes_of(length) * length.min(each);
                 self.lengths().map(of_length).sum()
             }
             _ => self
@@ -164,11 +172,19 @@ impl Layout {
     }
 
     /// What decides where panes end, and the norms that it asks about.
-    pub(crate) fn schedule(&self, seed: u64) -> (Box<dyn Schedule>, Option<Norms>) {
+    pub(crate) fn schedule(
+        &self,
+        sketch: Option<Dimensions>,
+        seed: u64,
+    ) -> (Box<dyn Schedule>, Option<Norms>) {
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => (
                 Box::new(Smooth::new(histogram, Box::new(OsEntropy::new()))),
-                Some(Norms::new(histogram.levels - 1, LEVEL_SKETCH, seed)),
+                Some(Norms::new(
+                    histogram.levels - 1,
+                    sketch.unwrap_or(LEVEL_SKETCH),
+                    seed,
+                )),
             ),
             (Policy::Exponential, _) => (
                 Box::new(Exponential {

@@ -85,7 +85,7 @@ impl Memory {
             sketches: load
                 .sketch
                 .map_or(0, |sketch| times(panes.saturating_add(2 * open), sketch.bytes()))
-                .saturating_add(times(load.levels, LEVEL_SKETCH.bytes())),
+                .saturating_add(times(load.levels, load.sketch.unwrap_or(LEVEL_SKETCH).bytes())),
             // The open panes are packed for the release as if they were closed.
             release: [
                 times(open, times(capacity, packed)),

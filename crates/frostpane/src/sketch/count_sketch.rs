@@ -45,7 +45,7 @@ impl CountSketch {
         let mut places = Places::new(hash, self.seed, self.width);
         for row in self.cells.chunks_exact_mut(self.width) {
             let (cell, sign) = places.next();
-            row[cell] += sign * count;
+            row[cell & (row.len() - 1)] += signed(count, sign);
         }
     }
 
@@ -64,7 +64,7 @@ impl CountSketch {
         let (mut high, mut low) = (0, 0);
         for row in self.cells.chunks_exact(self.width) {
             let (cell, sign) = places.next();
-            if sign * row[cell] >= least {
+            if signed(row[cell], sign) >= least {
                 high += 1
             } else {
                 low += 1
@@ -85,16 +85,21 @@ impl CountSketch {
             .chunks_exact(self.width)
             .map(|row| {
                 let (cell, sign) = places.next();
-                sign * row[cell]
+                signed(row[cell], sign)
             })
             .collect();
         let middle = rows.len() / 2;
         *rows.select_nth_unstable(middle).1
     }
 
+    /// Whether another sketch has the same dimensions and the same seed.
+    pub fn adds_up_with(&self, other: &Self) -> bool {
+        self.seed == other.seed && self.width == other.width && self.cells.len() == other.cells.len()
+    }
+
     /// Adds another sketch, cell by cell.
     pub fn merge(&mut self, other: &Self) {
-        debug_assert!(self.seed == other.seed && self.width == other.width);
+        debug_assert!(self.adds_up_with(other));
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
@@ -139,6 +144,7 @@ impl Places {
         }
     }
 
+    /// The cell of the next row and its sign, for [`signed`].
     #[inline]
     fn next(&mut self) -> (usize, i64) {
         if self.left < self.bits {
@@ -149,8 +155,14 @@ impl Places {
         let own = self.word & ((1 << self.bits) - 1);
         self.word >>= self.bits;
         self.left -= self.bits;
-        ((own >> 1) as usize, 1 - 2 * (own & 1) as i64)
+        ((own >> 1) as usize, -((own & 1) as i64))
     }
+}
+
+/// The number itself if the sign is 0, its opposite if the sign is -1.
+#[inline]
+fn signed(number: i64, sign: i64) -> i64 {
+    (number ^ sign) - sign
 }
 
 impl Dimensions {

@@ -186,9 +186,10 @@ impl<K: Key> Timeline<K> {
     }
 
     fn close(&mut self, mut block: Block<OpenPane<K>>) -> Result<()> {
+        let pane = block.pane.close();
         let level = match &mut self.norms {
             Some(norms) => {
-                norms.add(&block.pane);
+                norms.add(&block.pane, &pane);
                 self.schedule.level(norms)?
             }
             None => 0,
@@ -198,7 +199,7 @@ impl<K: Key> Timeline<K> {
             end: block.end,
             level,
             releases: block.releases,
-            pane: block.pane.close(),
+            pane,
         });
         block.pane.clear();
         self.spare = Some(block.pane);

@@ -2,7 +2,7 @@
 
 use crate::key::Key;
 use crate::noise::Secret;
-use crate::pane::OpenPane;
+use crate::pane::{OpenPane, Pane};
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
 
@@ -24,10 +24,12 @@ impl Norms {
         }
     }
 
-    /// Adds the events of a block that has ended. Its table must be exact.
-    pub fn add<K: Key>(&mut self, block: &OpenPane<K>) {
-        if let Some(sketch) = self.levels.first_mut() {
-            block.add_to(sketch);
+    /// Adds the events of a block that has ended, whose table must be exact, and the pane that it has become.
+    pub fn add<K: Key>(&mut self, block: &OpenPane<K>, pane: &Pane<K>) {
+        match (self.levels.first_mut(), pane.sketch()) {
+            (Some(sum), Some(sketch)) if sum.adds_up_with(sketch) => sum.merge(sketch),
+            (Some(sum), _) => block.add_to(sum),
+            (None, _) => {}
         }
     }
 

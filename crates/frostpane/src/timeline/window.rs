@@ -13,9 +13,9 @@ const PANES_BY_CLOCK: u64 = 60;
 /// The youngest panes of a window that keeps panes of all ages: this part of it, unless that makes panes by
 /// count so short that closing them costs more than filling them.
 const YOUNGEST: u64 = 1_024;
-const WORTH_CLOSING: u64 = 16_384;
+const WORTH_CLOSING: u64 = 32_768;
 /// How often a block that ends by its norm is asked about, in events.
-const TICK: u64 = 1_024;
+const TICK: u64 = 2_048;
 /// Far above any stream and any calendar, and far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 60;
 
