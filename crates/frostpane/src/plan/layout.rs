@@ -56,19 +56,29 @@ impl Layout {
     ) -> Self {
         let (window, slide) = (grid.length as u64, grid.slide as u64);
         let histogram = epsilon.map(|epsilon| histogram(window, slide, alpha, epsilon));
-        let uniform = window.div_ceil(slide);
-        let panes = match policy {
-            Policy::Uniform => uniform,
-            Policy::Exponential => uniform.min((1 + growths(window, slide)) * PANES_OF_A_LENGTH),
-            Policy::Smooth => histogram.map_or(0, |histogram| histogram.panes as u64),
-        };
-        Self {
+        let layout = Self {
             policy,
-            panes,
+            panes: histogram.map_or(0, |histogram| histogram.panes as u64),
             window,
             slide,
             by_count,
             histogram,
+        };
+        layout.over(window)
+    }
+
+    /// The panes of a shorter window among these.
+    pub(crate) fn over(self, window: u64) -> Self {
+        let uniform = window.div_ceil(self.slide);
+        let panes = match self.policy {
+            Policy::Uniform => uniform,
+            Policy::Exponential => uniform.min((1 + growths(window, self.slide)) * PANES_OF_A_LENGTH),
+            Policy::Smooth => self.panes,
+        };
+        Self {
+            panes,
+            window,
+            ..self
         }
     }
 
@@ -128,14 +138,21 @@ impl Layout {
         (0..=growths).map(|i| self.slide * (GROWTH as u64).pow(i))
     }
 
+    /// Whether all panes of the window have the same length, because none is old enough to have grown.
+    pub(crate) fn is_even(&self) -> bool {
+        match self.policy {
+            Policy::Uniform => true,
+            Policy::Exponential => growths(self.window, self.slide) == 0,
+            Policy::Smooth => false,
+        }
+    }
+
     /// How many panes of a window with so many events have how many each, as far as can be foreseen.
     pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
-        let panes = match self.policy {
-            Policy::Uniform if self.by_count => {
-                return [(events / self.slide, self.slide), (1, events % self.slide)];
-            }
-            _ => self.panes,
-        };
+        if self.by_count && self.is_even() {
+            return [(events / self.slide, self.slide), (1, events % self.slide)];
+        }
+        let panes = self.panes;
         let (each, more) = (events / panes, events % panes);
         [(more, each + 1), (panes - more, each)]
     }
@@ -156,10 +173,11 @@ impl Layout {
 
     /// How often the norm of a window's first pane, which it leaves out, is at most how large.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
+        let youngest = self.slide as f64 / self.window as f64;
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
-            (Policy::Exponential, _) => events as f64 / FINENESS as f64,
-            _ => events as f64 * (self.slide as f64 / self.window as f64),
+            (Policy::Exponential, _) => events as f64 * youngest.max(1.0 / FINENESS as f64),
+            _ => events as f64 * youngest,
         }
     }
 
