@@ -54,6 +54,8 @@ Examples:
     frostpane list searches.txt
   The last 30 days of a log, with times in column 1 and keys in 2:
     frostpane list --key 2 --time 1 --window 30d --slide 1d log.tsv.zst
+  A list of the last day, one of the week and one of the month, in one pass:
+    frostpane list --key 2 --time 1 --window 1d --window 7d --window 30d log.tsv.zst
   A field of JSON Lines, of many files, by time:
     frostpane list --key user.country --time at --window 7d 'logs/*.jsonl.gz'
   Pages that are known in advance, from a pipe, for another program:
@@ -65,7 +67,7 @@ Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by th
 
 An event whose key is missing, empty or null counts as an event without a key.
 
-Privacy protects the key of each single event. Releasing the same events again costs epsilon again.")]
+Privacy protects the key of each single event. Releasing the same events again costs epsilon again, and so does each further window.")]
 pub struct ListArgs {
     /// Files to read, one after the other
     #[arg(value_name = "FILE")]
@@ -94,11 +96,12 @@ pub struct ListArgs {
     #[command(flatten)]
     pub request: RequestArgs,
 
-    /// Write the release as one JSON object
+    /// Write the release as one JSON object on one line; of several windows, a line each
     #[arg(long)]
     pub json: bool,
 
-    /// Write the listed keys as comma-separated values, and the guarantee to standard error
+    /// Write the listed keys as comma-separated values, and the guarantee to standard error; of several
+    /// windows, each row begins with its window
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 
@@ -116,13 +119,15 @@ Examples:
     frostpane plan
   The same for 30 days with about 5 million events, at a smaller epsilon:
     frostpane plan --window 30d --events 5000000 --epsilon 0.5
+  What to expect of the last week and the last month in one pass:
+    frostpane plan --window 7d --window 30d --events 5000000
   The epsilon at which every key that occurs 500 times is listed:
     frostpane plan --target-count 500")]
 pub struct PlanArgs {
     #[command(flatten)]
     pub request: RequestArgs,
 
-    /// How many events to expect in the window; needed if it goes by time
+    /// How many events to expect in the window, the longest of several; needed if it goes by time
     #[arg(long)]
     pub events: Option<u64>,
 

@@ -3,14 +3,44 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use frostpane::{Key, Release};
+use frostpane::{Edge, Estimator, Key, Policy, Release};
+use jiff::Timestamp;
 
+use crate::request::total_epsilon;
 use crate::screen::Screen;
+use crate::table::write_heading;
 use crate::text::write_wrapped;
-use crate::units::grouped;
+use crate::units::{Asked, grouped, plain};
+
+const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
 
 /// What a release can be trusted for, and what it protects.
 pub fn write_guarantee<K: Key>(
+    out: &mut impl Write,
+    release: &Release<K>,
+    screen: &Screen,
+) -> io::Result<()> {
+    write_statements(out, release, screen)?;
+    write_about(out, release, &privacy(release, "", ""), screen)
+}
+
+/// The same for each of several windows, and for all of them together.
+pub fn write_guarantees<K: Key>(
+    out: &mut impl Write,
+    releases: &[(Asked, Release<K>)],
+    screen: &Screen,
+) -> io::Result<()> {
+    for (asked, release) in releases {
+        if releases.len() > 1 {
+            write_heading(out, asked, screen)?;
+        }
+        write_statements(out, release, screen)?;
+    }
+    write_privacy(out, releases, screen)
+}
+
+/// What holds of a release.
+pub fn write_statements<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
     screen: &Screen,
@@ -27,7 +57,58 @@ pub fn write_guarantee<K: Key>(
         };
         write_wrapped(out, "- ", statement.text(), screen.width, style)?;
     }
-    write_wrapped(out, "", &privacy(release), screen.width, Style::new())
+    match release.estimator {
+        Estimator::Counts => Ok(()),
+        Estimator::Sketch => write_wrapped(out, "", BY_SKETCH, screen.width, Style::new()),
+    }
+}
+
+/// What releases protect, and at what price.
+pub fn write_privacy<K: Key>(
+    out: &mut impl Write,
+    releases: &[(Asked, Release<K>)],
+    screen: &Screen,
+) -> io::Result<()> {
+    match releases {
+        [] => Ok(()),
+        [(_, release)] => write_about(out, release, &privacy(release, "", ""), screen),
+        [(_, release), ..] => {
+            let privacy = privacy(release, " a list", &format!("; {}", together(releases)));
+            write_about(out, release, &privacy, screen)
+        }
+    }
+}
+
+/// How panes were kept, where that is not the usual way, and what is protected.
+fn write_about<K: Key>(
+    out: &mut impl Write,
+    release: &Release<K>,
+    privacy: &str,
+    screen: &Screen,
+) -> io::Result<()> {
+    let panes = match release.policy {
+        Policy::Uniform => None,
+        Policy::Exponential => Some("Panes: exponential, merged as they age."),
+        Policy::Smooth => Some("Panes: smooth, ended where the norm had grown."),
+    };
+    for text in panes.into_iter().chain([privacy]) {
+        write_wrapped(out, "", text, screen.width, Style::new())?;
+    }
+    Ok(())
+}
+
+/// What several releases of one stream cost together.
+pub fn together<K: Key>(releases: &[(Asked, Release<K>)]) -> String {
+    let Some((_, release)) = releases.first() else {
+        return String::new();
+    };
+    let epsilon = total_epsilon(releases.len(), release.epsilon, release.boundaries_epsilon);
+    let delta = plain(releases.len() as f64 * release.delta);
+    format!(
+        "the {} lists together cost epsilon {epsilon}, {}",
+        releases.len(),
+        delta_words(delta)
+    )
 }
 
 enum Statement {
@@ -64,7 +145,47 @@ fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         )),
     });
     statements.push(promises(release));
+    statements.extend(left_out(release).map(Statement::Promise));
     statements
+}
+
+/// What the release does not cover of the window that was asked for, if there is anything to say.
+fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
+    let frostpane::Asked {
+        from,
+        slack,
+        promises,
+    } = &release.asked;
+    let from = match (*from, release.window.from) {
+        (Some(Edge::Event(asked)), Some(Edge::Event(covered))) if asked < covered => {
+            format!("number {}", grouped(asked))
+        }
+        (Some(Edge::Instant(asked)), Some(Edge::Instant(covered))) if asked < covered => {
+            // The microsecond after the latest event is of no interest.
+            Timestamp::from_second(asked.as_second())
+                .unwrap_or(asked)
+                .to_string()
+        }
+        _ => return None,
+    };
+    let held = promises.as_ref().map(|promises| promises.held);
+    let begins = format!("the window asked for begins at {from}");
+    let verdict = match (release.promises.held, held) {
+        (true, Some(true)) => ", and the promises hold for that window too",
+        (true, Some(false)) => ", and the promises are not made for that window",
+        _ => "",
+    };
+    match slack {
+        // No pane lies there, or nothing in it.
+        Some(0) if held == Some(release.promises.held) => None,
+        Some(slack) => Some(format!(
+            "{begins}: no key occurred more than {} times in what is left out{verdict}.",
+            grouped(*slack)
+        )),
+        None => Some(format!(
+            "{begins}: how often keys occurred in what is left out was not measured, because it has been in as many releases as it may."
+        )),
+    }
 }
 
 fn promises<K: Key>(release: &Release<K>) -> Statement {
@@ -81,15 +202,24 @@ fn promises<K: Key>(release: &Release<K>) -> Statement {
     }
 }
 
-fn privacy<K: Key>(release: &Release<K>) -> String {
-    let delta = match release.delta {
-        0.0 => "pure (delta 0)".to_owned(),
-        delta => format!("delta {delta:e}"),
+fn privacy<K: Key>(release: &Release<K>, each: &str, more: &str) -> String {
+    let boundaries = match release.boundaries_epsilon {
+        0.0 => String::new(),
+        boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
     };
     format!(
-        "Privacy: epsilon {}, {delta}, for {}. Not hidden: that an event took place, when, and how many did.",
-        release.epsilon, release.unit
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: that an event took place, when, and how many did.",
+        release.epsilon,
+        delta_words(release.delta),
+        release.unit
     )
+}
+
+fn delta_words(delta: f64) -> String {
+    match delta {
+        0.0 => "pure (delta 0)".to_owned(),
+        delta => format!("delta {delta:e}"),
+    }
 }
 
 fn percent(share: f64) -> f64 {

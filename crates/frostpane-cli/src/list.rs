@@ -1,4 +1,4 @@
-//! `frostpane list`: one private list of the end of a stream.
+//! `frostpane list`: private lists of the end of a stream, one for each window.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -7,13 +7,13 @@ use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 
 use crate::args::ListArgs;
 use crate::failure::{Failure, Result};
-use crate::guarantee::write_guarantee;
+use crate::guarantee::{together, write_guarantees};
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
 use crate::request::AnyKeys;
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
-use crate::units::Extent;
+use crate::units::{Asked, Extent};
 use crate::warnings::tell;
 use crate::{csv, table, warnings};
 
@@ -40,8 +40,13 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 }
 
 fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
+    let windows = args.request.windows()?;
     let mut source = Source::new(&args.files, selection(args)?)?;
-    let mut hitters = args.request.builder(keys)?.build()?;
+    let (builder, _) = args.request.builder(keys)?;
+    let mut hitters = builder.build()?;
+    for window in &windows {
+        hitters.check_window(window.extent)?;
+    }
     let by_clock = args.request.by_clock();
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
@@ -62,33 +67,41 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     for note in warnings::about_events(events, hitters.dropped(), hitters.without_key()) {
         tell(note);
     }
-    let release = hitters.release()?;
-    for warning in warnings::about(&args.request, &release) {
+    let mut releases = Vec::new();
+    for window in windows {
+        let release = hitters.release_over(window.extent)?;
+        releases.push((window, release));
+    }
+    for warning in warnings::about(&args.request, &releases) {
         tell(format_args!("warning: {warning}"));
     }
-    write(args, &release)
+    write(args, &releases)
 }
 
-fn write<K: Key>(args: &ListArgs, release: &Release<K>) -> Result<()> {
+fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()> {
     let stdout = io::stdout().lock();
     let screen = Screen::of(&stdout);
     let mut out = BufWriter::new(stdout);
     if args.json {
-        serde_json::to_writer(&mut out, release).map_err(io::Error::from)?;
-        writeln!(out)?;
+        for (_, release) in releases {
+            serde_json::to_writer(&mut out, release).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
     } else if args.csv {
-        csv::write_release(&mut out, release)?;
+        csv::write_releases(&mut out, releases)?;
     } else {
         let rows = args
             .rows
             .or(io::stdout().is_terminal().then_some(ROWS_ON_A_TERMINAL));
-        table::write_release(&mut out, release, &screen, rows)?;
+        table::write_releases(&mut out, releases, &screen, rows)?;
     }
     out.flush()?;
     if args.csv {
         let mut errors = io::stderr().lock();
         let screen = Screen::of(&errors);
-        write_guarantee(&mut errors, release, &screen)?;
+        write_guarantees(&mut errors, releases, &screen)?;
+    } else if args.json && releases.len() > 1 {
+        tell(together(releases));
     }
     Ok(())
 }

@@ -4,13 +4,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Window};
+use frostpane::plan::Reason;
+use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Policy, Span, Window};
 
 use crate::failure::{Failure, Result};
-use crate::units::{Declared, Extent, duration, memory};
+use crate::units::{Asked, Declared, Extent, duration, memory, plain};
 
 /// What the program takes beside the window: its code, and what it reads into.
 const PROGRAM: u64 = 6_000_000;
+const DEFAULT_WINDOW: u64 = 1_000_000;
+/// Panes of the shortest of several windows, by count and by time, unless the slide is given.
+const PANES: (u64, u32) = (64, 60);
 
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]
@@ -32,14 +36,19 @@ pub struct RequestArgs {
     #[arg(long, default_value = "1e-9", allow_negative_numbers = true)]
     pub delta: f64,
 
-    /// How far back to look: a number of events, or a time such as 12h or 30d [default: 1000000]
+    /// How far back to look: a number of events, or a time such as 12h or 30d; given several times, a list
+    /// for each, and each costs its epsilon [default: 1000000]
     #[arg(long, value_name = "EVENTS|TIME")]
-    pub window: Option<Extent>,
+    pub window: Vec<Asked>,
 
     /// The step by which the window slides; it begins at a multiple of that, so it may be up to one step
-    /// shorter than asked for [default: a 64th of the window, by time a 60th]
+    /// shorter than asked for [default: a 64th of the shortest window, by time a 60th, or less]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub slide: Option<Extent>,
+
+    /// Where the panes end of which a window is made; plan says what auto chooses, and why
+    #[arg(long, value_enum, ignore_case = true, default_value_t = PolicyArg::Auto)]
+    pub policy: PolicyArg,
 
     /// How long to wait for events that come late, by time
     #[arg(long, default_value = "0s", value_name = "TIME", value_parser = duration)]
@@ -70,6 +79,18 @@ impl From<NormArg> for frostpane::Norm {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyArg {
+    /// Exponential for several windows, and else uniform, unless smooth is foreseen to promise clearly more
+    Auto,
+    /// After equal steps
+    Uniform,
+    /// After equal steps, and merged as they age: for windows of many lengths
+    Exponential,
+    /// Where the norm has grown enough, which takes a quarter of epsilon: for long windows by count
+    Smooth,
+}
+
 /// The keys of a request, of whichever type.
 pub enum AnyKeys {
     Bytes(Keys<Bytes>),
@@ -86,29 +107,93 @@ impl RequestArgs {
         })
     }
 
-    /// The request as the library takes it.
-    pub fn builder<K: Key>(&self, keys: Keys<K>) -> Result<Builder<K>> {
-        Ok(HeavyHitters::builder(keys)
+    /// The request as the library takes it, and why it has its policy, if that was not given.
+    pub fn builder<K: Key>(&self, keys: Keys<K>) -> Result<(Builder<K>, Option<Reason>)> {
+        let windows = self.windows()?;
+        let builder = HeavyHitters::builder(keys)
             .norm(self.norm.into())
             .alpha(self.alpha)
             .epsilon(self.epsilon)
             .delta(self.delta)
-            .window(self.window()?)
+            .window(self.window(self.slide)?)
+            .releases(u32::try_from(windows.len()).unwrap_or(u32::MAX))
             .memory(self.memory)
-            .program(PROGRAM))
+            .program(PROGRAM);
+        let (policy, reason) = match self.policy {
+            PolicyArg::Uniform => (Policy::Uniform, None),
+            PolicyArg::Exponential => (Policy::Exponential, None),
+            PolicyArg::Smooth => (Policy::Smooth, None),
+            PolicyArg::Auto => {
+                let spans: Vec<Span> = windows.iter().map(|window| window.extent.into()).collect();
+                let choice = builder.choose(&spans)?;
+                (choice.policy, Some(choice.reason))
+            }
+        };
+        let builder = builder.policy(policy);
+        if windows.len() == 1 || self.slide.is_some() {
+            return Ok((builder, reason));
+        }
+        let usual = builder.plan()?.layout.slide;
+        let slide = self.finest_slide(&windows);
+        if slide.length() >= u128::from(usual) {
+            return Ok((builder, reason));
+        }
+        Ok((builder.window(self.window(Some(slide))?), reason))
     }
 
     pub fn by_clock(&self) -> bool {
         matches!(self.extent(), Extent::Clock(_))
     }
 
-    /// How far back to look.
+    /// How far back to look, at the most.
     pub fn extent(&self) -> Extent {
-        self.window.unwrap_or(Extent::Events(1_000_000))
+        let extents = self.window.iter().map(|window| window.extent);
+        extents
+            .max_by_key(Extent::length)
+            .unwrap_or(Extent::Events(DEFAULT_WINDOW))
     }
 
-    fn window(&self) -> Result<Window> {
-        match (self.extent(), self.slide) {
+    /// All windows, in the order in which they were given.
+    pub fn windows(&self) -> Result<Vec<Asked>> {
+        if self.window.is_empty() {
+            return Ok(vec![self.extent().into()]);
+        }
+        for (index, window) in self.window.iter().enumerate() {
+            for earlier in &self.window[..index] {
+                if let (Extent::Events(_), Extent::Clock(_)) | (Extent::Clock(_), Extent::Events(_)) =
+                    (earlier.extent, window.extent)
+                {
+                    return Err(Failure::Message(format!(
+                        "--window {} and --window {} were given, but they must all be numbers of events or all be times: \
+                         ask for the others in another run",
+                        earlier.text, window.text
+                    )));
+                }
+                if earlier.extent == window.extent {
+                    return Err(Failure::Message(format!(
+                        "--window {} and --window {} are the same window, and it would cost its epsilon twice: give it once",
+                        earlier.text, window.text
+                    )));
+                }
+            }
+        }
+        Ok(self.window.clone())
+    }
+
+    /// The slide that gives the shortest window as many panes as it would have alone.
+    fn finest_slide(&self, windows: &[Asked]) -> Extent {
+        let shortest = windows
+            .iter()
+            .map(|window| window.extent)
+            .min_by_key(Extent::length);
+        match shortest.unwrap_or(self.extent()) {
+            Extent::Events(length) => Extent::Events(length.div_ceil(PANES.0)),
+            Extent::Clock(length) => Extent::Clock(length / PANES.1),
+        }
+    }
+
+    fn window(&self, slide: Option<Extent>) -> Result<Window> {
+        match (self.extent(), slide) {
             (Extent::Events(length), None) => Ok(Window::events(length).into()),
             (Extent::Events(length), Some(Extent::Events(slide))) => {
                 Ok(Window::events(length).slide(slide).into())
@@ -122,4 +207,9 @@ impl RequestArgs {
             )),
         }
     }
+}
+
+/// What so many releases cost together: what they share is spent once.
+pub fn total_epsilon(releases: usize, epsilon: f64, boundaries: f64) -> f64 {
+    plain(releases as f64 * (epsilon - boundaries) + boundaries)
 }

@@ -22,6 +22,7 @@ pub struct Styles {
     pub bar: Style,
     pub interval: Style,
     pub warning: Style,
+    pub heading: Style,
 }
 
 impl Screen {
@@ -52,6 +53,7 @@ impl Styles {
             bar: AnsiColor::Cyan.on_default(),
             interval: Style::new().dimmed(),
             warning: AnsiColor::Yellow.on_default().bold(),
+            heading: Style::new().bold(),
         }
     }
 }

@@ -5,32 +5,47 @@ use std::io::{self, Write};
 use anstyle::Style;
 use frostpane::{Coverage, Edge, Heavy, Key, Norm, Release};
 
-use crate::guarantee::write_guarantee;
+use crate::guarantee::{write_privacy, write_statements};
 use crate::screen::Screen;
 use crate::text::{cut, printable, width, write_wrapped};
-use crate::units::grouped;
+use crate::units::{Asked, grouped};
 
 const BAR_WIDTHS: (usize, usize) = (10, 40);
 /// A key has at least this much room, even where the line then is too long.
 const LEAST_KEY: usize = 8;
 const GAP: usize = 2;
 
-/// The list, and what it can be trusted for. Shows no more than so many rows, if that is given.
-pub fn write_release<K: Key>(
+/// The lists, and what they can be trusted for. Shows no more than so many rows of each, if that is given.
+pub fn write_releases<K: Key>(
     out: &mut impl Write,
-    release: &Release<K>,
+    releases: &[(Asked, Release<K>)],
     screen: &Screen,
     most: Option<usize>,
 ) -> io::Result<()> {
-    write_wrapped(out, "", &title(release), screen.width, Style::new())?;
-    writeln!(out)?;
-    if release.heavy.is_empty() {
-        write_note(out, release, screen)?;
-    } else {
-        write_list(out, &release.heavy, screen, most.unwrap_or(usize::MAX))?;
+    for (asked, release) in releases {
+        if releases.len() > 1 {
+            write_heading(out, asked, screen)?;
+        }
+        write_wrapped(out, "", &title(release), screen.width, Style::new())?;
+        writeln!(out)?;
+        if release.heavy.is_empty() {
+            write_note(out, release, screen)?;
+        } else {
+            write_list(out, &release.heavy, screen, most.unwrap_or(usize::MAX))?;
+        }
+        writeln!(out)?;
+        write_statements(out, release, screen)?;
+        if releases.len() > 1 {
+            writeln!(out)?;
+        }
     }
-    writeln!(out)?;
-    write_guarantee(out, release, screen)
+    write_privacy(out, releases, screen)
+}
+
+/// Which of several windows the following is about.
+pub fn write_heading(out: &mut impl Write, asked: &Asked, screen: &Screen) -> io::Result<()> {
+    let style = screen.styles.heading;
+    writeln!(out, "{style}Window of {}{style:#}", asked.spoken())
 }
 
 fn title<K: Key>(release: &Release<K>) -> String {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use frostpane::Span;
+
 /// So many events, or so much time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -23,6 +25,61 @@ impl FromStr for Extent {
         parse_duration(&plain).map(Extent::Clock).ok_or_else(|| {
             "give a number of events such as 1000000, or a time such as 90s, 15m, 12h, 30d or 8w".to_owned()
         })
+    }
+}
+
+/// A window as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub text: String,
+    pub extent: Extent,
+}
+
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.to_owned();
+        text.parse().map(|extent| Self { text, extent })
+    }
+}
+
+impl From<Extent> for Asked {
+    fn from(extent: Extent) -> Self {
+        let text = match extent {
+            Extent::Events(events) => events.to_string(),
+            Extent::Clock(duration) => format!("{}s", duration.as_secs()),
+        };
+        Self { text, extent }
+    }
+}
+
+impl Asked {
+    /// As people say it.
+    pub fn spoken(&self) -> String {
+        match self.extent {
+            Extent::Events(events) => format!("{} events", grouped(events)),
+            Extent::Clock(_) => self.text.clone(),
+        }
+    }
+}
+
+impl Extent {
+    /// On a line, whatever the unit is.
+    pub fn length(&self) -> u128 {
+        match self {
+            Extent::Events(events) => u128::from(*events),
+            Extent::Clock(duration) => duration.as_micros(),
+        }
+    }
+}
+
+impl From<Extent> for Span {
+    fn from(extent: Extent) -> Self {
+        match extent {
+            Extent::Events(events) => Span::Events(events),
+            Extent::Clock(duration) => Span::Clock(duration),
+        }
     }
 }
 
@@ -99,6 +156,11 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A small number as it was meant, without the dust of its sums.
+pub fn plain(number: f64) -> f64 {
+    format!("{number:.11e}").parse().unwrap_or(number)
 }
 
 /// A time in its largest whole unit, cut down.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use frostpane::{Coverage, Edge, Key, Release};
 
-use crate::request::RequestArgs;
-use crate::units::{Extent, grouped, spoken};
+use crate::request::{RequestArgs, total_epsilon};
+use crate::units::{Asked, Extent, grouped, spoken};
 
 const MOST_EPSILON: f64 = 10.0;
 /// Fewer keys that may come from noise alone can be overlooked.
@@ -20,16 +20,38 @@ pub fn tell(message: impl Display) {
     let _ = writeln!(io::stderr(), "frostpane: {message}");
 }
 
-/// All that apply.
-pub fn about<K: Key>(args: &RequestArgs, release: &Release<K>) -> Vec<String> {
+/// All that apply. Of several releases, those about one of them name its window.
+pub fn about<K: Key>(args: &RequestArgs, releases: &[(Asked, Release<K>)]) -> Vec<String> {
+    let total = releases.first().and_then(|(_, release)| {
+        let Release {
+            epsilon,
+            boundaries_epsilon,
+            ..
+        } = *release;
+        let warning = self::epsilon(total_epsilon(releases.len(), epsilon, boundaries_epsilon));
+        warning.map(|warning| match releases.len() {
+            1 => warning,
+            lists => format!("the {lists} lists together: {warning}"),
+        })
+    });
+    let each = releases.iter().flat_map(|(asked, release)| {
+        let name = match releases.len() {
+            1 => String::new(),
+            _ => format!("window of {}: ", asked.spoken()),
+        };
+        about_one(args, asked, release)
+            .into_iter()
+            .map(move |warning| name.clone() + &warning)
+    });
+    total.into_iter().chain(each).collect()
+}
+
+fn about_one<K: Key>(args: &RequestArgs, asked: &Asked, release: &Release<K>) -> Vec<String> {
     let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
-    let flood = flood(release.heavy.len(), from_zero).filter(|_| args.keys.is_some());
     [
-        epsilon(release.epsilon),
         delta(release.delta, release.window.events),
-        args.window
-            .and_then(|asked| window(asked, args.slide, &release.window)),
-        flood,
+        window(asked.extent, args.slide, &release.window).filter(|_| !args.window.is_empty()),
+        flood(release.heavy.len(), from_zero).filter(|_| args.keys.is_some()),
     ]
     .into_iter()
     .flatten()

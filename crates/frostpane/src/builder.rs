@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, OsEntropy};
-use crate::plan::{Forecast, Plan, Wishes};
+use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
 use crate::release::terms::{Terms, boundaries_epsilon};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
-use crate::timeline::{Policy, Window};
+use crate::timeline::{Policy, Span, Window};
 use crate::universe::Keys;
 
 /// Memory unless told: 64 MB.
@@ -168,14 +168,49 @@ impl<K: Key> Builder<K> {
     /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at
     /// a certain norm; without one, at the least norm at which the promises hold.
     pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        self.forecast_with(&self.plan()?, events, norm)
+    }
+
+    /// The same for a release over a shorter window.
+    pub fn forecast_over(&self, span: impl Into<Span>, events: u64, norm: Option<u64>) -> Result<Forecast> {
         let plan = self.plan()?;
+        let length = self
+            .window
+            .shorter(span.into(), &self.window.grid(self.policy)?)?;
+        let shorter = Plan {
+            layout: plan.layout.over(length),
+            ..plan
+        };
+        self.forecast_with(&shorter, events, norm)
+    }
+
+    fn forecast_with(&self, plan: &Plan, events: u64, norm: Option<u64>) -> Result<Forecast> {
         if events > LONGEST {
             return Err(Error::parameter(format!(
                 "{events} events are expected, but at most {LONGEST} can be reckoned with"
             )));
         }
         let norm = norm.map(|norm| norm.min(events));
-        Ok(Forecast::new(&self.terms(&plan, 0)?, &plan, events, norm))
+        Ok(Forecast::new(&self.terms(plan, 0)?, plan, events, norm))
+    }
+
+    /// The policy that suits releases over these windows, the longest of which is the one to build with
+    /// ([`plan`](crate::plan#the-policy)).
+    pub fn choose(&self, windows: &[Span]) -> Result<Choice> {
+        if windows.iter().any(|window| *window != windows[0]) {
+            return Ok(Choice::several_windows());
+        }
+        let Window::Events(window) = self.window else {
+            return Ok(Choice::one_window());
+        };
+        let events = window.length();
+        let least_norm = |policy| {
+            let forecast = self.clone().policy(policy).forecast(events, None)?;
+            Ok(forecast.least_norm_asked)
+        };
+        // Memory may be too small for the private histogram alone.
+        let smooth = least_norm(Policy::Smooth).unwrap_or(None);
+        Ok(Choice::between(events, least_norm(Policy::Uniform)?, smooth))
     }
 
     /// The least epsilon, to the thousandth, at which every key that occurred `count` times is listed, as far

@@ -122,8 +122,13 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Releases the heavy hitters of a shorter window.
     pub fn release_over(&mut self, span: impl Into<Span>) -> Result<Release<K>> {
-        let length = self.checked_span(span.into())?;
-        self.release_from(length, &mut OsEntropy::new())
+        let length = self.window.shorter(span.into(), &self.grid)?;
+        self.release_from(length as i64, &mut OsEntropy::new())
+    }
+
+    /// Whether a shorter window can be released, before there are events that it could be of.
+    pub fn check_window(&self, span: impl Into<Span>) -> Result<()> {
+        self.window.shorter(span.into(), &self.grid).map(drop)
     }
 
     /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
@@ -189,30 +194,6 @@ impl<K: Key> HeavyHitters<K> {
         });
         self.without_key += u64::from(counted.is_none());
         counted
-    }
-
-    fn checked_span(&self, span: Span) -> Result<i64> {
-        match (span, self.window) {
-            (Span::Events(_), Window::Events(_)) | (Span::Clock(_), Window::Clock(_)) => {}
-            (Span::Events(_), Window::Clock(_)) => {
-                return Err(Error::window(
-                    "this window goes by the clock: ask for a duration, not for events",
-                ));
-            }
-            (Span::Clock(_), Window::Events(_)) => {
-                return Err(Error::window(
-                    "this window goes by the number of events: ask for events, not for a duration",
-                ));
-            }
-        }
-        let length = span.length();
-        if length < self.grid.slide as u64 || length > self.grid.length as u64 {
-            return Err(Error::window(format!(
-                "a window of {span:?} was asked for, but it must be between the slide and the longest window: {:?}",
-                self.window
-            )));
-        }
-        Ok(length as i64)
     }
 
     fn view(&self, length: i64, may_measure: bool) -> View<'_, K> {

@@ -54,7 +54,7 @@ pub use builder::{Builder, DEFAULT_KEY_BYTES, DEFAULT_MEMORY};
 pub use error::{Error, ErrorKind, Result};
 pub use hitters::HeavyHitters;
 pub use key::{Bytes, Key, LONGEST_KEY};
-pub use plan::{Forecast, Layout, Plan};
+pub use plan::{Choice, Forecast, Layout, Plan};
 pub use release::{Asked, Coverage, Edge, Estimator, Heavy, Norm, Promises, Release};
 pub use timeline::{ClockWindow, EventWindow, Policy, Span, Window};
 pub use universe::{Keys, Universe};

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{Zipf, most_failures};
-use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Release, Window};
+use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Policy, Release, Span, Window};
 
 fn open() -> Builder<u64> {
     HeavyHitters::<u64>::builder(Keys::open())
@@ -288,4 +288,79 @@ fn extreme_requests_are_answered() {
     assert!(long.plan().is_err());
     assert!(open().entries(0).plan().is_err());
     assert!(open().forecast(u64::MAX, None).is_err());
+}
+
+/// The forecast of a shorter window is that of a builder with that window and the same panes.
+#[test]
+fn a_shorter_window_is_forecast_as_if_it_were_the_longest() {
+    for policy in [Policy::Uniform, Policy::Exponential] {
+        for norm in [Norm::L1, Norm::L2] {
+            let builder = open().norm(norm).policy(policy).entries(500).sketch(5, 1_024);
+            let long = builder.clone().window(Window::events(1_000_000).slide(1_000));
+            let short = builder.window(Window::events(100_000).slide(1_000));
+            assert_eq!(
+                long.forecast_over(100_000, 100_000, None).unwrap(),
+                short.forecast(100_000, None).unwrap()
+            );
+            assert_eq!(
+                long.forecast_over(1_000_000, 1_000_000, None).unwrap(),
+                long.forecast(1_000_000, None).unwrap()
+            );
+            assert!(long.forecast_over(999, 999, None).is_err());
+            assert!(long.forecast_over(Duration::from_secs(60), 999, None).is_err());
+        }
+    }
+}
+
+/// A window that is younger than any merge sees panes of equal length, whatever becomes of them later.
+#[test]
+fn young_windows_are_as_exact_with_exponential_panes_as_with_uniform_ones() {
+    let day = Duration::from_secs(86_400);
+    let builder = open().window(Window::clock(30 * day).slide(day));
+    let [uniform, exponential] = [Policy::Uniform, Policy::Exponential].map(|policy| {
+        let builder = builder.clone().policy(policy);
+        builder.forecast(480_000, None).unwrap()
+    });
+    assert_eq!(uniform, exponential);
+}
+
+#[test]
+fn the_policy_follows_from_the_request() {
+    let choose = |builder: &Builder<u64>, windows: &[Span]| builder.choose(windows).unwrap().policy;
+    let day = Duration::from_secs(86_400);
+    let usual = open();
+    assert_eq!(choose(&usual, &[]), Policy::Uniform);
+    assert_eq!(choose(&usual, &[Span::Events(1_000_000)]), Policy::Uniform);
+    let several = [Span::Events(1_000_000), Span::Events(1_000)];
+    assert_eq!(choose(&usual, &several), Policy::Exponential);
+    assert_eq!(choose(&usual, &[several[0]; 2]), Policy::Uniform);
+
+    let long = open().alpha(0.3).window(Window::events(100_000_000));
+    assert_eq!(choose(&long, &[]), Policy::Smooth);
+    assert_eq!(
+        choose(&long.clone().norm(Norm::L1), &[]),
+        Policy::Uniform,
+        "for L2 only"
+    );
+    assert_eq!(
+        choose(&long.clone().alpha(0.01), &[]),
+        Policy::Uniform,
+        "too fine to be foreseen"
+    );
+    let by_clock = long.window(Window::clock(30 * day));
+    assert_eq!(choose(&by_clock, &[]), Policy::Uniform, "by count only");
+    assert!(open().alpha(2.0).choose(&[]).is_err());
+}
+
+#[test]
+fn a_window_can_be_checked_before_there_are_events() {
+    let hitters = open().window(Window::events(1_000).slide(100)).build().unwrap();
+    assert!(hitters.check_window(100).is_ok() && hitters.check_window(1_000).is_ok());
+    let error = hitters.check_window(99).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a window of 99 events was asked for, but it must be at least the slide of 100 events and at most the \
+         longest window of 1000 events: take a longer window or a shorter slide"
+    );
+    assert_eq!(error.kind(), ErrorKind::Window);
 }

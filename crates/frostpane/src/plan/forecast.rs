@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::key::Key;
+use crate::noise::Epsilon;
 use crate::plan::Plan;
 use crate::release::Norm;
 use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
 use crate::release::terms::Terms;
-use crate::timeline::Policy;
 
 /// What a release over a window with a certain number of events will say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +39,8 @@ pub struct Forecast {
     pub least_norm_asked: Option<u64>,
     /// Whether the promises are made at that norm.
     pub held: bool,
+    /// How much of epsilon goes into where panes end.
+    pub boundaries_epsilon: f64,
 }
 
 impl Forecast {
@@ -73,6 +75,7 @@ impl Forecast {
             least_norm,
             least_norm_asked,
             held: norm.is_some() && statement.promises.held,
+            boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
         }
     }
 }
@@ -118,7 +121,7 @@ impl<K: Key> Window<'_, K> {
     /// What is cut from the counts of a window with this norm, at the most.
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
-        if layout.policy == Policy::Uniform {
+        if layout.is_even() {
             let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.terms.shape.cut(events));
             return layout
                 .loads(self.events)

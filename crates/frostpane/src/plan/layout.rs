@@ -54,33 +54,39 @@ impl Layout {
     ) -> Self {
         let (window, slide) = (grid.length as u64, grid.slide as u64);
         let histogram = epsilon.map(|epsilon| histogram(window, slide, alpha, epsilon));
-        let panes = match policy {
-            Policy::Uniform => window.div_ceil(slide),
-            Policy::Exponential => 0,
-            Policy::Smooth => histogram.map_or(0, |histogram| histogram.panes as u64),
-        };
         let layout = Self {
             policy,
-            panes,
+            panes: histogram.map_or(0, |histogram| histogram.panes as u64),
             window,
             slide,
             by_count,
             histogram,
         };
-        match policy {
-            Policy::Exponential => Self {
-                panes: layout.lengths().map(|length| layout.panes_of(length)).sum(),
-                ..layout
-            },
-            _ => layout,
-        }
+        layout.over(window)
+    }
+
+    /// The panes of a shorter window among these.
+    pub(crate) fn over(self, window: u64) -> Self {
+        let shorter = Self { window, ..self };
+        let panes = match self.policy {
+            Policy::Uniform => window.div_ceil(self.slide),
+            Policy::Exponential => shorter.lengths().map(|length| shorter.panes_of(length)).sum(),
+            Policy::Smooth => self.panes,
+        };
+        Self { panes, ..shorter }
     }
 
     /// How many panes of a length there are at a time, where panes grow as they age: those that are too old
     /// to be shorter and too young to be longer.
     fn panes_of(&self, length: u64) -> u64 {
-        let oldest = self.window.min((FINENESS + 1) * GROWTH as u64 * length);
-        let youngest = if length > self.slide { FINENESS * length } else { 0 };
+        let oldest = self
+            .window
+            .min(length.saturating_mul((FINENESS + 1) * GROWTH as u64));
+        let youngest = if length > self.slide {
+            length.saturating_mul(FINENESS)
+        } else {
+            0
+        };
         oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
@@ -136,14 +142,21 @@ impl Layout {
         (0..=growths).map(|i| self.slide * (GROWTH as u64).pow(i))
     }
 
+    /// Whether all panes of the window have the same length, because none is old enough to have grown.
+    pub(crate) fn is_even(&self) -> bool {
+        match self.policy {
+            Policy::Uniform => true,
+            Policy::Exponential => growths(self.window, self.slide) == 0,
+            Policy::Smooth => false,
+        }
+    }
+
     /// How many panes of a window with so many events have how many each, as far as can be foreseen.
     pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
-        let panes = match self.policy {
-            Policy::Uniform if self.by_count => {
-                return [(events / self.slide, self.slide), (1, events % self.slide)];
-            }
-            _ => self.panes,
-        };
+        if self.by_count && self.is_even() {
+            return [(events / self.slide, self.slide), (1, events % self.slide)];
+        }
+        let panes = self.panes;
         let (each, more) = (events / panes, events % panes);
         [(more, each + 1), (panes - more, each)]
     }
@@ -164,10 +177,11 @@ impl Layout {
 
     /// How often the norm of a window's first pane, which it leaves out, is at most how large.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
+        let youngest = self.slide as f64 / self.window as f64;
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
-            (Policy::Exponential, _) => events as f64 / FINENESS as f64,
-            _ => events as f64 * (self.slide as f64 / self.window as f64),
+            (Policy::Exponential, _) => events as f64 * youngest.max(1.0 / FINENESS as f64),
+            _ => events as f64 * youngest,
         }
     }
 

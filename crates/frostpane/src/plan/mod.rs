@@ -1,10 +1,12 @@
 #![doc = include_str!("plan.md")]
 
+mod choice;
 mod forecast;
 mod layout;
 mod memory;
 mod published;
 
+pub use choice::{Choice, Reason};
 pub use forecast::Forecast;
 pub use layout::Layout;
 use memory::Load;

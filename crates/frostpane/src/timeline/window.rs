@@ -63,6 +63,35 @@ impl Window {
             Window::Clock(window) => window.grid(policy),
         }
     }
+
+    /// The length of a shorter window, if the panes of this one can give it.
+    pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
+        let say = match (self, span) {
+            (Window::Events(_), Span::Events(_)) => say_events,
+            (Window::Clock(_), Span::Clock(_)) => say_micros,
+            (Window::Clock(_), Span::Events(_)) => {
+                return Err(Error::window(
+                    "this window goes by the clock: ask for a duration, not for events",
+                ));
+            }
+            (Window::Events(_), Span::Clock(_)) => {
+                return Err(Error::window(
+                    "this window goes by the number of events: ask for events, not for a duration",
+                ));
+            }
+        };
+        let (length, slide, longest) = (span.length(), grid.slide as u64, grid.length as u64);
+        if (slide..=longest).contains(&length) {
+            return Ok(length);
+        }
+        Err(Error::window(format!(
+            "a window of {} was asked for, but it must be at least the slide of {} and at most the longest window of {}: \
+             take a longer window or a shorter slide",
+            say(length),
+            say(slide),
+            say(longest)
+        )))
+    }
 }
 
 /// A window of events.
@@ -81,6 +110,10 @@ impl EventWindow {
         }
     }
 
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
     fn grid(&self, policy: Policy) -> Result<Grid> {
         let uniform = self.length.div_ceil(PANES_BY_COUNT);
         let slide = self.slide.unwrap_or(match policy {
@@ -88,7 +121,7 @@ impl EventWindow {
             Policy::Exponential => self.length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING)),
             Policy::Smooth => uniform.min(TICK),
         });
-        Grid::new(self.length, slide, 0, |events| format!("{events} events"))
+        Grid::new(self.length, slide, 0, say_events)
     }
 }
 
@@ -127,9 +160,7 @@ impl ClockWindow {
             }
         };
         let slide = self.slide.map_or(micros(self.length).div_ceil(panes), micros);
-        Grid::new(micros(self.length), slide, micros(self.lateness), |micros| {
-            format!("{} seconds", micros as f64 / 1e6)
-        })
+        Grid::new(micros(self.length), slide, micros(self.lateness), say_micros)
     }
 }
 
@@ -212,6 +243,14 @@ impl Grid {
             lateness: lateness as i64,
         })
     }
+}
+
+fn say_events(events: u64) -> String {
+    format!("{events} events")
+}
+
+fn say_micros(micros: u64) -> String {
+    format!("{} seconds", micros as f64 / 1e6)
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -1,0 +1,334 @@
+//! Several windows in one pass, policies, and what a window leaves out, on the real executable.
+
+mod common;
+
+use common::{EXACT, frostpane, heavy, stderr, stdout};
+use serde_json::Value;
+
+/// Keys that change along the stream: elm in the first half, oak in the second, yew in the last tenth of it.
+fn trees(events: usize) -> Vec<u8> {
+    let key = |i: usize| match 10 * i / events {
+        0..5 => "elm",
+        9.. if i.is_multiple_of(2) => "yew",
+        _ => "oak",
+    };
+    let lines = (0..events).map(|i| format!("{}\n", key(i)));
+    lines.collect::<String>().into_bytes()
+}
+
+/// An event a minute, with its time, from midnight on.
+fn minutes(events: usize) -> Vec<u8> {
+    let lines = (0..events).map(|i| format!("{}\telm\n", 1_772_409_600 + 60 * i));
+    lines.collect::<String>().into_bytes()
+}
+
+/// The text on one line, however it was wrapped.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn list(args: &[&str], input: &[u8]) -> String {
+    unwrapped(&stdout(&frostpane(&[&["list"], args].concat(), input)))
+}
+
+fn plan(args: &[&str]) -> String {
+    unwrapped(&stdout(&frostpane(&[&["plan"], args].concat(), b"")))
+}
+
+fn plan_json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&frostpane(&[&["plan", "--json"], args].concat(), b""))).unwrap()
+}
+
+const THREE: [&str; 6] = ["--window", "6400", "--window", "64000", "--window", "640"];
+
+#[test]
+fn several_windows_are_released_in_one_pass_in_the_order_given() {
+    let output = frostpane(&[&EXACT[..], &THREE].concat(), &trees(64_000));
+    let releases: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let lists: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
+    let key = |key: &str, count| (key.to_owned(), count);
+    assert_eq!(lists[0], [key("oak", 3_200), key("yew", 3_200)]);
+    assert_eq!(lists[1], [key("elm", 32_000), key("oak", 28_800)]);
+    assert_eq!(lists[2], [key("oak", 320), key("yew", 320)]);
+    for release in &releases {
+        assert_eq!(release["policy"], "exponential");
+        assert_eq!(release["asked"]["from"], release["window"]["from"]);
+    }
+    assert!(
+        stderr(&output).contains("frostpane: the 3 lists together cost epsilon 300000, delta 3e-9\n"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn tables_name_their_window_and_the_total_is_told_once() {
+    let shown = stdout(&frostpane(&[&["list"], &THREE[..]].concat(), &trees(64_000)));
+    let headings: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.starts_with("Window of "))
+        .collect();
+    assert_eq!(
+        headings,
+        [
+            "Window of 6,400 events",
+            "Window of 64,000 events",
+            "Window of 640 events"
+        ]
+    );
+    let shown = unwrapped(&shown);
+    assert_eq!(shown.matches("With 95 % confidence").count(), 3, "{shown}");
+    for once in [
+        "Panes: exponential, merged as they age.",
+        "Privacy: epsilon 1, delta 1e-9 a list, for the key of one event; \
+         the 3 lists together cost epsilon 3, delta 3e-9. Not hidden:",
+    ] {
+        assert_eq!(shown.matches(once).count(), 1, "{once}: {shown}");
+    }
+}
+
+#[test]
+fn rows_of_several_windows_begin_with_their_window() {
+    let options = ["list", "--csv", "--epsilon", "100000", "--alpha", "0.1"];
+    let windows = ["--window", "6_400", "--window", "640"];
+    let output = frostpane(&[&options[..], &windows].concat(), &trees(64_000));
+    assert_eq!(
+        stdout(&output),
+        "window,key,count,low,high\n\
+         6_400,oak,3200,3200,3200\n\
+         6_400,yew,3200,3200,3200\n\
+         640,oak,320,320,320\n\
+         640,yew,320,320,320\n"
+    );
+    let told = unwrapped(&stderr(&output));
+    assert!(told.contains("Window of 640 events With 95 %"), "{told}");
+    assert!(
+        told.contains("the 2 lists together cost epsilon 200000"),
+        "{told}"
+    );
+}
+
+#[test]
+fn windows_by_time_share_a_pass_too() {
+    let columns = ["--key", "2", "--time", "1"];
+    let windows = ["--window", "4h", "--window", "1d", "--slide", "1h"];
+    let output = frostpane(&[&EXACT[..], &columns, &windows].concat(), &minutes(3_000));
+    let events: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["window"]["events"].take())
+        .collect();
+    assert_eq!(events, [240, 1_440], "50 whole hours");
+}
+
+/// Where panes end is asked once, whatever the number of releases.
+#[test]
+fn private_boundaries_are_paid_for_once() {
+    let options = [
+        "--policy", "smooth", "--window", "64000", "--window", "32000", "--alpha", "0.3",
+    ];
+    let shown = list(&options, &trees(64_000));
+    for expected in [
+        "Panes: smooth, ended where the norm had grown.",
+        "Privacy: epsilon 1 (0.25 of it for where panes end), delta 1e-9 a list",
+        "the 2 lists together cost epsilon 1.75, delta 2e-9.",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(plan_json(&options)["total_epsilon"], 1.75);
+    let planned = plan(&options);
+    let expected = "0.25 of epsilon 1 goes into where panes end; the 2 lists together cost epsilon 1.75";
+    assert!(planned.contains(expected), "{planned}");
+}
+
+#[test]
+fn a_window_says_what_it_leaves_out() {
+    let with = |window: &str, alpha: &str, more: &[&str]| {
+        let options = ["--window", window, "--alpha", alpha, "--epsilon", "100000"];
+        list(&[&options, more].concat(), &trees(64_000))
+    };
+    let aligned = with("6400", "0.1", &[]);
+    assert!(!aligned.contains("asked for"), "{aligned}");
+    let short = with("100000", "0.1", &[]);
+    assert!(!short.contains("asked for"), "{short}");
+
+    // The panes are of 1,000 events, all oak where the window begins.
+    let slide = ["--slide", "1000"];
+    let left_out = "the window asked for begins at number 51,500: \
+                    no key occurred more than 1,000 times in what is left out, and the promises ";
+    let coarse = with("12500", "0.3", &slide);
+    assert!(
+        coarse.contains(&(left_out.to_owned() + "are not made for that window.")),
+        "{coarse}"
+    );
+    let coarse = with("12500", "0.6", &slide);
+    assert!(
+        coarse.contains(&(left_out.to_owned() + "hold for that window too.")),
+        "{coarse}"
+    );
+}
+
+#[test]
+fn moments_are_told_to_the_second() {
+    let options = ["--key", "2", "--time", "1", "--window", "90m", "--slide", "1h"];
+    let exactly = ["--alpha", "0.1", "--epsilon", "100000"];
+    let shown = list(&[&options[..], &exactly].concat(), &minutes(330));
+    assert!(
+        shown.contains("the window asked for begins at 2026-03-02T03:59:00Z: no key occurred more than 60"),
+        "{shown}"
+    );
+}
+
+/// A stream by time that is shorter than the window leaves nothing out.
+#[test]
+fn nothing_is_left_out_before_the_first_event() {
+    let options = ["--key", "2", "--time", "1", "--window", "30d", "--slide", "1h"];
+    let shown = list(&options, &minutes(330));
+    assert!(!shown.contains("asked for"), "{shown}");
+}
+
+#[test]
+fn counts_from_the_sketch_are_told() {
+    let flat: String = (0..1_000_000_u64)
+        .map(|i| format!("{}\n", i * 7_919 % 50_000))
+        .collect();
+    let options = [
+        "--keys",
+        "0..50000",
+        "--alpha",
+        "0.2",
+        "--epsilon",
+        "100",
+        "--slide",
+        "500000",
+        "--memory",
+        "9MB",
+    ];
+    let shown = list(&options, flat.as_bytes());
+    let expected = "Counts were read from the sketch, which was more precise here than the counts kept.";
+    assert!(shown.contains(expected), "{shown}");
+    let kept = list(&["--alpha", "0.2"], &trees(64_000));
+    assert!(!kept.contains("sketch") && !kept.contains("Panes:"), "{kept}");
+}
+
+#[test]
+fn a_plan_says_which_policy_why_and_at_what_price() {
+    let long = ["--window", "100000000", "--alpha", "0.3"];
+    for (args, expected) in [
+        (&[][..], "policy uniform: one window panes 64 of 15,625 events"),
+        (&["--policy", "exponential"], "policy exponential, as given"),
+        (
+            &["--window", "1000", "--window", "2000"],
+            "policy exponential: windows of several lengths",
+        ),
+        (
+            &long,
+            "policy smooth: makes the promises for the whole window asked for, on most streams",
+        ),
+        (&long, "0.25 of epsilon 1 goes into where panes end"),
+        (
+            &long,
+            "whole window held for all of it, wherever it begins, from a norm of ",
+        ),
+        (&[], "whole window not foreseen: its start may be left out"),
+    ] {
+        let shown = plan(args);
+        assert!(shown.contains(expected), "{args:?}: {expected}: {shown}");
+    }
+    let policy = &plan_json(&long)["policy"];
+    assert_eq!(policy["policy"], "smooth");
+    assert_eq!(policy["reason"], "whole_window");
+    assert_eq!(policy["boundaries_epsilon"], 0.25);
+    assert_eq!(plan_json(&["--policy", "smooth"])["policy"]["reason"], "given");
+    let l1 = plan(&["--norm", "l1"]);
+    assert!(!l1.contains("whole window"), "{l1}");
+}
+
+/// What `plan` foresees for each window, `list` says, or better.
+#[test]
+fn every_window_keeps_to_the_plan() {
+    let options = ["--norm", "l1", "--alpha", "0.1", "--memory", "8MB"];
+    let windows = ["--window", "320000", "--window", "32000"];
+    let options = [&options[..], &windows].concat();
+    let planned = plan_json(&options);
+    let output = frostpane(&[&["list", "--json"], &options[..]].concat(), &trees(320_000));
+    for (index, line) in stdout(&output).lines().enumerate() {
+        let release: Value = serde_json::from_str(line).unwrap();
+        let forecast = &planned["windows"][index]["forecast"];
+        assert_eq!(forecast["events"], release["window"]["events"]);
+        assert_eq!(forecast["held"], release["promises"]["held"]);
+        for (field, predicted) in [("threshold", "threshold"), ("complete_above", "least_listed")] {
+            let (said, foreseen) = (release[field].as_u64(), forecast[predicted].as_u64());
+            assert!(said <= foreseen, "{field}: {release} {forecast}");
+        }
+    }
+    assert_eq!(planned["windows"][1]["window"], "32000");
+    let shown = plan(&options);
+    assert!(
+        shown.contains("of 320,000 events, the longest of 2 windows"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("window events noise cut surely listed promises 320000 320,000"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn warnings_name_the_window_that_they_are_about() {
+    let windows = ["--window", "1000", "--window", "5000", "--epsilon", "6"];
+    let output = frostpane(&[&["list"], &windows[..]].concat(), &trees(2_000));
+    assert!(output.status.success());
+    assert_eq!(
+        stderr(&output),
+        "frostpane: warning: the 2 lists together: epsilon is 12, but above 10 protects nobody; \
+         take 1, or less where it matters\n\
+         frostpane: warning: window of 5,000 events: the stream is shorter than the window of 5,000 events: \
+         the release covers all of its 2,000 events\n"
+    );
+}
+
+#[test]
+fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
+    for (args, expected) in [
+        (
+            &["--window", "7d", "--window", "1000"][..],
+            "--window 7d and --window 1000 were given, but they must all be numbers of events or all be times: \
+             ask for the others in another run",
+        ),
+        (
+            &["--window", "7d", "--window", "1w"],
+            "--window 7d and --window 1w are the same window, and it would cost its epsilon twice: give it once",
+        ),
+        (
+            &["--window", "1000", "--window", "90", "--slide", "100"],
+            "a window of 90 events was asked for, but it must be at least the slide of 100 events and \
+             at most the longest window of 1000 events: take a longer window or a shorter slide",
+        ),
+        (
+            &["--window", "7d", "--policy", "smooth"],
+            "the smooth policy was asked for with a window by the clock, but it is for windows by count: \
+             use the exponential policy",
+        ),
+    ] {
+        for command in [
+            &["list", "--key", "2", "--time", "1", "--csv"][..],
+            &["plan", "--events", "100"],
+        ] {
+            let output = frostpane(&[command, args].concat(), b"not\tan\tevent\n");
+            assert_eq!(output.status.code(), Some(1), "{args:?}");
+            let told = stderr(&output);
+            assert!(told.contains(expected), "{command:?} {args:?}: {told}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+    let unknown = frostpane(&["plan", "--policy", "best"], b"");
+    assert_eq!(unknown.status.code(), Some(2));
+    let told = stderr(&unknown);
+    assert!(
+        told.contains("[possible values: auto, uniform, exponential, smooth]"),
+        "{told}"
+    );
+}
