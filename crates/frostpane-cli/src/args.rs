@@ -31,6 +31,7 @@ pub enum Command {
     Demo,
     List(ListArgs),
     Plan(PlanArgs),
+    Compare(CompareArgs),
     /// Write completions for a shell to standard output.
     Completions {
         shell: clap_complete::Shell,
@@ -69,6 +70,30 @@ An event whose key is missing, empty or null counts as an event without a key.
 
 Privacy protects the key of each single event. Releasing the same events again costs epsilon again, and so does each further window.")]
 pub struct ListArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub request: RequestArgs,
+
+    /// Write the release as one JSON object on one line; of several windows, a line each
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the listed keys as comma-separated values, and the guarantee to standard error; of several
+    /// windows, each row begins with its window
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+
+    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else
+    /// all]
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
+}
+
+/// Where events come from, as options that commands share.
+#[derive(clap::Args)]
+pub struct InputArgs {
     /// Files to read, one after the other
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -92,23 +117,30 @@ pub struct ListArgs {
     /// Leave out lines that cannot be read, and say how many there were
     #[arg(long)]
     pub skip_bad_lines: bool,
+}
+
+/// Compare with exact counting and with the published algorithms, on a stream whose truth may be looked at.
+///
+/// Runs exact counting, Frostpane, and the algorithms of Blocki, Lee, Mukherjee and Zhou (2023), with constants
+/// that fit into the same memory, over the last two windows of a stream, and scores the lists of the last window
+/// against the true counts. It is an evaluation: its output is not private.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  Both norms, on the last 200,000 of the last 400,000 lines of a file:
+    frostpane compare --window 200000 searches.txt
+  One norm and its alpha, for another program:
+    frostpane compare --norm l1 --alpha 0.002 --key 2 --time 1 --window 30d --json log.tsv.zst")]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
 
     #[command(flatten)]
     pub request: RequestArgs,
 
-    /// Write the release as one JSON object on one line; of several windows, a line each
+    /// Write the outcome as one JSON object
     #[arg(long)]
     pub json: bool,
-
-    /// Write the listed keys as comma-separated values, and the guarantee to standard error; of several
-    /// windows, each row begins with its window
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-
-    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else
-    /// all]
-    #[arg(long, value_name = "N")]
-    pub rows: Option<usize>,
 }
 
 /// Say what to expect of a list before any data: noise, threshold, memory, promises.

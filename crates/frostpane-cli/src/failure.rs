@@ -35,6 +35,12 @@ impl From<frostpane::Error> for Failure {
     }
 }
 
+impl From<frostpane_paper::Refusal> for Failure {
+    fn from(refusal: frostpane_paper::Refusal) -> Self {
+        Failure::Message(format!("the published algorithm cannot run: {refusal}"))
+    }
+}
+
 impl From<String> for Failure {
     fn from(message: String) -> Self {
         Failure::Message(message)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 
-use crate::args::ListArgs;
+use crate::args::{InputArgs, ListArgs};
 use crate::failure::{Failure, Result};
 use crate::guarantee::{together, write_guarantees};
 use crate::input::{Column, Event, Selection, Source};
@@ -41,7 +41,7 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 
 fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let windows = args.request.windows()?;
-    let mut source = Source::new(&args.files, selection(args)?)?;
+    let mut source = Source::new(&args.input.files, selection(&args.input, args.request.extent())?)?;
     let (builder, _) = args.request.builder(keys)?;
     let mut hitters = builder.build()?;
     for window in &windows {
@@ -106,8 +106,9 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
     Ok(())
 }
 
-fn selection(args: &ListArgs) -> Result<Selection> {
-    let fault = match (&args.key, &args.time, args.request.extent()) {
+/// Which parts of the input are the events, for a window of this kind.
+pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
+    let fault = match (&args.key, &args.time, window) {
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (_, None, Extent::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"

@@ -1,6 +1,7 @@
 //! The `frostpane` program.
 
 mod args;
+mod compare;
 mod csv;
 mod demo;
 mod failure;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::List(args) => list::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Completions { shell } => man::completions(shell),
         Command::Man { command } => man::run(command.as_deref()),
     };

@@ -20,9 +20,9 @@ const PANES: (u64, u32) = (64, 60);
 #[command(next_help_heading = "What to release")]
 pub struct RequestArgs {
     /// What heavy is relative to: the number of events (l1), or the root of the sum of all squared counts
-    /// (l2), which is smaller and so finds more
-    #[arg(long, value_enum, ignore_case = true, default_value_t = NormArg::L2)]
-    pub norm: NormArg,
+    /// (l2), which is smaller and so finds more [default: l2; compare: both]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub norm: Option<NormArg>,
 
     /// A key is heavy from this share of the norm on
     #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
@@ -111,7 +111,7 @@ impl RequestArgs {
     pub fn builder<K: Key>(&self, keys: Keys<K>) -> Result<(Builder<K>, Option<Reason>)> {
         let windows = self.windows()?;
         let builder = HeavyHitters::builder(keys)
-            .norm(self.norm.into())
+            .norm(self.norm().into())
             .alpha(self.alpha)
             .epsilon(self.epsilon)
             .delta(self.delta)
@@ -139,6 +139,11 @@ impl RequestArgs {
             return Ok((builder, reason));
         }
         Ok((builder.window(self.window(Some(slide))?), reason))
+    }
+
+    /// What heavy is relative to.
+    pub fn norm(&self) -> NormArg {
+        self.norm.unwrap_or(NormArg::L2)
     }
 
     pub fn by_clock(&self) -> bool {

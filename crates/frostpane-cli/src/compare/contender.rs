@@ -102,16 +102,14 @@ impl Contest {
         tell: &mut dyn FnMut(&str),
     ) -> Result<Self> {
         let truth = Truth::new(stream.in_window(), norm, request.alpha);
-        let builder = request
-            .builder(stream.keys.clone())?
-            .norm(norm)
-            .program(0)
-            .releases(RELEASES);
-        let memory = builder.plan()?.memory.total();
+        let (builder, _) = request.builder(stream.keys.clone())?;
+        let builder = builder.norm(norm).program(0).releases(RELEASES);
+        let memory = request.memory;
+        let scale = builder.forecast(stream.window as u64, None)?.scale;
         tell("exact counting");
         let exact = exact(stream, &truth);
         tell("Frostpane");
-        let ours = frostpane(builder.build()?, stream, &truth, request.by_clock())?;
+        let ours = frostpane(builder.build()?, stream, &truth, request.by_clock(), scale)?;
         let mut contenders = vec![exact, ours];
         let length = stream.events.len() as u64;
         let changes = match norm {
@@ -120,8 +118,8 @@ impl Contest {
                 let mut algorithm = L1::scaled(request.alpha, request.epsilon, length, memory)?;
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (name, noise, private) in [
-                    ("paper L1, noise as printed", Noise::Printed, L1_PRINTED),
-                    ("paper L1, noise as its proof asks", Noise::Proof, L1_PROOF),
+                    ("paper, noise as printed", Noise::Printed, L1_PRINTED),
+                    ("paper, noise by its proof", Noise::Proof, L1_PROOF),
                 ] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
@@ -135,8 +133,8 @@ impl Contest {
                     L2::scaled(request.alpha, request.epsilon, length, memory, Composition::Basic)?;
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (name, noise, private) in [
-                    ("paper L2, noise as printed", Noise::Printed, L2_PRINTED),
-                    ("paper L2, noise as its proof asks", Noise::Proof, L2_PROOF),
+                    ("paper, noise as printed", Noise::Printed, L2_PRINTED),
+                    ("paper, noise by its proof", Noise::Proof, L2_PROOF),
                 ] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
@@ -197,6 +195,7 @@ fn frostpane(
     stream: &Stream,
     truth: &Truth,
     by_clock: bool,
+    scale: f64,
 ) -> Result<Contender> {
     let start = Instant::now();
     if by_clock {
@@ -206,10 +205,8 @@ fn frostpane(
     }
     let seconds = start.elapsed().as_secs_f64();
     let mut lists = Vec::new();
-    let mut scale = 0.0;
     for _ in 0..RELEASES {
         let release = hitters.release()?;
-        scale = release.scale;
         let list = release.heavy.iter().map(|heavy| (heavy.key, heavy.count as f64));
         lists.push(list.collect());
     }

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use frostpane::Norm;
 
 use crate::args::CompareArgs;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::screen::Screen;
 use crate::warnings::tell;
 use contender::Contest;
@@ -18,12 +18,17 @@ use report::Report;
 use stream::Stream;
 
 /// What every output says first.
-pub const EVALUATION: &str =
-    "An evaluation: it looks at the true counts, releases many times over, and is not private. Do not publish it.";
+pub const EVALUATION: &str = "An evaluation: it looks at the true counts, releases many times over, and is not private. Do not publish it.";
 
 pub fn run(args: &CompareArgs) -> Result<()> {
+    if let [_, another, ..] = &args.request.windows()?[..] {
+        return Err(Failure::Message(format!(
+            "a comparison looks at one window: leave out --window {}, and run it again for that one",
+            another.text
+        )));
+    }
     let stream = Stream::read(args)?;
-    let norms = match args.norm {
+    let norms = match args.request.norm {
         Some(norm) => vec![norm.into()],
         None => vec![Norm::L1, Norm::L2],
     };

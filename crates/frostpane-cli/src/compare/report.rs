@@ -31,7 +31,7 @@ pub struct Report {
 }
 
 const HEADINGS: [&str; 10] = [
-    "", "memory", "events/s", "missed", "wrong", "F1", "error", "largest", "noise", "private by proof",
+    "", "memory", "events/s", "missed", "wrong", "F1", "error", "largest", "noise", "proved",
 ];
 
 impl Report {
@@ -60,7 +60,11 @@ impl Report {
             writeln!(out)?;
             write_table(out, &contest.contenders)?;
             writeln!(out)?;
-            for contender in contest.contenders.iter().filter(|contender| !contender.private.proved) {
+            for contender in contest
+                .contenders
+                .iter()
+                .filter(|contender| !contender.private.proved)
+            {
                 let why = format!("{}: {}.", contender.name, contender.private.why);
                 wrapped(out, "  ", &why)?;
             }
@@ -68,8 +72,8 @@ impl Report {
         writeln!(out)?;
         let read = "missed: heavy keys not listed. wrong: keys listed with at most half of a heavy count. error, largest: of listed \
              counts, as parts of a heavy count. noise: its scale in a count, and in brackets what the algorithm's own proof asks for, \
-             where that is more. All of them are means over the releases. The published algorithms have the constants \
-             that fit the memory of Frostpane's plan.";
+             where that is more. proved: whether the privacy that is claimed holds by proof. All of them are means over the releases. The published algorithms have the constants \
+             that fit the memory that Frostpane was given.";
         wrapped(out, "", read)
     }
 
@@ -111,11 +115,15 @@ fn write_table(out: &mut impl Write, contenders: &[Contender]) -> io::Result<()>
 
 fn cells(contender: &Contender) -> [String; 10] {
     let score = &contender.score;
-    let part = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+    let part = |value: Option<f64>| match value {
+        None => "-".to_owned(),
+        Some(value) if value < 100.0 => format!("{value:.3}"),
+        Some(value) => brief(value),
+    };
     let noise = if contender.needed_noise > contender.noise * 1.001 {
-        format!("{:.1} ({:.1})", contender.noise, contender.needed_noise)
+        format!("{} ({})", brief(contender.noise), brief(contender.needed_noise))
     } else {
-        format!("{:.1}", contender.noise)
+        brief(contender.noise)
     };
     [
         contender.name.to_owned(),
@@ -129,4 +137,13 @@ fn cells(contender: &Contender) -> [String; 10] {
         noise,
         if contender.private.proved { "yes" } else { "no" }.to_owned(),
     ]
+}
+
+/// A number in few characters.
+fn brief(number: f64) -> String {
+    if number < 1e5 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.1e}")
+    }
 }

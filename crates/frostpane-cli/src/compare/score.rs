@@ -14,6 +14,9 @@ pub struct Truth {
     heavy: HashSet<u64>,
 }
 
+/// Keys with counts.
+pub type List = Vec<(u64, f64)>;
+
 /// How good lists are, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
@@ -34,7 +37,11 @@ impl Truth {
         window.for_each(|key| *counts.entry(key).or_insert(0) += 1);
         let norm = match norm {
             Norm::L1 => counts.values().sum::<u64>() as f64,
-            Norm::L2 => counts.values().map(|count| (*count as f64).powi(2)).sum::<f64>().sqrt(),
+            Norm::L2 => counts
+                .values()
+                .map(|count| (*count as f64).powi(2))
+                .sum::<f64>()
+                .sqrt(),
         };
         let heavy_from = alpha * norm;
         let is_heavy = |(_, count): &(&u64, &u64)| **count as f64 >= heavy_from;
@@ -56,15 +63,14 @@ impl Truth {
     }
 
     /// The heavy keys with their counts.
-    pub fn list(&self) -> Vec<(u64, f64)> {
+    pub fn list(&self) -> List {
         self.heavy.iter().map(|key| (*key, self.count(*key))).collect()
     }
 
     /// How good some lists of keys with counts are.
-    pub fn score(&self, lists: &[Vec<(u64, f64)>]) -> Score {
-        let mean = |value: &dyn Fn(&Vec<(u64, f64)>) -> f64| {
-            lists.iter().map(value).sum::<f64>() / lists.len().max(1) as f64
-        };
+    pub fn score(&self, lists: &[List]) -> Score {
+        let mean =
+            |value: &dyn Fn(&List) -> f64| lists.iter().map(value).sum::<f64>() / lists.len().max(1) as f64;
         let errors: Vec<f64> = lists
             .iter()
             .flatten()

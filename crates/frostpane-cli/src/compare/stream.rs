@@ -33,7 +33,7 @@ pub struct Event {
 impl Stream {
     pub fn read(args: &CompareArgs) -> Result<Self> {
         let mut numbers = Numbers::new(args.request.keys.as_ref())?;
-        let extent = args.request.extent();
+        let (extent, by_clock) = (args.request.extent(), args.request.by_clock());
         let mut source = Source::new(&args.input.files, selection(&args.input, extent)?)?;
         let mut progress = Progress::new(source.total_bytes());
         let bytes_read = source.bytes_read();
@@ -44,7 +44,7 @@ impl Stream {
             let Some(key) = event.key.and_then(|key| numbers.number(key)) else {
                 return Ok(());
             };
-            let time = event.time.unwrap_or(0);
+            let time = event.time.filter(|_| by_clock).unwrap_or(0);
             latest = latest.max(time);
             events.push_back(Event { time, key });
             while is_beyond(&events, extent, latest, WINDOWS) {
@@ -53,7 +53,8 @@ impl Stream {
             Ok(())
         })?;
         progress.finish();
-        let events = Vec::from(events);
+        let mut events = Vec::from(events);
+        events.sort_by_key(|event: &Event| event.time);
         let window = match extent {
             Extent::Events(length) => events.len().min(length as usize),
             Extent::Clock(length) => {
@@ -73,7 +74,7 @@ impl Stream {
         })
     }
 
-    /// The events of the window, if those of the stream came in order.
+    /// The keys of the window's events.
     pub fn in_window(&self) -> impl Iterator<Item = u64> {
         self.events[self.events.len() - self.window..]
             .iter()

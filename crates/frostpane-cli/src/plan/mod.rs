@@ -144,7 +144,7 @@ impl Outlook {
 
 fn write_plan(out: &mut impl Write, request: &RequestArgs, outlook: &Outlook) -> io::Result<()> {
     let Outlook { plan, forecast, .. } = outlook;
-    let norm = if request.norm == NormArg::L1 { "L1" } else { "L2" };
+    let norm = if request.norm() == NormArg::L1 { "L1" } else { "L2" };
     let longest = match outlook.windows.len() {
         1 => String::new(),
         windows => format!(", the longest of {windows} windows"),
@@ -251,7 +251,7 @@ fn panes_words(plan: &Plan, events: u64) -> String {
 
 fn threshold_words(request: &RequestArgs, forecast: &Forecast) -> String {
     let floor = grouped(forecast.floor);
-    match request.norm {
+    match request.norm() {
         NormArg::L1 => format!("{} ({floor} for privacy alone)", grouped(forecast.threshold)),
         NormArg::L2 => format!("3/4 of alpha times the norm, and never below {floor}, for privacy"),
     }
@@ -259,7 +259,7 @@ fn threshold_words(request: &RequestArgs, forecast: &Forecast) -> String {
 
 fn listed_words(request: &RequestArgs, forecast: &Forecast) -> String {
     let listed = format!("every key that occurs {} times", grouped(forecast.least_listed));
-    match (request.norm, forecast.norm) {
+    match (request.norm(), forecast.norm) {
         (NormArg::L1, _) => listed,
         (NormArg::L2, Some(norm)) => {
             format!("{listed}, at a norm of {}; more at larger norms", grouped(norm))
@@ -269,7 +269,7 @@ fn listed_words(request: &RequestArgs, forecast: &Forecast) -> String {
 }
 
 fn promises_words(request: &RequestArgs, forecast: &Forecast) -> String {
-    match (request.norm, forecast.least_norm) {
+    match (request.norm(), forecast.least_norm) {
         (NormArg::L1, _) if forecast.held => "held".to_owned(),
         (NormArg::L2, Some(norm)) => {
             format!(
@@ -284,7 +284,7 @@ fn promises_words(request: &RequestArgs, forecast: &Forecast) -> String {
 
 /// The promises for the window as it is asked for, of which a release may leave out the start.
 fn whole_words(request: &RequestArgs, forecast: &Forecast) -> Option<String> {
-    if request.norm == NormArg::L1 {
+    if request.norm() == NormArg::L1 {
         return None;
     }
     Some(match forecast.least_norm_asked {
@@ -307,7 +307,7 @@ fn write_windows(
     request: &RequestArgs,
     windows: &[(Asked, Forecast)],
 ) -> io::Result<()> {
-    let whole = |words: &str| match request.norm {
+    let whole = |words: &str| match request.norm() {
         NormArg::L1 => String::new(),
         NormArg::L2 => words.to_owned(),
     };
@@ -353,7 +353,7 @@ fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: 
         };
         return format!("No epsilon up to 100 surely lists a key that occurs so rarely ({times}): {remedy}.");
     };
-    let alpha = match request.norm {
+    let alpha = match request.norm() {
         NormArg::L1 => {
             let most = 4.0 / 3.0 * count.saturating_sub(forecast.cut) as f64 / forecast.events.max(1) as f64;
             format!("if alpha is well below {most:.1e}")

@@ -1,0 +1,115 @@
+//! `frostpane compare`, as it is run.
+
+mod common;
+
+use std::process::Output;
+
+use common::{frostpane, stderr, stdout, temporary};
+use serde_json::Value;
+
+/// 60,000 events: key `i` has about `20,000 / i` of them, in no order; the first third has another key on top.
+fn stream() -> String {
+    let mut state = 7_u64;
+    (0..60_000)
+        .map(|event: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let point = (state >> 40) as f64 / (1 << 24) as f64;
+            match event % 5 {
+                0 if event < 20_000 => "gone\n".to_owned(),
+                _ => format!("key{}\n", 500_f64.powf(point) as u32),
+            }
+        })
+        .collect()
+}
+
+fn compare(arguments: &[&str]) -> Output {
+    let arguments = [&["compare"], arguments].concat();
+    frostpane(&arguments, stream().as_bytes())
+}
+
+fn number(contender: &Value, field: &str) -> f64 {
+    contender[field]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{field} of {contender}"))
+}
+
+/// Frostpane is worse than the published algorithms in no column, and better in error and speed.
+#[test]
+fn frostpane_is_no_worse_in_any_column() {
+    let declared: String = (1..=500).map(|key| format!("key{key}\n")).collect();
+    let keys = temporary("compared-keys.txt", declared.as_bytes());
+    for arguments in [
+        ["--window", "20000", "--alpha", "0.02", "--json"].as_slice(),
+        &[
+            "--window",
+            "20000",
+            "--alpha",
+            "0.02",
+            "--keys",
+            keys.to_str().unwrap(),
+            "--json",
+        ],
+    ] {
+        let out = stdout(&compare(arguments));
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert!(report["note"].as_str().unwrap().contains("not private"));
+        let contests = report["contests"].as_array().unwrap();
+        assert_eq!(contests.len(), 2);
+        for contest in contests {
+            assert!(contest["heavy_keys"].as_u64().unwrap() > 2);
+            assert!(!contest["changes"].as_array().unwrap().is_empty());
+            let contenders = contest["contenders"].as_array().unwrap();
+            let [exact, ours, published @ ..] = &contenders[..] else {
+                panic!("{out}")
+            };
+            assert_eq!(number(exact, "f1"), 1.0);
+            assert!(ours["private"]["proved"].as_bool().unwrap());
+            assert_eq!(published.len(), 2);
+            for other in published {
+                assert!(!other["private"]["proved"].as_bool().unwrap());
+                for field in ["memory", "missed", "wrong"] {
+                    assert!(number(ours, field) <= number(other, field), "{field}: {out}");
+                }
+                assert!(number(ours, "f1") >= number(other, "f1"), "{out}");
+                assert!(
+                    number(ours, "events_per_second") > number(other, "events_per_second"),
+                    "{out}"
+                );
+                for field in ["mean_error", "largest_error"] {
+                    // One that lists nothing has no error.
+                    if other[field].is_number() {
+                        assert!(number(ours, field) < number(other, field), "{field}: {out}");
+                    }
+                }
+                assert!(number(ours, "noise") <= number(other, "needed_noise"), "{out}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_output_says_what_it_is() {
+    let out = stdout(&compare(&[
+        "--norm", "l1", "--window", "20000", "--alpha", "0.02",
+    ]));
+    assert!(
+        out.starts_with("An evaluation: it looks at the true counts"),
+        "{out}"
+    );
+    assert!(out.contains("of the last 20,000 of 40,000 events"), "{out}");
+    assert!(!out.contains("L2 heavy hitters"), "{out}");
+}
+
+#[test]
+fn a_comparison_looks_at_one_window_that_has_events() {
+    let errors = stderr(&compare(&["--window", "2000", "--window", "1000"]));
+    assert!(
+        errors.contains("a comparison looks at one window: leave out --window 1000"),
+        "{errors}"
+    );
+    let errors = stderr(&compare(&["--keys", "7..9"]));
+    assert!(
+        errors.contains("there are 0 events with a key in the window"),
+        "{errors}"
+    );
+}
