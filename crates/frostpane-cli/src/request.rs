@@ -15,6 +15,8 @@ const PROGRAM: u64 = 6_000_000;
 const DEFAULT_WINDOW: u64 = 1_000_000;
 /// Panes of the shortest of several windows, by count and by time, unless the slide is given.
 const PANES: (u64, u32) = (64, 60);
+/// Panes of fewer events take longer to close than to fill, where there are many of them.
+const WORTH_CLOSING: u64 = 64;
 /// Steps of a clock, in seconds.
 const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
 
@@ -184,7 +186,10 @@ impl RequestArgs {
     fn slide_for(&self, windows: &[Asked], usual: u64) -> Extent {
         let extents = windows.iter().map(|window| window.extent);
         match extents.min_by_key(Extent::length).unwrap_or(self.extent()) {
-            Extent::Events(length) => Extent::Events(length.div_ceil(PANES.0).min(usual)),
+            Extent::Events(length) => {
+                let slide = length.div_ceil(PANES.0).max(WORTH_CLOSING.min(length));
+                Extent::Events(slide.min(usual))
+            }
             Extent::Clock(length) => {
                 Extent::Clock(round_step((length / PANES.1).min(Duration::from_micros(usual))))
             }
