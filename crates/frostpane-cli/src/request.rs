@@ -15,6 +15,10 @@ const PROGRAM: u64 = 6_000_000;
 const DEFAULT_WINDOW: u64 = 1_000_000;
 /// Panes of the shortest of several windows, by count and by time, unless the slide is given.
 const PANES: (u64, u32) = (64, 60);
+/// Panes of fewer events take longer to close than to fill, where there are many of them.
+const WORTH_CLOSING: u64 = 64;
+/// Steps of a clock, in seconds.
+const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
 
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]
@@ -42,7 +46,8 @@ pub struct RequestArgs {
     pub window: Vec<Asked>,
 
     /// The step by which the window slides; it begins at a multiple of that, so it may be up to one step
-    /// shorter than asked for [default: a 64th of the shortest window, by time a 60th, or less]
+    /// shorter than asked for [default: a 64th of the window, by time a 60th; of several windows, of the
+    /// shortest, or less]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub slide: Option<Extent>,
 
@@ -133,11 +138,7 @@ impl RequestArgs {
         if windows.len() == 1 || self.slide.is_some() {
             return Ok((builder, reason));
         }
-        let usual = builder.plan()?.layout.slide;
-        let slide = self.finest_slide(&windows);
-        if slide.length() >= u128::from(usual) {
-            return Ok((builder, reason));
-        }
+        let slide = self.slide_for(&windows, builder.plan()?.layout.slide);
         Ok((builder.window(self.window(Some(slide))?), reason))
     }
 
@@ -185,15 +186,18 @@ impl RequestArgs {
         Ok(self.window.clone())
     }
 
-    /// The slide that gives the shortest window as many panes as it would have alone.
-    fn finest_slide(&self, windows: &[Asked]) -> Extent {
-        let shortest = windows
-            .iter()
-            .map(|window| window.extent)
-            .min_by_key(Extent::length);
-        match shortest.unwrap_or(self.extent()) {
-            Extent::Events(length) => Extent::Events(length.div_ceil(PANES.0)),
-            Extent::Clock(length) => Extent::Clock(length / PANES.1),
+    /// The slide that gives the shortest of several windows as many panes as it would have alone, unless the
+    /// usual one is shorter. By time it is one that a clock shows.
+    fn slide_for(&self, windows: &[Asked], usual: u64) -> Extent {
+        let extents = windows.iter().map(|window| window.extent);
+        match extents.min_by_key(Extent::length).unwrap_or(self.extent()) {
+            Extent::Events(length) => {
+                let slide = length.div_ceil(PANES.0).max(WORTH_CLOSING.min(length));
+                Extent::Events(slide.min(usual))
+            }
+            Extent::Clock(length) => {
+                Extent::Clock(round_step((length / PANES.1).min(Duration::from_micros(usual))))
+            }
         }
     }
 
@@ -214,7 +218,38 @@ impl RequestArgs {
     }
 }
 
+/// The longest step of a clock that is no longer than this.
+fn round_step(longest: Duration) -> Duration {
+    let steps = STEPS.into_iter().map(Duration::from_secs);
+    steps.rev().find(|step| *step <= longest).unwrap_or(longest)
+}
+
 /// What so many releases cost together: what they share is spent once.
 pub fn total_epsilon(releases: usize, epsilon: f64, boundaries: f64) -> f64 {
     plain(releases as f64 * (epsilon - boundaries) + boundaries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_a_clock() {
+        for (seconds, step) in [
+            (0.2, 0.2),
+            (1.0, 1.0),
+            (59.0, 15.0),
+            (5_062.5, 3_600.0),
+            (1e6, 86_400.0),
+        ] {
+            assert_eq!(round_step(Duration::from_secs_f64(seconds)).as_secs_f64(), step);
+        }
+    }
+
+    #[test]
+    fn what_releases_share_is_paid_for_once() {
+        assert_eq!(total_epsilon(1, 0.7, 0.175), 0.7);
+        assert_eq!(total_epsilon(3, 0.1, 0.0), 0.3);
+        assert_eq!(total_epsilon(3, 1.0, 0.25), 2.5);
+    }
 }

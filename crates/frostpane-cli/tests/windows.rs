@@ -123,6 +123,19 @@ fn windows_by_time_share_a_pass_too() {
     assert_eq!(events, [240, 1_440], "50 whole hours");
 }
 
+/// Without a slide, the panes of several windows end where a clock shows it.
+#[test]
+fn windows_by_time_begin_at_round_times() {
+    let columns = ["--key", "2", "--time", "1"];
+    let windows = ["--window", "25h", "--window", "49h"];
+    let output = frostpane(&[&EXACT[..], &columns, &windows].concat(), &minutes(3_001));
+    for line in stdout(&output).lines() {
+        let release: Value = serde_json::from_str(line).unwrap();
+        let from = release["window"]["from"].as_str().unwrap();
+        assert!(from.ends_with(":00Z"), "{from}");
+    }
+}
+
 /// Where panes end is asked once, whatever the number of releases.
 #[test]
 fn private_boundaries_are_paid_for_once() {
