@@ -298,7 +298,10 @@ fn a_release_as_json_has_its_agreed_shape() {
         "alpha",
         "epsilon",
         "delta",
+        "boundaries_epsilon",
         "unit",
+        "policy",
+        "estimator",
         "window",
         "threshold",
         "norm_estimate",
@@ -308,6 +311,7 @@ fn a_release_as_json_has_its_agreed_shape() {
         "complete_above",
         "nothing_below",
         "promises",
+        "asked",
         "heavy",
     ];
     expected.sort_unstable();
@@ -318,6 +322,10 @@ fn a_release_as_json_has_its_agreed_shape() {
     assert_eq!(json["window"]["events"], 10_000);
     assert_eq!(json["promises"]["held"], true);
     assert_eq!(json["promises"]["reason"], serde_json::Value::Null);
+    assert_eq!(json["policy"], "uniform");
+    assert_eq!(json["estimator"], "counts");
+    assert_eq!(json["asked"]["slack"], 0);
+    assert_eq!(json["asked"]["promises"]["held"], true);
     assert_eq!(json["heavy"][0]["key"], "café");
     for field in ["count", "low", "high"] {
         assert!(json["heavy"][0][field].is_u64());

@@ -175,7 +175,8 @@ impl Layout {
         }
     }
 
-    /// How often the norm of a window's first pane, which it leaves out, is at most how large.
+    /// How large the norm of the pane may be, as foreseen, that a window with this norm begins within and
+    /// leaves out.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
         let youngest = self.slide as f64 / self.window as f64;
         match (self.policy, self.histogram) {
@@ -201,10 +202,7 @@ impl Layout {
                 )),
             ),
             (Policy::Exponential, _) => (
-                Box::new(Exponential {
-                    slide: self.slide as i64,
-                    fineness: FINENESS as i64,
-                }),
+                Box::new(Exponential::new(self.slide as i64, FINENESS as i64)),
                 None,
             ),
             _ => (Box::new(Uniform), None),

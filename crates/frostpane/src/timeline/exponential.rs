@@ -17,6 +17,20 @@ pub struct Exponential {
     pub slide: i64,
     /// A pane is at most this part of its age.
     pub fineness: i64,
+    /// The last cell of the first merged length that the latest position has passed: nothing grows old
+    /// enough within one.
+    passed: i64,
+}
+
+impl Exponential {
+    /// Panes of at least this length, and at most this part of their age.
+    pub fn new(slide: i64, fineness: i64) -> Self {
+        Self {
+            slide,
+            fineness,
+            passed: i64::MIN,
+        }
+    }
 }
 
 impl Schedule for Exponential {
@@ -29,6 +43,11 @@ impl Schedule for Exponential {
     }
 
     fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+        let passed = (latest + 1).div_euclid(GROWTH * self.slide);
+        if passed == self.passed {
+            return Vec::new();
+        }
+        self.passed = passed;
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut cell_end = i64::MIN;
         for index in 0..closed.count() {
