@@ -35,7 +35,8 @@ pub struct Forecast {
     pub least_listed: u64,
     /// The least L2 norm at which the promises are made for sure; none if there is none, or for L1.
     pub least_norm: Option<u64>,
-    /// The same for the window that was asked for, wherever it begins.
+    /// The same for the window that was asked for, wherever it begins; with panes that end by their norm, as
+    /// long as there are fewer than their maximum.
     pub least_norm_asked: Option<u64>,
     /// Whether the promises are made at that norm.
     pub held: bool,
@@ -113,7 +114,7 @@ impl<K: Key> Window<'_, K> {
             .terms
             .by_counts(self.events, self.cut(norm.value), norm, self.keys_with_noise);
         match BySketch::new(self.terms, norm) {
-            Some(sketch) if sketch.guarantee.inaccuracy() < by_counts.inaccuracy() => sketch.guarantee,
+            Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
             _ => by_counts,
         }
     }

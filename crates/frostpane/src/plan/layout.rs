@@ -18,8 +18,10 @@ const FINENESS: u64 = 64;
 pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 512 };
 /// A block of level 0 is counted exactly, in a table that stays in cache.
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Panes of a histogram: no fewer, no more.
+/// Panes of a histogram: no fewer unless memory is short, no more. Blocks that end by their length take up
+/// to a quarter of them in windows of up to 4 million events.
 const FEWEST_PANES: u64 = 64;
+const ENOUGH_PANES: u64 = 256;
 const MOST_PANES: u64 = 4_096;
 /// The noise of a question stays below this part of its threshold, but for a small chance.
 const NOISE_PART: f64 = 0.25;
@@ -171,18 +173,21 @@ impl Layout {
             Policy::Exponential => 1.0 + growths(self.window, self.slide) as f64,
             Policy::Smooth => self
                 .histogram
-                .map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
+                .map_or(1.0, |histogram| 1.0 + histogram.merges(self.window, norm)),
         }
     }
 
-    /// How large the norm of the pane may be, as foreseen, that a window with this norm begins within and
-    /// leaves out.
+    /// The largest norm, as foreseen, of the pane that a window with so many events and this norm begins
+    /// within. By the clock the events are those of the whole window.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
-        let youngest = self.slide as f64 / self.window as f64;
+        let slide = match self.by_count {
+            true => self.slide.min(events) as f64,
+            false => events as f64 * (self.slide as f64 / self.window as f64),
+        };
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
-            (Policy::Exponential, _) => events as f64 * youngest.max(1.0 / FINENESS as f64),
-            _ => events as f64 * youngest,
+            (Policy::Exponential, _) => slide.max(events as f64 / FINENESS as f64),
+            _ => slide,
         }
     }
 
@@ -233,6 +238,6 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
         levels: levels.min(MOST_LEVELS),
         tick,
         longest_block,
-        panes: (1_u64 << (fineness + 1).min(32)).clamp(FEWEST_PANES, MOST_PANES) as usize,
+        panes: (1_u64 << (fineness + 1).min(32)).clamp(ENOUGH_PANES, MOST_PANES) as usize,
     }
 }

@@ -63,6 +63,18 @@ impl<'a, K: Key> BySketch<'a, K> {
         })
     }
 
+    /// Whether these estimates are to be used instead of the counts: never where the counts are as good in
+    /// every respect; otherwise where the promises hold by these alone, or by neither and the error is
+    /// smaller.
+    pub fn is_better_than(&self, counts: &Guarantee) -> bool {
+        let sketch = &self.guarantee;
+        if counts.is_as_good_as(sketch) {
+            return false;
+        }
+        let smaller = sketch.inaccuracy() < counts.inaccuracy();
+        sketch.holds_with_room() || smaller && !counts.holds_with_room()
+    }
+
     /// The keys whose estimate passes the threshold, with it.
     pub fn select(
         &self,

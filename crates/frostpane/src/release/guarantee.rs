@@ -95,6 +95,11 @@ impl Guarantee {
         self.reach.noise + self.cut.div_ceil(2) + self.slack
     }
 
+    /// Whether neither a listed count nor the list itself may be further off than by another guarantee.
+    pub fn is_as_good_as(&self, other: &Self) -> bool {
+        self.inaccuracy() <= other.inaccuracy() && self.complete_above(0) <= other.complete_above(0)
+    }
+
     fn promises(&self) -> Promises {
         let Some(fault) = self.fault(self.alpha) else {
             return Promises {
@@ -310,8 +315,8 @@ mod tests {
         }
     }
 
-    /// As many keys as can be frequent stand at `complete_above`: noise pushes one of them below the threshold with at most half
-    /// of the chance of failure, here summed up from the formula of the tail.
+    /// As many keys as can be frequent stand at `complete_above`: noise pushes one of them below the
+    /// threshold with at most half of the chance of failure, here summed up from the formula of the tail.
     #[test]
     fn a_frequent_key_is_missed_no_more_often_than_stated() {
         let p = (-0.5_f64).exp();

@@ -159,8 +159,7 @@ pub(crate) fn release<K: Key>(
     let norm = measure_norm(terms, panes, cut, events, entropy)?;
     let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
     let by_counts = terms.by_counts(events, cut, norm, keys_with_noise);
-    let by_sketch =
-        BySketch::new(terms, norm).filter(|sketch| sketch.guarantee.inaccuracy() < by_counts.inaccuracy());
+    let by_sketch = BySketch::new(terms, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (mut noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
             sketch.select(terms, panes, entropy)?,

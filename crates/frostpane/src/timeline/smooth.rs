@@ -87,12 +87,20 @@ impl Histogram {
         (share * norm).max(block)
     }
 
-    /// How many merges a pane within a window of this norm may have seen.
-    pub fn merges(&self, norm: f64) -> f64 {
+    /// How many merges a pane within a window of so many events and this norm may have seen: as levels end
+    /// after it, and where blocks that end by their length alone are more than the panes may be.
+    pub fn merges(&self, events: u64, norm: f64) -> f64 {
         let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64))
             .max(1.0)
             .log2();
-        (highest + 1.0 - f64::from(self.rise())).max(0.0)
+        let by_level = (highest + 1.0 - f64::from(self.rise())).max(0.0);
+        let crowd = (events / self.longest_block) as f64 / self.panes as f64;
+        let by_maximum = if crowd > 1.0 {
+            crowd.log2().ceil() + 1.0
+        } else {
+            0.0
+        };
+        by_level + by_maximum
     }
 
     fn question(&self, level: usize, draws: &mut (impl Draws + ?Sized)) -> Result<AboveThreshold> {

@@ -15,7 +15,7 @@ const PANES_BY_CLOCK: u64 = 60;
 const YOUNGEST: u64 = 1_024;
 const WORTH_CLOSING: u64 = 32_768;
 /// How often a block that ends by its norm is asked about, in events.
-const TICK: u64 = 2_048;
+const TICK: u64 = 1_024;
 /// Far above any stream and any calendar, and far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 60;
 
