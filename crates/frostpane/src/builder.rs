@@ -145,7 +145,7 @@ impl<K: Key> Builder<K> {
     /// How the window will be cut into panes, and the memory that takes.
     pub fn plan(&self) -> Result<Plan> {
         self.checked()?;
-        Plan::new(&Wishes {
+        let wishes = Wishes {
             grid: self.window.grid(self.policy)?,
             by_count: matches!(self.window, Window::Events(_)),
             policy: self.policy,
@@ -162,7 +162,29 @@ impl<K: Key> Builder<K> {
             program: self.program,
             entries: self.entries,
             sketch: self.sketch,
-        })
+        };
+        let layouts = wishes.layouts();
+        let mut best = Plan::new(&wishes, layouts[0])?;
+        if layouts.len() > 1 {
+            let mut least = self.least_norm_asked(&best)?;
+            for plan in layouts[1..]
+                .iter()
+                .filter_map(|layout| Plan::new(&wishes, *layout).ok())
+            {
+                let norm = self.least_norm_asked(&plan)?;
+                if norm < least {
+                    (best, least) = (plan, norm);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// From which norm on a plan foresees the promises for a full window, wherever it begins.
+    fn least_norm_asked(&self, plan: &Plan) -> Result<u64> {
+        let terms = self.terms(plan, 0)?;
+        let least = Forecast::least_norm_asked(&terms, plan, plan.layout.window);
+        Ok(least.unwrap_or(u64::MAX))
     }
 
     /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at

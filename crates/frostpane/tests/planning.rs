@@ -335,7 +335,10 @@ fn the_policy_follows_from_the_request() {
     assert_eq!(choose(&usual, &several), Policy::Exponential);
     assert_eq!(choose(&usual, &[several[0]; 2]), Policy::Uniform);
 
-    let long = open().alpha(0.3).window(Window::events(100_000_000));
+    let long = open()
+        .alpha(0.8)
+        .memory(1 << 30)
+        .window(Window::events(100_000_000));
     assert_eq!(choose(&long, &[]), Policy::Smooth);
     assert_eq!(
         choose(&long.clone().norm(Norm::L1), &[]),

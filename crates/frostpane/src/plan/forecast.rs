@@ -35,8 +35,7 @@ pub struct Forecast {
     pub least_listed: u64,
     /// The least L2 norm at which the promises are made for sure; none if there is none, or for L1.
     pub least_norm: Option<u64>,
-    /// The same for the window that was asked for, wherever it begins; with panes that end by their norm, as
-    /// long as there are fewer than their maximum.
+    /// The same for the window that was asked for, wherever it begins.
     pub least_norm_asked: Option<u64>,
     /// Whether the promises are made at that norm.
     pub held: bool,
@@ -46,18 +45,12 @@ pub struct Forecast {
 
 impl Forecast {
     pub(crate) fn new<K: Key>(terms: &Terms<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
-        let window = Window {
-            terms,
-            plan,
-            events,
-            keys_with_noise: terms.keys_with_noise(plan.layout.loads(events)),
+        let window = Window::new(terms, plan, events);
+        let least_norm = window.least_norm(Window::guarantee);
+        let norm = match terms.norm {
+            Norm::L1 => Some(events),
+            Norm::L2 => norm.or(least_norm),
         };
-        let is_l2 = terms.norm == Norm::L2;
-        let least_norm = is_l2.then(|| window.least_norm(Window::guarantee)).flatten();
-        let least_norm_asked = is_l2
-            .then(|| window.least_norm(Window::guarantee_asked))
-            .flatten();
-        let norm = if is_l2 { norm.or(least_norm) } else { Some(events) };
         let guarantee = window.guarantee(norm.unwrap_or(0));
         let statement = guarantee.state();
         Self {
@@ -74,10 +67,15 @@ impl Forecast {
             threshold: guarantee.threshold,
             least_listed: statement.complete_above,
             least_norm,
-            least_norm_asked,
+            least_norm_asked: window.least_norm(Window::guarantee_asked),
             held: norm.is_some() && statement.promises.held,
             boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
         }
+    }
+
+    /// The least norm at which the promises are made for a window with so many events, wherever it begins.
+    pub(crate) fn least_norm_asked<K: Key>(terms: &Terms<K>, plan: &Plan, events: u64) -> Option<u64> {
+        Window::new(terms, plan, events).least_norm(Window::guarantee_asked)
     }
 }
 
@@ -89,7 +87,16 @@ struct Window<'a, K: Key> {
     keys_with_noise: u64,
 }
 
-impl<K: Key> Window<'_, K> {
+impl<'a, K: Key> Window<'a, K> {
+    fn new(terms: &'a Terms<K>, plan: &'a Plan, events: u64) -> Self {
+        Self {
+            terms,
+            plan,
+            events,
+            keys_with_noise: terms.keys_with_noise(plan.layout.loads(events)),
+        }
+    }
+
     /// What a release would say of the window that it covers.
     fn guarantee(&self, norm: u64) -> Guarantee {
         self.guarantee_around(self.around(norm))
@@ -150,10 +157,13 @@ impl<K: Key> Window<'_, K> {
         }
     }
 
-    /// The least true norm from which on a release makes the promises, however the estimate falls within its
+    /// The least true L2 norm from which on a release makes the promises, however the estimate falls within its
     /// bounds. What is in the way grows no faster than in proportion to the norm, below the kink and above
     /// it, so it is enough to look at the ends.
     fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
+        if self.terms.norm == Norm::L1 {
+            return None;
+        }
         let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
         // Noise and sketch may carry the estimate beyond the number of events.
         let most = 2 * self.events.max(1);

@@ -18,10 +18,8 @@ const FINENESS: u64 = 64;
 pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 512 };
 /// A block of level 0 is counted exactly, in a table that stays in cache.
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Panes of a histogram: no fewer unless memory is short, no more. Blocks that end by their length take up
-/// to a quarter of them in windows of up to 4 million events.
+/// Panes of a histogram: no fewer, no more.
 const FEWEST_PANES: u64 = 64;
-const ENOUGH_PANES: u64 = 256;
 const MOST_PANES: u64 = 4_096;
 /// The noise of a question stays below this part of its threshold, but for a small chance.
 const NOISE_PART: f64 = 0.25;
@@ -92,9 +90,21 @@ impl Layout {
         oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
-    /// With at most so many panes, where the policy leaves a choice.
+    /// Numbers of panes to choose from, where the policy leaves a choice.
+    pub(crate) fn choices_of_panes(&self) -> Vec<u64> {
+        let Some(histogram) = self.histogram else {
+            return vec![self.panes];
+        };
+        let enough = histogram.most_blocks().clamp(FEWEST_PANES, MOST_PANES);
+        let fewer = (0..).map(|i| FEWEST_PANES << i);
+        fewer
+            .take_while(|panes| *panes < enough)
+            .chain([enough])
+            .collect()
+    }
+
+    /// With so many panes, where the policy leaves a choice.
     pub(crate) fn with_panes(self, panes: u64) -> Self {
-        let panes = panes.max(FEWEST_PANES);
         match self.histogram {
             Some(histogram) => Self {
                 panes,
@@ -173,7 +183,7 @@ impl Layout {
             Policy::Exponential => 1.0 + growths(self.window, self.slide) as f64,
             Policy::Smooth => self
                 .histogram
-                .map_or(1.0, |histogram| 1.0 + histogram.merges(self.window, norm)),
+                .map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
         }
     }
 
@@ -236,8 +246,9 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
         first_norm,
         fineness,
         levels: levels.min(MOST_LEVELS),
+        window,
         tick,
         longest_block,
-        panes: (1_u64 << (fineness + 1).min(32)).clamp(ENOUGH_PANES, MOST_PANES) as usize,
+        panes: MOST_PANES as usize,
     }
 }

@@ -72,8 +72,7 @@ pub(crate) struct Wishes {
 }
 
 impl Plan {
-    pub(crate) fn new(wishes: &Wishes) -> Result<Self> {
-        let layout = wishes.layout();
+    pub(crate) fn new(wishes: &Wishes, layout: Layout) -> Result<Self> {
         let sketch = wishes.sketch.or_else(|| wishes.widest_sketch(&layout));
         let with = |entries: u64| wishes.plan(layout, entries, sketch);
         if let Some(entries) = wishes.entries {
@@ -112,15 +111,14 @@ impl Plan {
 }
 
 impl Wishes {
-    fn layout(&self) -> Layout {
+    /// The layouts to choose from, the one with the fewest panes first.
+    pub fn layouts(&self) -> Vec<Layout> {
         let layout = Layout::new(self.grid, self.by_count, self.policy, self.alpha, self.boundaries);
-        let sketch = self.widest_sketch(&layout).map_or(0, |sketch| sketch.bytes());
-        let counts = self.fewest_entries(&layout).saturating_mul(self.footprint.packed);
-        layout.with_panes(
-            layout
-                .panes
-                .min(self.memory / 2 / (sketch.saturating_add(counts))),
-        )
+        layout
+            .choices_of_panes()
+            .into_iter()
+            .map(|panes| layout.with_panes(panes))
+            .collect()
     }
 
     fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {

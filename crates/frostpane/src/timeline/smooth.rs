@@ -1,6 +1,5 @@
 #![doc = include_str!("smooth.md")]
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -30,6 +29,8 @@ pub struct Histogram {
     pub fineness: u32,
     /// Levels, level 0 included.
     pub levels: usize,
+    /// The longest window, in events.
+    pub window: u64,
     /// How often level 0 is asked, in events.
     pub tick: u64,
     /// A block of level 0 ends with so many events at the latest.
@@ -80,27 +81,44 @@ impl Histogram {
     }
 
     /// The largest norm of a pane that a window of this norm may begin within, as foreseen: `2^-fineness` of
-    /// it, but for the noise and the error of the sketches, or a block of level 0.
+    /// it, but for the noise and the error of the sketches, or a block of level 0; or, where panes had to make
+    /// room, as many events as two of them have on average.
     pub fn slack(&self, norm: f64) -> f64 {
         let block = (1.0 + FORESEEN) * self.first_norm as f64 + self.tick as f64;
         let share = 0.5_f64.powi(self.fineness as i32) * (1.0 + FORESEEN) / (1.0 - FORESEEN);
-        (share * norm).max(block)
+        let crowded = if self.crowd() > 1.0 {
+            2.0 * self.window as f64 / (self.panes - 2) as f64
+        } else {
+            0.0
+        };
+        (share * norm).max(block).max(crowded)
     }
 
-    /// How many merges a pane within a window of so many events and this norm may have seen: as levels end
-    /// after it, and where blocks that end by their length alone are more than the panes may be.
-    pub fn merges(&self, events: u64, norm: f64) -> f64 {
+    /// How many merges a pane within a window of this norm may have seen: as levels end after it, and where
+    /// panes had to make room.
+    pub fn merges(&self, norm: f64) -> f64 {
         let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64))
             .max(1.0)
             .log2();
         let by_level = (highest + 1.0 - f64::from(self.rise())).max(0.0);
-        let crowd = (events / self.longest_block) as f64 / self.panes as f64;
-        let by_maximum = if crowd > 1.0 {
+        let crowd = self.crowd();
+        let by_room = if crowd > 1.0 {
             crowd.log2().ceil() + 1.0
         } else {
             0.0
         };
-        by_level + by_maximum
+        by_level + by_room
+    }
+
+    /// The most blocks that the longest window can have.
+    pub fn most_blocks(&self) -> u64 {
+        let by_norm = self.window as f64 / ((1.0 - FORESEEN) * self.first_norm as f64);
+        by_norm as u64 + self.window / self.longest_block + 2
+    }
+
+    /// The most blocks that there can be for each pane.
+    fn crowd(&self) -> f64 {
+        self.most_blocks() as f64 / self.panes as f64
     }
 
     fn question(&self, level: usize, draws: &mut (impl Draws + ?Sized)) -> Result<AboveThreshold> {
@@ -118,31 +136,21 @@ impl Histogram {
         self.fineness as i32 + 2
     }
 
-    /// For every pane, from the oldest to the newest, by how many levels the highest complete block after its
-    /// end is above the level of that end.
-    fn rises(&self, panes: &[Outline]) -> Vec<i32> {
-        let mut ends_of = vec![0; self.levels];
-        let mut rises = vec![0; panes.len()];
-        for (pane, rise) in panes.iter().zip(&mut rises).rev() {
-            let highest = ends_of.iter().take_while(|ends| **ends >= 2).count() as i32 - 1;
-            *rise = highest - i32::from(pane.level);
-            ends_of[..=usize::from(pane.level)]
-                .iter_mut()
-                .for_each(|ends| *ends += 1);
-        }
-        rises
-    }
-
-    /// Which ends of panes go: all with a complete block high enough after them, and as many more as there
-    /// are too many panes.
+    /// Which ends of panes, from the oldest to the newest, go: all with a complete block after them that is
+    /// high enough, and as many more as there are too many panes.
     fn dissolved(&self, panes: &[Outline]) -> Vec<bool> {
-        let rises = self.rises(panes);
-        let mut dissolved: Vec<bool> = rises.iter().map(|rise| *rise >= self.rise()).collect();
+        let mut ends_of = vec![0; self.levels + self.rise() as usize + 1];
+        let mut dissolved = vec![false; panes.len()];
+        for (pane, gone) in panes.iter().zip(&mut dissolved).rev() {
+            let level = usize::from(pane.level);
+            *gone = ends_of[level + self.rise() as usize] >= 2;
+            ends_of[..=level].iter_mut().for_each(|ends| *ends += 1);
+        }
         // The newest pane's end stays: there is nothing after it yet to merge with.
         dissolved.pop();
         let mut left = panes.len() - dissolved.iter().filter(|gone| **gone).count();
         while left > self.panes
-            && let Some(index) = best_spared(panes, &rises, &dissolved)
+            && let Some(index) = best_spared(panes, &dissolved)
         {
             dissolved[index] = true;
             left -= 1;
@@ -151,9 +159,8 @@ impl Histogram {
     }
 }
 
-/// The end that can best be spared: under the highest rise, then between the fewest events, then the oldest.
-/// Panes that go together count as one.
-fn best_spared(panes: &[Outline], rises: &[i32], dissolved: &[bool]) -> Option<usize> {
+/// The end between the fewest events, and the oldest of several. Panes that go together count as one.
+fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
     let mut groups: Vec<(usize, u64)> = Vec::new();
     let mut events = 0;
     for (index, pane) in panes.iter().enumerate() {
@@ -163,11 +170,8 @@ fn best_spared(panes: &[Outline], rises: &[i32], dissolved: &[bool]) -> Option<u
             events = 0;
         }
     }
-    let pairs = groups.windows(2).map(|pair| {
-        let (end, together) = (pair[0].0, pair[0].1 + pair[1].1);
-        (Reverse(rises[end]), together, end)
-    });
-    pairs.min().map(|(_, _, end)| end)
+    let pairs = groups.windows(2).map(|pair| (pair[0].1 + pair[1].1, pair[0].0));
+    pairs.min().map(|(_, end)| end)
 }
 
 impl Schedule for Smooth {
@@ -311,6 +315,7 @@ mod tests {
             first_norm: 2,
             fineness: 9,
             levels,
+            window: 100,
             tick: 1,
             longest_block: 100,
             panes: 100,
@@ -418,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn panes_give_way_under_the_highest_block_first() {
+    fn panes_go_where_what_follows_outweighs_them_or_where_the_fewest_events_are() {
         let outline = |level, events| Outline {
             start: 0,
             end: 0,
@@ -436,14 +441,16 @@ mod tests {
             histogram.dissolved(&panes),
             [true, false, true, false, false, false, false]
         );
-        // Two panes too many: the end of level 1 before that block, then the oldest after it.
+        // Three panes too many: the two oldest of the smallest pairs, then the next.
         let tight = Histogram {
-            panes: 4,
+            panes: 3,
             ..histogram
         };
+        let mut panes = panes;
+        panes[5].events = 9;
         assert_eq!(
             tight.dissolved(&panes),
-            [true, true, true, false, true, false, false]
+            [true, true, true, true, false, false, true]
         );
         assert_eq!(runs(&[true, true, false, true]), [0..3, 3..5]);
     }
