@@ -122,7 +122,8 @@ impl CountSketch {
     }
 }
 
-/// Where the rows keep a key: for each a cell and a sign, from bits of its own of the mixed hash.
+/// Where the rows keep a key: for each a cell and a sign, from bits of its own, of the hash and then of
+/// mixings of it.
 struct Places {
     hash: u64,
     seed: u64,
@@ -138,8 +139,8 @@ impl Places {
         Self {
             hash,
             seed,
-            word: 0,
-            left: 0,
+            word: hash,
+            left: u64::BITS,
             bits: width.trailing_zeros() + 1,
         }
     }
