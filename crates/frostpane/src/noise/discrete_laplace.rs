@@ -76,14 +76,21 @@ impl DiscreteLaplace {
 
     /// `Pr[X >= m]` for `m >= 0`.
     pub fn tail(&self, m: u64, bits: usize) -> Enclosure {
-        let power = |m: u64| {
-            Enclosure::exp_of_minus(
-                u128::from(m) * u128::from(self.denominator),
-                u128::from(self.numerator),
-                bits,
-            )
-        };
-        power(m).over(&power(1).plus(&Enclosure::one(bits)))
+        self.power(m, bits)
+            .over(&self.decay(bits).plus(&Enclosure::one(bits)))
+    }
+
+    /// `exp(-1 / scale)`: how much less likely a value is than the one next to it towards 0.
+    pub fn decay(&self, bits: usize) -> Enclosure {
+        self.power(1, bits)
+    }
+
+    fn power(&self, m: u64, bits: usize) -> Enclosure {
+        Enclosure::exp_of_minus(
+            u128::from(m) * u128::from(self.denominator),
+            u128::from(self.numerator),
+            bits,
+        )
     }
 
     /// The least `m >= 0` with `Pr[X >= m] <= chance`. A chance of 0 counts as the smallest float.
