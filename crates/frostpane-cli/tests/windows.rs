@@ -228,7 +228,7 @@ fn counts_from_the_sketch_are_told() {
 
 #[test]
 fn a_plan_says_which_policy_why_and_at_what_price() {
-    let long = ["--window", "100000000", "--alpha", "0.3"];
+    let long = ["--window", "100000000", "--alpha", "0.8", "--memory", "1GB"];
     for (args, expected) in [
         (&[][..], "policy uniform: one window panes 64 of 15,625 events"),
         (&["--policy", "exponential"], "policy exponential, as given"),
