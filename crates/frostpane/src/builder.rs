@@ -1,5 +1,6 @@
 //! How to build heavy hitters: parameters, their checks, and what they will do.
 
+use crate::continual::Continual;
 use crate::error::{Error, Result};
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
@@ -17,6 +18,10 @@ pub const DEFAULT_MEMORY: u64 = 64_000_000;
 /// The mean length of keys made of bytes unless told.
 pub const DEFAULT_KEY_BYTES: u64 = 16;
 
+/// Panes of a window that is released at every slide, unless the slide is given: more would add noise, fewer
+/// would leave more of the window stale.
+const CONTINUAL_PANES: u64 = 32;
+
 /// How to build [`HeavyHitters`]. Only the keys have no default.
 #[derive(Clone)]
 pub struct Builder<K: Key> {
@@ -29,6 +34,7 @@ pub struct Builder<K: Key> {
     confidence: f64,
     policy: Policy,
     releases: u32,
+    horizon: u64,
     memory: u64,
     program: u64,
     key_bytes: u64,
@@ -48,6 +54,7 @@ impl<K: Key> Builder<K> {
             confidence: 0.95,
             policy: Policy::Uniform,
             releases: 1,
+            horizon: 1_000,
             memory: DEFAULT_MEMORY,
             program: 0,
             key_bytes: DEFAULT_KEY_BYTES,
@@ -98,6 +105,14 @@ impl<K: Key> Builder<K> {
     /// event loses at most `releases` times these.
     pub fn releases(self, releases: u32) -> Self {
         Self { releases, ..self }
+    }
+
+    /// Over how many releases of a continual list the statements hold together; 1,000 unless told.
+    pub fn horizon(self, releases: u64) -> Self {
+        Self {
+            horizon: releases,
+            ..self
+        }
     }
 
     /// The most memory to take, in bytes; 64 MB unless told. What panes keep follows from it.
@@ -265,6 +280,19 @@ impl<K: Key> Builder<K> {
         HeavyHitters::new(self.window, &plan.layout, terms, self.releases)
     }
 
+    /// Checks everything and starts a list that is released again at every slide, at one epsilon for ever.
+    pub fn continual(self) -> Result<Continual<K>> {
+        let builder = Self {
+            window: self.window.in_panes(CONTINUAL_PANES),
+            policy: Policy::Uniform,
+            ..self
+        };
+        let plan = builder.plan()?;
+        let terms = builder.terms(&plan, OsEntropy::new().word()?)?;
+        let grid = builder.window.grid(Policy::Uniform)?;
+        Continual::new(builder.window, grid, terms, builder.horizon)
+    }
+
     fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
         Ok(Terms {
             norm: self.norm,
@@ -311,6 +339,11 @@ impl<K: Key> Builder<K> {
         if self.releases == 0 {
             return Err(Error::parameter(
                 "releases is 0, but an event must be allowed in at least 1 release",
+            ));
+        }
+        if self.horizon == 0 {
+            return Err(Error::parameter(
+                "horizon is 0, but the statements must hold for at least 1 release",
             ));
         }
         match self.sketch {

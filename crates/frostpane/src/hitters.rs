@@ -160,7 +160,7 @@ impl<K: Key> HeavyHitters<K> {
                 "this window goes by the clock: give the time of the event with update_at",
             ));
         }
-        let key = self.counted(key);
+        let key = counted(&self.terms.keys, key, &mut self.without_key);
         self.timeline.update(self.arrived, key)?;
         self.arrived += 1;
         Ok(())
@@ -178,22 +178,11 @@ impl<K: Key> HeavyHitters<K> {
                 "the time {time} lies outside the calendar: give microseconds since 1970"
             )));
         }
-        let key = self.counted(key);
+        let key = counted(&self.terms.keys, key, &mut self.without_key);
         if !self.timeline.update(time, key)? {
             self.dropped += 1;
         }
         Ok(())
-    }
-
-    /// The key, unless it is one that is not counted.
-    #[inline]
-    fn counted<'a>(&mut self, key: Option<K::Ref<'a>>) -> Option<K::Ref<'a>> {
-        let counted = key.filter(|&key| match &self.terms.keys {
-            Keys::Open => K::fits(key),
-            Keys::Declared(universe) => universe.rank(key).is_some(),
-        });
-        self.without_key += u64::from(counted.is_none());
-        counted
     }
 
     fn view(&self, length: i64, may_measure: bool) -> View<'_, K> {
@@ -248,13 +237,28 @@ impl<K: Key> HeavyHitters<K> {
     }
 }
 
+/// The key, unless it is one that is not counted.
+#[inline]
+pub(crate) fn counted<'a, K: Key>(
+    keys: &Keys<K>,
+    key: Option<K::Ref<'a>>,
+    without_key: &mut u64,
+) -> Option<K::Ref<'a>> {
+    let counted = key.filter(|&key| match keys {
+        Keys::Open => K::fits(key),
+        Keys::Declared(universe) => universe.rank(key).is_some(),
+    });
+    *without_key += u64::from(counted.is_none());
+    counted
+}
+
 /// The first whole second after a time.
 fn next_second(micros: i64) -> i64 {
     (micros.div_euclid(MICROS_PER_SECOND) + 1) * MICROS_PER_SECOND
 }
 
 /// A moment within the calendar.
-fn instant(micros: i64) -> Edge {
+pub(crate) fn instant(micros: i64) -> Edge {
     let limits = Timestamp::MIN.as_microsecond()..=Timestamp::MAX.as_microsecond();
     let micros = micros.clamp(*limits.start(), *limits.end());
     Edge::Instant(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))

@@ -38,6 +38,7 @@
 //! ```
 
 mod builder;
+mod continual;
 pub mod counts;
 mod error;
 mod hitters;
@@ -51,11 +52,12 @@ pub mod timeline;
 mod universe;
 
 pub use builder::{Builder, DEFAULT_KEY_BYTES, DEFAULT_MEMORY};
+pub use continual::Continual;
 pub use error::{Error, ErrorKind, Result};
 pub use hitters::HeavyHitters;
 pub use key::{Bytes, Key, LONGEST_KEY};
 pub use plan::{Choice, Forecast, Layout, Plan};
-pub use release::{Asked, Coverage, Edge, Estimator, Heavy, Norm, Promises, Release};
+pub use release::{Asked, Continuity, Coverage, Edge, Estimator, Heavy, Norm, Promises, Release};
 pub use timeline::{ClockWindow, EventWindow, Policy, Span, Window};
 pub use universe::{Keys, Universe};
 

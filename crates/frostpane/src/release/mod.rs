@@ -1,6 +1,7 @@
 //! What is published, and how far it can be trusted.
 
 pub mod by_sketch;
+pub mod continual;
 pub mod guarantee;
 pub mod norm;
 pub mod one_shot;
@@ -8,6 +9,7 @@ pub mod slack;
 mod sums;
 pub(crate) mod terms;
 
+pub use continual::Continuity;
 pub use guarantee::Promises;
 pub use norm::Norm;
 pub use one_shot::{Asked, Coverage, Edge, Estimator, Heavy, Release};

@@ -11,6 +11,7 @@ use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, Threshold};
 use crate::pane::Pane;
 use crate::release::by_sketch::BySketch;
+use crate::release::continual::Continuity;
 use crate::release::guarantee::{Guarantee, Promises};
 use crate::release::norm::{Norm, NormEstimate};
 use crate::release::slack::Slack;
@@ -66,6 +67,9 @@ pub struct Release<K: Key> {
     pub promises: Promises,
     /// The window that was asked for, if it begins before.
     pub asked: Asked,
+    /// How a list that is released at every slide is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continual: Option<Continuity>,
     /// The heavy hitters, by falling count, then by key.
     pub heavy: Vec<Heavy<K>>,
     /// Why the list is empty, if it is.
@@ -156,11 +160,11 @@ pub(crate) fn release<K: Key>(
     let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
     let events = view.coverage.events;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(terms, panes, cut, events, entropy)?;
+    let norm = measure_norm(terms, panes, events, terms.norm_epsilon(), entropy)?;
     let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
     let by_counts = terms.by_counts(events, cut, norm, keys_with_noise);
     let by_sketch = BySketch::new(terms, norm).filter(|sketch| sketch.is_better_than(&by_counts));
-    let (mut noisy, guarantee, estimator) = match by_sketch {
+    let (noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
             sketch.select(terms, panes, entropy)?,
             sketch.guarantee,
@@ -171,42 +175,66 @@ pub(crate) fn release<K: Key>(
             (listed, by_counts, Estimator::Counts)
         }
     };
-    noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
-
     let asked = ask(terms, &view, guarantee, entropy)?;
-    let Guarantee { cut, threshold, .. } = guarantee;
-    let statement = guarantee.state();
-    Ok(Release {
-        version: env!("CARGO_PKG_VERSION"),
-        norm: terms.norm,
-        alpha: terms.alpha,
-        epsilon: terms.epsilon.as_f64(),
-        delta: terms.delta,
-        boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
-        unit: UNIT,
-        policy: terms.policy,
+    Ok(Findings {
+        coverage: view.coverage,
+        norm,
+        guarantee,
         estimator,
-        threshold,
-        norm_estimate: norm.value.clamp(0, events as i64) as u64,
-        cut,
-        noise: statement.noise,
-        confidence: terms.confidence,
-        complete_above: statement.complete_above,
-        nothing_below: statement.nothing_below,
-        note: noisy.is_empty().then(|| statement.why_empty(events)),
-        promises: statement.promises,
         asked,
-        heavy: noisy
-            .into_iter()
-            .map(|(key, noisy)| Heavy {
-                key,
-                count: noisy + cut / 2,
-                low: noisy.saturating_sub(statement.noise),
-                high: noisy + statement.noise + cut,
-            })
-            .collect(),
-        window: view.coverage,
-    })
+    }
+    .publish(terms, noisy))
+}
+
+/// Everything that a release says but its list.
+pub(crate) struct Findings {
+    pub coverage: Coverage,
+    pub norm: NormEstimate,
+    pub guarantee: Guarantee,
+    pub estimator: Estimator,
+    pub asked: Asked,
+}
+
+impl Findings {
+    /// The release, given the noisy counts that passed.
+    pub fn publish<K: Key>(self, terms: &Terms<K>, mut noisy: Vec<(K, u64)>) -> Release<K> {
+        noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
+        let Guarantee { cut, threshold, .. } = self.guarantee;
+        let statement = self.guarantee.state();
+        let events = self.coverage.events;
+        Release {
+            version: env!("CARGO_PKG_VERSION"),
+            norm: terms.norm,
+            alpha: terms.alpha,
+            epsilon: terms.epsilon.as_f64(),
+            delta: terms.delta,
+            boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
+            unit: UNIT,
+            policy: terms.policy,
+            estimator: self.estimator,
+            threshold,
+            norm_estimate: self.norm.value.clamp(0, events as i64) as u64,
+            cut,
+            noise: statement.noise,
+            confidence: terms.confidence,
+            complete_above: statement.complete_above,
+            nothing_below: statement.nothing_below,
+            note: noisy.is_empty().then(|| statement.why_empty(events)),
+            promises: statement.promises,
+            asked: self.asked,
+            heavy: noisy
+                .into_iter()
+                .map(|(key, noisy)| Heavy {
+                    key,
+                    count: noisy + cut / 2,
+                    low: noisy.saturating_sub(statement.noise),
+                    high: noisy + statement.noise + cut,
+                })
+                .collect(),
+            window: self.coverage,
+            continual: None,
+        }
+    }
 }
 
 /// What can be said about the window that was asked for, given the guarantee of the one that is covered.
@@ -252,17 +280,18 @@ fn ask<K: Key>(
 }
 
 /// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
-fn measure_norm<K: Key>(
+pub(crate) fn measure_norm<K: Key>(
     terms: &Terms<K>,
     panes: &[Cow<'_, Pane<K>>],
-    cut: u64,
     events: u64,
+    epsilon: Epsilon,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
     if terms.norm == Norm::L1 {
         return Ok(NormEstimate::of_events(events));
     }
-    let (epsilon, failure) = (terms.norm_epsilon(), terms.norm_failure());
+    let failure = terms.norm_failure();
+    let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
     if let (Some(dimensions), true) = (terms.shape.sketch(), cut > 0) {
         let mut sketch = CountSketch::new(dimensions, terms.shape.seed());
         panes

@@ -206,6 +206,23 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
+    /// All positions before `now` have passed: closes what need not wait any longer, and forgets what no
+    /// window can reach.
+    pub(crate) fn settle(&mut self, now: i64) -> Result<()> {
+        let is_past = |block: &Block<OpenPane<K>>| block.end + self.grid.lateness <= now;
+        if self.head.as_ref().is_some_and(|(_, head)| is_past(head)) {
+            self.waiting.extend(self.head.take().map(|(_, head)| head));
+        }
+        self.advance(now)
+    }
+
+    /// The closed panes between two positions.
+    pub(crate) fn between(&self, from: i64, to: i64) -> Vec<Cow<'_, Pane<K>>> {
+        let within = |block: &&Block<Pane<K>>| block.start >= from && block.end <= to;
+        let blocks = self.closed.iter().filter(within);
+        blocks.map(|block| Cow::Borrowed(&block.pane)).collect()
+    }
+
     /// Charges one release to every pane of the window. Refuses, and charges none, if one that it covers has
     /// been in `most` releases already. The pane that the window begins within is charged if it can pay;
     /// returns whether it was.

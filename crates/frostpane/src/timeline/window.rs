@@ -56,6 +56,22 @@ impl Window {
         }
     }
 
+    /// With this many panes, unless the slide is given.
+    pub(crate) fn in_panes(self, panes: u64) -> Self {
+        match self {
+            Window::Events(window) => Window::Events(EventWindow {
+                slide: window.slide.or(Some(window.length.div_ceil(panes))),
+                ..window
+            }),
+            Window::Clock(window) => Window::Clock(ClockWindow {
+                slide: window
+                    .slide
+                    .or(Some(Duration::from_micros(micros(window.length).div_ceil(panes)))),
+                ..window
+            }),
+        }
+    }
+
     /// As numbers on the line of positions: event numbers, or microseconds.
     pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
         match self {

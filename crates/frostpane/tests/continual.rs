@@ -1,0 +1,428 @@
+//! A list at every slide: the rival's tasks, reading twice, sensitivity of the whole sequence, the threshold.
+
+mod common;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use common::{Zipf, count, most_failures, real_stream, statements_true};
+use frostpane::{Builder, Continual, HeavyHitters, Keys, Norm, Release, Window};
+
+const SECOND: i64 = 1_000_000;
+
+fn declared(keys: u64, window: u64) -> Builder<u64> {
+    HeavyHitters::builder(Keys::range(0..keys).unwrap())
+        .norm(Norm::L1)
+        .alpha(1e-6)
+        .window(Window::events(window))
+}
+
+/// The numbers of keys in the order of their first events.
+fn numbered<K: std::hash::Hash + Eq>(keys: impl IntoIterator<Item = K>) -> Vec<u64> {
+    let mut numbers = HashMap::new();
+    let number = |key| {
+        let next = numbers.len() as u64;
+        *numbers.entry(key).or_insert(next)
+    };
+    keys.into_iter().map(number).collect()
+}
+
+struct Task {
+    name: &'static str,
+    keys: Vec<u64>,
+    window: usize,
+    /// A key is heavy from this share of the window on.
+    heavy: f64,
+    least_f1: f64,
+    most_error: f64,
+}
+
+/// F1 at the heavy line and the mean absolute error over the true heavy keys, at 21 moments that are not
+/// aligned with panes, against the true window.
+fn score(task: &Task, mut continual: Continual<u64>) -> (f64, f64) {
+    let (w, n) = (task.window, task.keys.len());
+    let moments: Vec<usize> = (0..21)
+        .map(|i| w + ((n - w) as f64 * (f64::from(i) + 0.618) / 21.0) as usize)
+        .collect();
+    let mut latest: Option<Release<u64>> = None;
+    let (mut f1, mut error) = (0.0, 0.0);
+    for (i, key) in task.keys.iter().enumerate() {
+        if moments.contains(&i) {
+            let line = task.heavy * w as f64;
+            let truth = count(task.keys[i - w..i].iter().copied());
+            let noisy: HashMap<u64, f64> = latest
+                .iter()
+                .flat_map(|release| &release.heavy)
+                .map(|heavy| (heavy.key, heavy.count as f64))
+                .collect();
+            let heavy: Vec<(u64, f64)> = truth
+                .iter()
+                .map(|(key, count)| (*key, *count as f64))
+                .filter(|(_, count)| *count >= line)
+                .collect();
+            let listed = noisy.values().filter(|count| **count >= line).count();
+            let estimate = |key: &u64| noisy.get(key).copied().unwrap_or(0.0);
+            let found = heavy.iter().filter(|(key, _)| estimate(key) >= line).count();
+            f1 += 2.0 * found as f64 / (heavy.len() + listed) as f64 / 21.0;
+            let errors = heavy.iter().map(|(key, count)| (estimate(key) - count).abs());
+            error += errors.sum::<f64>() / heavy.len() as f64 / 21.0;
+        }
+        latest = continual.update(*key).unwrap().pop().or(latest);
+    }
+    (f1, error)
+}
+
+fn tasks() -> Vec<Task> {
+    let real = |name: &'static str, first: usize, window, heavy, least_f1, most_error| {
+        let stream = real_stream(name)?;
+        let keys = stream.events.into_iter().take(first).map(|(_, key)| key);
+        Some(Task {
+            name,
+            keys: numbered(keys),
+            window,
+            heavy,
+            least_f1,
+            most_error,
+        })
+    };
+    let mut zipf = Zipf::new(1.1, 20_000, 5);
+    let made_up = Task {
+        name: "Zipf(1.1)",
+        keys: numbered((0..3_000_000).map(|_| zipf.key())),
+        window: 1_000_000,
+        heavy: 0.001,
+        least_f1: 0.98,
+        most_error: 40.0,
+    };
+    [
+        real("flights_route", usize::MAX, 1_000_000, 0.001, 0.95, 25.0),
+        real("baseball_batter", 3_000_000, 1_000_000, 0.001, 0.98, 55.0),
+        real("homebrew_formula", usize::MAX, 200_000, 0.001, 0.89, 35.0),
+        real("nycflights_dest", usize::MAX, 100_000, 0.01, 0.98, 35.0),
+        Some(made_up),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The tasks on which DPSW-Sketch, the rival, reaches F1 of 0.73, 0.94, 0.66, 0.97 and 0.92 and errors of 112, 163, 81, 154
+/// and 178, in its best setting. Noise moves these figures by about 0.005 and 1, far less than the room to the limits.
+#[test]
+fn the_rivals_tasks_are_done_better() {
+    let long = std::env::var_os("FROSTPANE_LONG").is_some();
+    for task in tasks() {
+        let keys = task.keys.iter().max().unwrap() + 1;
+        let epsilons: &[f64] = if long { &[1.0, 0.1, 0.5, 2.0] } else { &[1.0] };
+        for &epsilon in epsilons {
+            let builder = declared(keys, task.window as u64).epsilon(epsilon);
+            let (f1, error) = score(&task, builder.continual().unwrap());
+            println!(
+                "{}, epsilon {epsilon}, declared keys: F1 {f1:.3}, error {error:.1}",
+                task.name
+            );
+            if epsilon == 1.0 {
+                assert!(f1 >= task.least_f1, "{}: F1 {f1}", task.name);
+                assert!(error <= task.most_error, "{}: error {error}", task.name);
+            }
+            if long {
+                let open = HeavyHitters::<u64>::builder(Keys::open())
+                    .norm(Norm::L1)
+                    .alpha(1e-6)
+                    .epsilon(epsilon)
+                    .window(Window::events(task.window as u64));
+                let (f1, error) = score(&task, open.continual().unwrap());
+                println!(
+                    "{}, epsilon {epsilon}, open keys: F1 {f1:.3}, error {error:.1}",
+                    task.name
+                );
+            }
+        }
+    }
+}
+
+/// The paper promises an error of at most `alpha sqrt(W) / 2` for every listed key, in `sqrt(W) log^4 W / (epsilon alpha)` bits:
+/// for a million events that is more than storing them.
+#[test]
+fn every_listed_count_is_within_half_of_alpha_root_w() {
+    let (window, alpha) = (1_000_000_u64, 0.2);
+    let root = (window as f64).sqrt();
+    let published_bits = root * (window as f64).log2().powi(4) / alpha;
+    assert!(published_bits > 64.0 * window as f64);
+    let mut continual = declared(20_000, window).continual().unwrap();
+    let mut zipf = Zipf::new(1.1, 20_000, 9);
+    let mut keys = Vec::new();
+    let mut checked = 0;
+    for _ in 0..1_500_000 {
+        keys.push(zipf.key());
+        for release in continual.update(keys[keys.len() - 1]).unwrap() {
+            assert!(continual.bytes() < published_bits as u64 / 8);
+            if !keys.len().is_multiple_of(125_000) {
+                continue;
+            }
+            let since = keys.len() - release.window.events as usize;
+            let truth = count(keys[since..].iter().copied());
+            for heavy in release
+                .heavy
+                .iter()
+                .filter(|heavy| heavy.count as f64 >= alpha * root)
+            {
+                let error = (heavy.count as f64 - truth.get(&heavy.key).copied().unwrap_or(0) as f64).abs();
+                assert!(error <= alpha * root / 2.0, "{error}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 1_000);
+}
+
+/// Every reading gives the same bytes, in any order, and a mean over readings gains nothing.
+#[test]
+fn reading_a_thousand_times_reads_the_same() {
+    for norm in [Norm::L1, Norm::L2] {
+        for keys in [Keys::range(0..500).unwrap(), Keys::open()] {
+            let mut continual = HeavyHitters::<u64>::builder(keys)
+                .norm(norm)
+                .alpha(0.01)
+                .window(Window::events(3_200))
+                .continual()
+                .unwrap();
+            let mut released = Vec::new();
+            for i in 0..5_000_u64 {
+                for release in continual.update(i * i % 37).unwrap() {
+                    released.push(serde_json::to_string(&release).unwrap());
+                    for _ in 0..20 {
+                        let again = serde_json::to_string(&continual.release().unwrap()).unwrap();
+                        assert_eq!(&again, released.last().unwrap());
+                    }
+                }
+            }
+            assert_eq!(released.len(), 50);
+            assert!(released.windows(2).all(|pair| pair[0] != pair[1]));
+        }
+    }
+}
+
+/// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise: windows of one
+/// pane show the noise-free vector of all nodes, which moves by 1 up and 1 down.
+#[test]
+fn the_whole_sequence_moves_by_one_up_and_one_down() {
+    let keys = [None, Some(0), Some(1), Some(2)];
+    let mut streams = vec![Vec::new()];
+    for _ in 0..5 {
+        streams = streams
+            .iter()
+            .flat_map(|stream: &Vec<Option<u64>>| keys.map(|key| [&stream[..], &[key]].concat()))
+            .collect();
+    }
+    let vectors: Vec<HashMap<(usize, u64), i64>> = streams
+        .iter()
+        .map(|stream| {
+            let builder = declared(3, 2).epsilon(1e5).window(Window::events(2).slide(2));
+            let mut continual = builder.continual().unwrap();
+            let mut vector = HashMap::new();
+            // One more event, so that three panes end.
+            for key in stream.iter().chain([&None]) {
+                let due = match key {
+                    Some(key) => continual.update(*key).unwrap(),
+                    None => continual.update_without_key().unwrap(),
+                };
+                let node = vector.len() + 10 * (due.len());
+                for heavy in due.iter().flat_map(|release| &release.heavy) {
+                    let from = match due[0].window.from {
+                        Some(frostpane::Edge::Event(from)) => from as usize,
+                        _ => node,
+                    };
+                    vector.insert((from, heavy.key), heavy.count as i64);
+                }
+            }
+            vector
+        })
+        .collect();
+    let mut pairs = 0;
+    for (a, one) in streams.iter().zip(&vectors) {
+        for (b, other) in streams.iter().zip(&vectors) {
+            if a.iter().zip(b).filter(|(x, y)| x != y).count() != 1 {
+                continue;
+            }
+            let at = |vector: &HashMap<(usize, u64), i64>, place| vector.get(place).copied().unwrap_or(0);
+            let moves: Vec<i64> = one
+                .keys()
+                .chain(other.keys().filter(|place| !one.contains_key(*place)))
+                .map(|place| at(one, place) - at(other, place))
+                .filter(|difference| *difference != 0)
+                .collect();
+            assert!(
+                moves.len() <= 2 && moves.iter().all(|by| by.abs() == 1),
+                "{a:?} {b:?}: {moves:?}"
+            );
+            assert!(moves.iter().sum::<i64>().abs() <= 1);
+            pairs += 1;
+        }
+    }
+    assert_eq!(pairs, 1_024 * 5 * 3);
+}
+
+/// Windows of two panes: alternating sums over all releases recover what each single pane said. In each of 20,000 panes both
+/// keys have 40 events, and one more event has the one key or the other. The outcome "key 0 high, key 1 low" is then e
+/// times as likely at epsilon 1; with half the noise it would be e^2 times. A false alarm has a chance below 1e-6.
+#[test]
+fn all_releases_together_lose_epsilon_for_an_event() {
+    let panes = 20_000;
+    let outcomes = |key: u64| -> f64 {
+        let window = Window::events(2 * 81).slide(81);
+        let mut continual = declared(2, 1).alpha(0.2).window(window).continual().unwrap();
+        let mut before = [0, 0];
+        let mut outcomes = 0;
+        for i in 0..81 * panes {
+            let event = if i % 81 == 80 { key } else { i % 2 };
+            for release in continual.update(event).unwrap() {
+                let mut now = [0, 0];
+                release
+                    .heavy
+                    .iter()
+                    .for_each(|heavy| now[heavy.key as usize] = heavy.count as i64);
+                let pane = [now[0] - before[0], now[1] - before[1]];
+                before = pane;
+                outcomes += u64::from(pane[0] >= 43 && pane[1] <= 39);
+            }
+        }
+        outcomes as f64
+    };
+    let (one, other) = (outcomes(0), outcomes(1));
+    println!("{one} and {other} of {panes}");
+    let limit = std::f64::consts::E * (other + 5.0 * other.sqrt()) + 5.0 * one.sqrt();
+    assert!(one <= limit, "{one} against {other}");
+    assert!(one > 2.0 * other, "{one} against {other}: the test has no power");
+}
+
+/// A stream that reacts: a thousand keys are frequent in one pane, the next release shows whose noise is high, and the
+/// event is placed on that key when it has left the window. It must be named no more often than delta, here a tenth.
+#[test]
+fn an_event_placed_where_noise_is_high_is_held_to_delta() {
+    let (runs, delta, live) = (400, 0.1, 1_000_u64);
+    let mut named = 0;
+    let mut chosen = 0;
+    for _ in 0..runs {
+        let mut continual = HeavyHitters::<u64>::builder(Keys::open())
+            .norm(Norm::L1)
+            .alpha(1e-6)
+            .delta(delta)
+            .window(Window::clock(Duration::from_secs(2)).slide(Duration::from_secs(1)))
+            .entries(60 * live as u32)
+            .continual()
+            .unwrap();
+        // Often enough to be named for sure: what is shown is the noise.
+        for key in 0..live {
+            for _ in 0..60 {
+                continual.update_at(0, key).unwrap();
+            }
+        }
+        // The window of the first two panes shows the noise of both, the second of which is in the next window too.
+        let mut shown = continual.update_without_key_at(2 * SECOND).unwrap();
+        let target = shown.pop().unwrap().heavy[0].key;
+        chosen += 1;
+        continual.update_at(2 * SECOND, target).unwrap();
+        let release = continual.advance_to(3 * SECOND).unwrap().pop().unwrap();
+        named += u64::from(release.heavy.iter().any(|heavy| heavy.key == target));
+    }
+    assert_eq!(chosen, runs);
+    let limit = most_failures(runs, delta, 1e-7);
+    assert!(named <= limit, "named in {named} of {runs}, {limit} allowed");
+}
+
+/// 60 sequences of 40 releases, each with a horizon of 40: all statements of all releases hold together in 95 of 100.
+#[test]
+fn all_statements_of_all_releases_hold_together() {
+    let runs = 60;
+    let mut untrue = 0;
+    for seed in 0..runs {
+        for keys in [Keys::range(0..300).unwrap(), Keys::open()] {
+            let mut continual = HeavyHitters::<u64>::builder(keys)
+                .norm(if seed % 2 == 0 { Norm::L1 } else { Norm::L2 })
+                .alpha(0.02)
+                .epsilon(2.0)
+                .horizon(40)
+                .window(Window::events(6_400).slide(400))
+                .continual()
+                .unwrap();
+            let mut zipf = Zipf::new(1.2, 300, seed);
+            let mut events = Vec::new();
+            let mut all_true = true;
+            for _ in 0..16_000 {
+                events.push(zipf.key() % 300);
+                for release in continual.update(events[events.len() - 1]).unwrap() {
+                    let since = events.len() - release.window.events as usize;
+                    all_true &= statements_true(&release, &count(events[since..].iter().copied()));
+                    assert_eq!(release.confidence, 0.95);
+                }
+            }
+            untrue += u64::from(!all_true);
+        }
+    }
+    assert!(
+        untrue <= most_failures(2 * runs, 0.05, 1e-7),
+        "{untrue} of {}",
+        2 * runs
+    );
+}
+
+/// By the clock: a pane without events has its release, a released pane never changes, and late events are dropped.
+#[test]
+fn by_the_clock_every_pane_has_its_release() {
+    let window = Window::clock(Duration::from_secs(40))
+        .slide(Duration::from_secs(10))
+        .lateness(Duration::from_secs(5));
+    let mut continual = declared(10, 1).epsilon(1e5).window(window).continual().unwrap();
+    let mut releases = Vec::new();
+    for (second, key) in [(3, 1), (12, 2), (8, 1), (14, 2), (16, 3), (9, 1), (71, 4)] {
+        releases.extend(continual.update_at(second * SECOND, key).unwrap());
+    }
+    // Panes end at 10, 20, ... 60; at 71 the pane to 70 still waits.
+    let listed: Vec<Vec<(u64, u64)>> = releases
+        .iter()
+        .map(|release| {
+            release
+                .heavy
+                .iter()
+                .map(|heavy| (heavy.key, heavy.count))
+                .collect()
+        })
+        .collect();
+    let full = vec![(1, 2), (2, 2), (3, 1)];
+    assert_eq!(listed[0], [(1, 2)]);
+    assert_eq!(listed[1..4], [full.clone(), full.clone(), full]);
+    assert_eq!(listed[4], [(2, 2), (3, 1)]);
+    assert_eq!(listed[5], []);
+    assert_eq!(releases[5].window.events, 0);
+    assert_eq!(continual.dropped(), 1);
+    assert_eq!(continual.advance_to(86 * SECOND).unwrap().len(), 2);
+    assert!(continual.update_at(79 * SECOND, 5).unwrap().is_empty());
+    assert_eq!(continual.dropped(), 2);
+}
+
+#[test]
+fn wrong_requests_say_what_to_do() {
+    let many = HeavyHitters::builder(Keys::range(0..1 << 30).unwrap()).continual();
+    let message = many.err().unwrap().to_string();
+    assert!(
+        message.contains("declare fewer, or leave the keys open"),
+        "{message}"
+    );
+    let mut by_count = declared(5, 100).continual().unwrap();
+    assert!(
+        by_count
+            .update_at(0, 1)
+            .unwrap_err()
+            .to_string()
+            .contains("with update")
+    );
+    assert!(
+        by_count
+            .release()
+            .unwrap_err()
+            .to_string()
+            .contains("wait for the first")
+    );
+    assert!(declared(5, 100).horizon(0).continual().is_err());
+}
