@@ -30,6 +30,7 @@ pub enum Command {
     /// Show a private list beside the truth, on a stream that is made up: start here.
     Demo,
     List(ListArgs),
+    Watch(WatchArgs),
     Plan(PlanArgs),
     Compare(CompareArgs),
     /// Write completions for a shell to standard output.
@@ -117,6 +118,36 @@ pub struct InputArgs {
     /// Leave out lines that cannot be read, and say how many there were
     #[arg(long)]
     pub skip_bad_lines: bool,
+}
+
+/// Release the heavy hitters again at every slide, for ever, at one epsilon.
+///
+/// Reads what `list` reads, and follows standard input as it grows. Writes one release for each slide as JSON
+/// Lines, in the shape of `list --json`; on a terminal shows the current list, redrawn in place. A release is final:
+/// it is never revised, and together they cost epsilon once. The window is a whole number of slides.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  A list of the last million lines after every 31,250 more:
+    tail -f searches.txt | frostpane watch --window 1000000
+  Every hour, of the last day, of pages that are known in advance, for another program:
+    frostpane watch --key page --time at --window 24h --slide 1h --keys pages.txt log.jsonl > lists.jsonl
+
+By time, a slide ends when an event arrives past its end and past --lateness; a slide without events has its release too.")]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub request: RequestArgs,
+
+    /// Over how many releases the stated confidence holds for all statements together
+    #[arg(long, default_value_t = 1_000, value_name = "RELEASES")]
+    pub horizon: u64,
+
+    /// Write JSON Lines on a terminal too
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Compare with exact counting and with the published algorithms, on a stream whose truth may be looked at.

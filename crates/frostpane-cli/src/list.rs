@@ -128,7 +128,7 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
 }
 
 /// A key that can be read from text.
-trait TextKey: Key {
+pub trait TextKey: Key {
     /// Hands over the key that the text stands for, if it stands for one.
     fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<Self::Ref<'_>>) -> R) -> R;
 }

@@ -18,6 +18,7 @@ mod table;
 mod text;
 mod units;
 mod warnings;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Demo => demo::run(),
         Command::List(args) => list::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Completions { shell } => man::completions(shell),

@@ -8,11 +8,14 @@ use anstyle::{AnsiColor, Style};
 
 /// For files and pipes.
 const USUAL_WIDTH: usize = 100;
+const USUAL_HEIGHT: usize = 40;
 
 /// The room and the styles that an output has.
 pub struct Screen {
     /// In columns.
     pub width: usize,
+    /// In lines.
+    pub height: usize,
     pub styles: Styles,
 }
 
@@ -38,6 +41,7 @@ impl Screen {
                 .filter(|columns| *columns > 0)
                 .or(measured.map(|(width, _)| width.0.into()))
                 .unwrap_or(USUAL_WIDTH),
+            height: measured.map_or(USUAL_HEIGHT, |(_, height)| height.0.into()),
             styles: if in_colour {
                 Styles::coloured()
             } else {

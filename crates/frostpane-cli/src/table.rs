@@ -194,6 +194,7 @@ mod tests {
 
     fn room(columns: usize, widest_key: usize) -> (usize, usize) {
         let screen = Screen {
+            height: 40,
             width: columns,
             styles: Styles::default(),
         };
