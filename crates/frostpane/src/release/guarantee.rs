@@ -87,12 +87,12 @@ impl Guarantee {
 
     /// From which count on a key passes a threshold for sure.
     fn complete_above(&self, threshold: u64) -> u64 {
-        threshold + self.cut + self.slack + self.reach.shortfall
+        (threshold + self.cut + self.slack).saturating_add(self.reach.shortfall)
     }
 
     /// How far an estimate, the middle of what noise and cut allow, may be off.
     pub fn inaccuracy(&self) -> u64 {
-        self.reach.noise + self.cut.div_ceil(2) + self.slack
+        (self.cut.div_ceil(2) + self.slack).saturating_add(self.reach.noise)
     }
 
     /// Whether neither a listed count nor the list itself may be further off than by another guarantee.

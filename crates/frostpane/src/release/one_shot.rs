@@ -202,7 +202,7 @@ pub(crate) fn release<K: Key>(
                 key,
                 count: noisy + cut / 2,
                 low: noisy.saturating_sub(statement.noise),
-                high: noisy + statement.noise + cut,
+                high: (noisy + cut).saturating_add(statement.noise),
             })
             .collect(),
         window: view.coverage,
