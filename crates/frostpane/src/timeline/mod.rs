@@ -135,6 +135,7 @@ impl<K: Key> Timeline<K> {
     fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
         let start = position.div_euclid(self.grid.slide) * self.grid.slide;
         let end = start + self.grid.slide;
+        let mut advanced = Ok(());
         if let Some((latest, head)) = &mut self.head {
             if position < head.start {
                 if end + self.grid.lateness <= *latest {
@@ -148,7 +149,7 @@ impl<K: Key> Timeline<K> {
                 .ends(head.outline(head.pane.events()), head.pane.norm())?
             {
                 self.waiting.extend(self.head.take().map(|(_, head)| head));
-                self.advance(position)?;
+                advanced = self.advance(position);
             } else {
                 *latest = position;
                 head.end = end;
@@ -158,7 +159,8 @@ impl<K: Key> Timeline<K> {
         self.origin = self.origin.min(start);
         let pane = self.spare.take().unwrap_or_else(|| OpenPane::new(self.shape));
         let (_, head) = self.head.insert((position, Block::new(start, end, pane)));
-        Ok(Some(head))
+        // Also after a failure there is a block for what comes next.
+        advanced.map(|()| Some(head))
     }
 
     fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
@@ -187,22 +189,22 @@ impl<K: Key> Timeline<K> {
 
     fn close(&mut self, mut block: Block<OpenPane<K>>) -> Result<()> {
         let pane = block.pane.close();
-        let level = match &mut self.norms {
-            Some(norms) => {
-                norms.add(&block.pane, &pane);
-                self.schedule.level(norms)?
-            }
-            None => 0,
-        };
+        if let Some(norms) = &mut self.norms {
+            norms.add(&block.pane, &pane);
+        }
         self.closed.push_back(Block {
             start: block.start,
             end: block.end,
-            level,
+            level: 0,
             releases: block.releases,
             pane,
         });
         block.pane.clear();
         self.spare = Some(block.pane);
+        // The pane is there already: a failure costs its end the level, and nothing else.
+        if let (Some(norms), Some(closed)) = (&mut self.norms, self.closed.back_mut()) {
+            closed.level = self.schedule.level(norms)?;
+        }
         Ok(())
     }
 
