@@ -193,9 +193,20 @@ impl Schedule for Smooth {
         Ok(level as u8)
     }
 
-    fn merges(&mut self, closed: &dyn Outlines, _: i64) -> Vec<Range<usize>> {
-        let panes: Vec<Outline> = (0..closed.count()).map(|index| closed.outline(index)).collect();
-        runs(&self.histogram.dissolved(&panes))
+    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+        // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
+        // would never leave, and grow longer than the window.
+        let since = latest + 1 - self.histogram.window as i64;
+        let leaving = usize::from(closed.count() > 0 && closed.outline(0).start < since);
+        let panes: Vec<Outline> = (leaving..closed.count())
+            .map(|index| closed.outline(index))
+            .collect();
+        let histogram = Histogram {
+            panes: self.histogram.panes - leaving,
+            ..self.histogram
+        };
+        let runs = runs(&histogram.dissolved(&panes)).into_iter();
+        runs.map(|run| run.start + leaving..run.end + leaving).collect()
     }
 }
 
@@ -494,6 +505,40 @@ mod tests {
             runs.iter().all(|(_, thresholds)| *thresholds <= usual),
             "{usual}: {runs:?}"
         );
+    }
+
+    /// Quiet, a little, quiet, a lot: what was merged before the little is within reach still when the lot comes,
+    /// and would be merged again with what lies between. No pane may have more events than the longest window,
+    /// or a plan whose panes keep as many keys as that would not be exact.
+    #[test]
+    fn no_pane_grows_longer_than_the_longest_window() {
+        let window = 10_000;
+        let histogram = Histogram {
+            fineness: 1,
+            window,
+            longest_block: 10,
+            panes: 1_000_000,
+            ..histogram(1.0, 10)
+        };
+        let draws = Failing {
+            left: 0,
+            thresholds: Arc::default(),
+        };
+        let norms = Norms::new(9, Dimensions { rows: 3, width: 64 }, 7);
+        let grid = Grid {
+            length: window as i64,
+            slide: 1,
+            lateness: 0,
+        };
+        let shape = PaneShape::new(window as u32, 10, None, 7).unwrap();
+        let smooth = Smooth::new(histogram, Box::new(draws));
+        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+        for position in 0..18_700 {
+            let quiet = position < 9_000 || (9_032..18_000).contains(&position);
+            timeline.update(position, (!quiet).then_some(5)).unwrap();
+            let longest = timeline.closed.iter().map(|block| block.pane.events()).max();
+            assert!(longest <= Some(window), "{longest:?} at {position}");
+        }
     }
 
     #[test]
