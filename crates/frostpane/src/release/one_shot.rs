@@ -193,7 +193,9 @@ pub(crate) fn release<K: Key>(
         confidence: terms.confidence,
         complete_above: statement.complete_above,
         nothing_below: statement.nothing_below,
-        note: noisy.is_empty().then(|| statement.why_empty(events)),
+        note: noisy
+            .is_empty()
+            .then(|| statement.why_empty(events, view.asked_events[1])),
         promises: statement.promises,
         asked,
         heavy: noisy
