@@ -3,10 +3,14 @@
 use std::fmt;
 use std::io;
 
+use frostpane::ErrorKind;
+
 /// A message for the person at the terminal, or an output that nobody reads any more.
 #[derive(Debug)]
 pub enum Failure {
     Message(String),
+    /// The operating system gave no entropy, which no line of the input is to blame for.
+    Entropy(String),
     Output(io::Error),
 }
 
@@ -23,7 +27,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Message(message) => f.write_str(message),
+            Failure::Message(message) | Failure::Entropy(message) => f.write_str(message),
             Failure::Output(cause) => write!(f, "cannot write the result: {cause}"),
         }
     }
@@ -31,7 +35,10 @@ impl fmt::Display for Failure {
 
 impl From<frostpane::Error> for Failure {
     fn from(error: frostpane::Error) -> Self {
-        Failure::Message(error.to_string())
+        match error.kind() {
+            ErrorKind::Entropy => Failure::Entropy(error.to_string()),
+            _ => Failure::Message(error.to_string()),
+        }
     }
 }
 

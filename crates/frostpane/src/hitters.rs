@@ -226,7 +226,8 @@ impl<K: Key> HeavyHitters<K> {
         }
     }
 
-    /// About how much memory the window takes, in bytes.
+    /// About how much memory the window takes, in bytes. It tells how many different keys there were: for the
+    /// operator, **it must not be published**.
     pub fn bytes(&self) -> u64 {
         self.timeline.bytes()
     }

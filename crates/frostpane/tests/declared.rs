@@ -137,3 +137,31 @@ fn a_declared_list_names_its_own_keys_only() {
     assert_eq!(release.heavy.len(), 1);
     assert_eq!(release.heavy[0].key.as_ref(), b"beryl");
 }
+
+/// A sketch so narrow that it bounds the norm by nothing must not be read for counts, and what a release states
+/// stays true. With 20 entries a pane the cut of the counts is large, so the sketch would look precise if its
+/// error wrapped around.
+#[test]
+fn a_sketch_that_says_nothing_about_the_norm_is_not_read_for_counts() {
+    for confidence in [0.95, 0.999_999_9] {
+        let mut hitters = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap())
+            .norm(Norm::L2)
+            .alpha(0.05)
+            .epsilon(10.0)
+            .confidence(confidence)
+            .window(Window::events(100_000).slide(10_000))
+            .entries(20)
+            .sketch(5, 16)
+            .build()
+            .unwrap();
+        (0..100_000).for_each(|i: u64| hitters.update(i * i % 1_000).unwrap());
+        let counts = count((0..100_000).map(|i: u64| i * i % 1_000));
+        let release = hitters.release().unwrap();
+        assert!(
+            statements_true(&release, &counts),
+            "confidence {confidence}: {:?} with an error of {}",
+            release.estimator,
+            release.noise
+        );
+    }
+}

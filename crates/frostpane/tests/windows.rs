@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use frostpane::noise::{Entropy, InsecureSeededEntropy};
-use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, LONGEST_KEY, Norm, Window};
+use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, LONGEST_KEY, Norm, Policy, Window};
 
 const SECOND: i64 = 1_000_000;
 
@@ -375,4 +375,20 @@ fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
             .unwrap();
         declared.release().unwrap();
     }
+}
+
+/// Nothing is covered, but not because there were no events.
+#[test]
+fn a_window_within_one_pane_is_not_called_empty() {
+    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+        .policy(Policy::Smooth)
+        .window(Window::events(1_000_000).slide(100))
+        .build()
+        .unwrap();
+    // Without keys the norm is 0, and no block ends before its longest.
+    (0..5_000).for_each(|_| hitters.update_without_key().unwrap());
+    let release = hitters.release_over(1_000).unwrap();
+    assert_eq!(release.window.events, 0);
+    let note = release.note.unwrap();
+    assert!(note.contains("within one pane"), "{note}");
 }

@@ -66,3 +66,34 @@ impl Sink<'_> {
         Failure::Message(format!("{}: {wrong}", self.file))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_with_a_line_is_skipped() {
+        let take = |failure: fn() -> Failure| {
+            let mut tally = Tally::default();
+            let mut sink = Sink {
+                file: "events",
+                skip_bad_lines: true,
+                tally: &mut tally,
+                visit: &mut |_| Err(failure()),
+            };
+            let event = Event {
+                time: None,
+                key: None,
+            };
+            (sink.line(1, Ok(event)).is_ok(), tally.skipped)
+        };
+        assert_eq!(
+            take(|| Failure::Message("a time out of range".to_owned())),
+            (true, 1)
+        );
+        assert_eq!(
+            take(|| Failure::Entropy("no random bytes".to_owned())),
+            (false, 0)
+        );
+    }
+}

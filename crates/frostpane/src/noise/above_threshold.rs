@@ -1,6 +1,6 @@
 #![doc = include_str!("above_threshold.md")]
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::noise::discrete_laplace::DiscreteLaplace;
 use crate::noise::draws::Draws;
 use crate::noise::epsilon::Epsilon;
@@ -20,6 +20,8 @@ pub enum Answer {
     Below(AboveThreshold),
     /// Yes: the mechanism is used up.
     Above,
+    /// Nothing: there was no entropy, whatever the value. The mechanism may be asked again.
+    Unanswered(AboveThreshold, Error),
 }
 
 impl AboveThreshold {
@@ -39,11 +41,12 @@ impl AboveThreshold {
     }
 
     /// Whether the value, with fresh noise, has reached the threshold.
-    pub fn ask(self, value: Secret<u64>, draws: &mut (impl Draws + ?Sized)) -> Result<Answer> {
+    pub fn ask(self, value: Secret<u64>, draws: &mut (impl Draws + ?Sized)) -> Answer {
         let least = self.noisy_threshold - value.open() as i64;
-        Ok(match draws.reaches(&self.law, least)? {
-            true => Answer::Above,
-            false => Answer::Below(self),
-        })
+        match draws.reaches(&self.law, least) {
+            Ok(true) => Answer::Above,
+            Ok(false) => Answer::Below(self),
+            Err(cause) => Answer::Unanswered(self, cause),
+        }
     }
 }

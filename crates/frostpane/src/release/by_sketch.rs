@@ -34,7 +34,8 @@ impl<'a, K: Key> BySketch<'a, K> {
             return None;
         };
         let size = universe.size();
-        if size > LARGEST_UNIVERSE {
+        // A sketch too narrow for any bound on the norm bounds no count either.
+        if size > LARGEST_UNIVERSE || !norm.high.is_finite() {
             return None;
         }
         let law = DiscreteLaplace::new(2 * dimensions.rows as u32, terms.counts_epsilon());

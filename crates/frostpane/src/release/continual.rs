@@ -128,6 +128,7 @@ impl<K: Key> Sequence<K> {
             norm,
             guarantee,
             estimator: Estimator::Counts,
+            asked_events: events,
             asked: Asked {
                 from: asked_from,
                 slack: Some(0),

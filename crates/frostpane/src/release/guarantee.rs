@@ -87,12 +87,12 @@ impl Guarantee {
 
     /// From which count on a key passes a threshold for sure.
     fn complete_above(&self, threshold: u64) -> u64 {
-        threshold + self.cut + self.slack + self.reach.shortfall
+        (threshold + self.cut + self.slack).saturating_add(self.reach.shortfall)
     }
 
     /// How far an estimate, the middle of what noise and cut allow, may be off.
     pub fn inaccuracy(&self) -> u64 {
-        self.reach.noise + self.cut.div_ceil(2) + self.slack
+        (self.cut.div_ceil(2) + self.slack).saturating_add(self.reach.noise)
     }
 
     /// Whether neither a listed count nor the list itself may be further off than by another guarantee.
@@ -223,14 +223,18 @@ impl fmt::Display for Fault {
 }
 
 impl Statement {
-    /// Why nothing is listed, from public and noisy numbers.
-    pub fn why_empty(&self, events: u64) -> String {
+    /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
+    pub fn why_empty(&self, events: u64, asked: u64) -> String {
         let Self {
             threshold,
             complete_above,
             ..
         } = self;
-        if events == 0 {
+        if events == 0 && asked > 0 {
+            "the window lies within one pane that began before it, and so covers nothing: ask for a longer window, or \
+             another policy"
+                .to_owned()
+        } else if events == 0 {
             "the window has no events".to_owned()
         } else if self.at_floor {
             format!(

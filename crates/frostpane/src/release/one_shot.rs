@@ -182,6 +182,7 @@ pub(crate) fn release<K: Key>(
         guarantee,
         estimator,
         asked,
+        asked_events: view.asked_events[1],
     }
     .publish(terms, noisy))
 }
@@ -193,6 +194,8 @@ pub(crate) struct Findings {
     pub guarantee: Guarantee,
     pub estimator: Estimator,
     pub asked: Asked,
+    /// The most events that the window asked for can have.
+    pub asked_events: u64,
 }
 
 impl Findings {
@@ -219,7 +222,9 @@ impl Findings {
             confidence: terms.confidence,
             complete_above: statement.complete_above,
             nothing_below: statement.nothing_below,
-            note: noisy.is_empty().then(|| statement.why_empty(events)),
+            note: noisy
+                .is_empty()
+                .then(|| statement.why_empty(events, self.asked_events)),
             promises: statement.promises,
             asked: self.asked,
             heavy: noisy
@@ -228,7 +233,7 @@ impl Findings {
                     key,
                     count: noisy + cut / 2,
                     low: noisy.saturating_sub(statement.noise),
-                    high: noisy + statement.noise + cut,
+                    high: (noisy + cut).saturating_add(statement.noise),
                 })
                 .collect(),
             window: self.coverage,

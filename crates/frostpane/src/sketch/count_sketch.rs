@@ -173,7 +173,8 @@ impl Dimensions {
         let row_failure = largest(|p| majority_tail(self.rows, p) <= chance);
         let error = |part: f64| {
             let collisions = norm / (2.0 * self.width as f64 * row_failure * part).sqrt();
-            collisions.ceil() as u64 + law.reach(row_failure * (1.0 - part)).saturating_sub(1)
+            let noise = law.reach(row_failure * (1.0 - part)).saturating_sub(1);
+            (collisions.ceil() as u64).saturating_add(noise)
         };
         (1..SPLITS)
             .map(|i| error(f64::from(i) / f64::from(SPLITS)))

@@ -14,7 +14,8 @@ pub struct MisraGries<K> {
     counters: HashTable<(K, u64)>,
     capacity: usize,
     decrements: u64,
-    /// The sum of all squared counters, as long as there was no decrement.
+    /// The sum of all squared counters, as long as there was no decrement. It stays at its most: wrapped around,
+    /// the norm would move by more than 1 between neighbours.
     squares: u64,
     seed: u64,
 }
@@ -36,7 +37,7 @@ impl<K: Key> MisraGries<K> {
     #[inline]
     pub fn update(&mut self, key: K::Ref<'_>, hash: u64) -> bool {
         if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.is(key)) {
-            self.squares = self.squares.wrapping_add(2 * *count + 1);
+            self.squares = self.squares.saturating_add(2 * *count + 1);
             *count += 1;
             return true;
         }
@@ -44,7 +45,7 @@ impl<K: Key> MisraGries<K> {
             return false;
         }
         let seed = self.seed;
-        self.squares = self.squares.wrapping_add(1);
+        self.squares = self.squares.saturating_add(1);
         self.counters
             .insert_unique(hash, (K::owned(key), 1), |(held, _)| {
                 K::hash(held.borrowed(), seed)
@@ -87,5 +88,24 @@ impl<K: Key> MisraGries<K> {
     /// The keys and their counters, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
         self.counters.iter().map(|(key, count)| (key.borrowed(), *count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_norm_of_a_huge_block_does_not_wrap_around() {
+        let mut table = MisraGries::<u64>::new(4, 0);
+        let count = u64::from(u32::MAX);
+        table
+            .counters
+            .insert_unique(u64::hash(9, 0), (9, count), |(key, _)| u64::hash(*key, 0));
+        table.squares = count * count;
+        for _ in 0..3 {
+            assert!(table.update(9, u64::hash(9, 0)));
+            assert!(table.norm().abs_diff(count) <= 1, "{}", table.norm());
+        }
     }
 }

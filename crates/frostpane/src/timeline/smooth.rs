@@ -62,13 +62,14 @@ impl Smooth {
             Some(question) => question,
             None => self.histogram.question(level, &mut *self.draws)?,
         };
-        match question.ask(norm, &mut *self.draws)? {
-            Answer::Above => Ok(true),
-            Answer::Below(question) => {
-                self.questions[level] = Some(question);
-                Ok(false)
-            }
-        }
+        let (question, answer) = match question.ask(norm, &mut *self.draws) {
+            Answer::Above => (None, Ok(true)),
+            Answer::Below(question) => (Some(question), Ok(false)),
+            // A fresh threshold within a block would cost its budget twice.
+            Answer::Unanswered(question, cause) => (Some(question), Err(cause)),
+        };
+        self.questions[level] = question;
+        answer
     }
 }
 
@@ -192,9 +193,20 @@ impl Schedule for Smooth {
         Ok(level as u8)
     }
 
-    fn merges(&mut self, closed: &dyn Outlines, _: i64) -> Vec<Range<usize>> {
-        let panes: Vec<Outline> = (0..closed.count()).map(|index| closed.outline(index)).collect();
-        runs(&self.histogram.dissolved(&panes))
+    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+        // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
+        // would never leave, and grow longer than the window.
+        let since = latest + 1 - self.histogram.window as i64;
+        let leaving = usize::from(closed.count() > 0 && closed.outline(0).start < since);
+        let panes: Vec<Outline> = (leaving..closed.count())
+            .map(|index| closed.outline(index))
+            .collect();
+        let histogram = Histogram {
+            panes: self.histogram.panes - leaving,
+            ..self.histogram
+        };
+        let runs = runs(&histogram.dissolved(&panes)).into_iter();
+        runs.map(|run| run.start + leaving..run.end + leaving).collect()
     }
 }
 
@@ -217,6 +229,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::error::{Error, ErrorKind};
     use crate::pane::PaneShape;
     use crate::sketch::count_sketch::Dimensions;
     use crate::timeline::Timeline;
@@ -420,6 +433,112 @@ mod tests {
         }
         assert!(worst <= 0.75 * epsilon, "{worst}");
         assert!(worst > 0.1 * epsilon, "{worst}: the test has no power");
+    }
+
+    /// No noise, and no entropy at one of the draws.
+    struct Failing {
+        left: usize,
+        thresholds: Arc<Mutex<usize>>,
+    }
+
+    impl Failing {
+        fn draw(&mut self) -> Result<()> {
+            self.left = self.left.wrapping_sub(1);
+            match self.left {
+                0 => Err(Error::new(ErrorKind::Entropy, "no entropy".to_owned())),
+                _ => Ok(()),
+            }
+        }
+    }
+
+    impl Draws for Failing {
+        fn noise(&mut self, _: &DiscreteLaplace) -> Result<i64> {
+            self.draw()?;
+            *self.thresholds.lock().unwrap() += 1;
+            Ok(0)
+        }
+
+        fn reaches(&mut self, _: &DiscreteLaplace, least: i64) -> Result<bool> {
+            self.draw()?;
+            Ok(least <= 0)
+        }
+    }
+
+    /// Wherever entropy fails, and whether or not the event is given again: no event is lost or counted twice,
+    /// and no block gets a second threshold, which would cost its budget twice.
+    #[test]
+    fn a_failure_of_entropy_loses_no_block_and_draws_no_threshold_twice() {
+        let run = |failing: usize| {
+            let thresholds = Arc::new(Mutex::new(0));
+            let draws = Failing {
+                left: failing,
+                thresholds: thresholds.clone(),
+            };
+            let norms = Norms::new(2, Dimensions { rows: 3, width: 64 }, 7);
+            let grid = Grid {
+                length: 1_000,
+                slide: 1,
+                lateness: 0,
+            };
+            let shape = PaneShape::new(100, 100, None, 7).unwrap();
+            let smooth = Smooth::new(histogram(1.0, 3), Box::new(draws));
+            let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+            let mut failures = 0;
+            for position in 0..20 {
+                while timeline.update(position, Some(5)).is_err() {
+                    failures += 1;
+                    let covered = timeline.cover(1_000).expect("there were events");
+                    let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
+                    assert_eq!(events, position as u64, "draw {failing} failed");
+                }
+            }
+            let covered = timeline.cover(1_000).unwrap();
+            let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
+            assert_eq!(events, 20, "draw {failing} failed");
+            let thresholds = *thresholds.lock().unwrap();
+            (failures, thresholds)
+        };
+        let (_, usual) = run(0);
+        let runs: Vec<_> = (1..).map(run).take_while(|(failures, _)| *failures > 0).collect();
+        assert!(runs.len() > 20 && runs.iter().all(|(failures, _)| *failures == 1));
+        assert!(
+            runs.iter().all(|(_, thresholds)| *thresholds <= usual),
+            "{usual}: {runs:?}"
+        );
+    }
+
+    /// Quiet, a little, quiet, a lot: what was merged before the little is within reach still when the lot comes,
+    /// and would be merged again with what lies between. No pane may have more events than the longest window,
+    /// or a plan whose panes keep as many keys as that would not be exact.
+    #[test]
+    fn no_pane_grows_longer_than_the_longest_window() {
+        let window = 10_000;
+        let histogram = Histogram {
+            fineness: 1,
+            window,
+            longest_block: 10,
+            panes: 1_000_000,
+            ..histogram(1.0, 10)
+        };
+        let draws = Failing {
+            left: 0,
+            thresholds: Arc::default(),
+        };
+        let norms = Norms::new(9, Dimensions { rows: 3, width: 64 }, 7);
+        let grid = Grid {
+            length: window as i64,
+            slide: 1,
+            lateness: 0,
+        };
+        let shape = PaneShape::new(window as u32, 10, None, 7).unwrap();
+        let smooth = Smooth::new(histogram, Box::new(draws));
+        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+        for position in 0..18_700 {
+            let quiet = position < 9_000 || (9_032..18_000).contains(&position);
+            timeline.update(position, (!quiet).then_some(5)).unwrap();
+            let longest = timeline.closed.iter().map(|block| block.pane.events()).max();
+            assert!(longest <= Some(window), "{longest:?} at {position}");
+        }
     }
 
     #[test]
