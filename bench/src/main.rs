@@ -1,7 +1,9 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
-//! `cargo run --release -p frostpane-bench` does all of it; a name does one: `speed`, `policies`, `growth`.
+//! `cargo run --release -p frostpane-bench` does all of it; a name does one: `speed`, `policies`, `growth`,
+//! `continual`.
 
+mod continual;
 mod growth;
 mod plot;
 mod policies;
@@ -17,7 +19,8 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 3] = [
+const MEASUREMENTS: [Measurement; 4] = [
+    ("continual", continual::run),
     ("speed", speed::run),
     ("policies", policies::run),
     ("growth", growth::run),
@@ -38,7 +41,9 @@ fn main() -> ExitCode {
         ran = true;
     }
     if !ran {
-        eprintln!("there is no such measurement: give speed, policies or growth, or nothing for all of them");
+        eprintln!(
+            "there is no such measurement: give speed, policies, growth or continual, or nothing for all of them"
+        );
         return ExitCode::from(2);
     }
     ExitCode::SUCCESS

@@ -78,23 +78,23 @@ impl<K: Key> Continual<K> {
 
     /// One event of a window by count. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: K::Ref<'_>) -> Result<Vec<Release<K>>> {
-        self.push(Some(key))
+        collect(|due| self.push(Some(key), due))
     }
 
     /// One event without a key.
     pub fn update_without_key(&mut self) -> Result<Vec<Release<K>>> {
-        self.push(None)
+        collect(|due| self.push(None, due))
     }
 
     /// One event of a window by the clock, at a time in microseconds since 1970. Returns the releases that are
     /// due by then, one for each pane that has ended, with events or without.
     pub fn update_at(&mut self, time: i64, key: K::Ref<'_>) -> Result<Vec<Release<K>>> {
-        self.push_at(time, Some(key))
+        collect(|due| self.push_at(time, Some(key), due))
     }
 
     /// One event without a key of a window by the clock.
     pub fn update_without_key_at(&mut self, time: i64) -> Result<Vec<Release<K>>> {
-        self.push_at(time, None)
+        collect(|due| self.push_at(time, None, due))
     }
 
     /// The time has come to this moment, without an event. Returns the releases that are due.
@@ -104,7 +104,7 @@ impl<K: Key> Continual<K> {
             return Ok(Vec::new());
         }
         self.now = self.now.max(time);
-        self.complete(self.now)
+        collect(|due| self.complete(self.now, due))
     }
 
     /// The latest release again: the same, however often it is asked for.
@@ -149,7 +149,10 @@ impl<K: Key> Continual<K> {
         self.grid.length / self.grid.slide
     }
 
-    fn push(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
+    /// One event of a window by count, with its key or without. Calls back when it ends a pane; whoever wants
+    /// the release then reads it with [`release`](Self::release).
+    #[inline]
+    pub fn push(&mut self, key: Option<K::Ref<'_>>, due: impl FnMut(&Self) -> Result<()>) -> Result<()> {
         if let Window::Clock(_) = self.window {
             return Err(Error::window(
                 "this window goes by the clock: give the time of the event with update_at",
@@ -159,25 +162,32 @@ impl<K: Key> Continual<K> {
         let key = counted(&self.sequence.terms().keys, key, &mut self.without_key);
         self.timeline.update(self.now, key)?;
         self.now += 1;
-        self.complete(self.now)
+        self.complete(self.now, due)
     }
 
-    fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
+    /// One event of a window by the clock, with its key or without. Calls back for each pane that has ended by
+    /// then.
+    pub fn push_at(
+        &mut self,
+        time: i64,
+        key: Option<K::Ref<'_>>,
+        due: impl FnMut(&Self) -> Result<()>,
+    ) -> Result<()> {
         self.by_clock()?;
         self.begin(time);
         self.now = self.now.max(time);
         // What is due by then is released first, before its panes are forgotten.
-        let due = self.complete(self.now)?;
+        self.complete(self.now, due)?;
         // A pane that has been released never changes again.
         if self.span.is_some_and(|(_, end)| time < end - self.grid.slide) {
             self.dropped += 1;
-            return Ok(due);
+            return Ok(());
         }
         let key = counted(&self.sequence.terms().keys, key, &mut self.without_key);
         if !self.timeline.update(time, key)? {
             self.dropped += 1;
         }
-        Ok(due)
+        Ok(())
     }
 
     fn by_clock(&self) -> Result<()> {
@@ -198,21 +208,39 @@ impl<K: Key> Continual<K> {
         }
     }
 
-    /// Releases a window for every pane that has ended before `now` and need not wait any longer.
-    fn complete(&mut self, now: i64) -> Result<Vec<Release<K>>> {
-        let mut due = Vec::new();
-        while let Some((origin, end)) = self.span
+    /// Completes every pane that has ended before `now` and need not wait any longer.
+    #[inline]
+    fn complete(&mut self, now: i64, mut due: impl FnMut(&Self) -> Result<()>) -> Result<()> {
+        while let Some((_, end)) = self.span
             && end + self.grid.lateness <= now
         {
-            let key = NodeKey::draw(&mut OsEntropy::new())?;
-            self.timeline.settle(end + self.grid.lateness)?;
-            self.nodes.push_back(Node { end, key });
-            if self.nodes.len() as i64 > self.panes() {
-                self.nodes.pop_front();
-            }
-            self.span = Some((origin, end + self.grid.slide));
-            due.push(self.release()?);
+            self.complete_one(end)?;
+            due(self)?;
         }
-        Ok(due)
+        Ok(())
     }
+
+    #[cold]
+    fn complete_one(&mut self, end: i64) -> Result<()> {
+        let key = NodeKey::draw(&mut OsEntropy::new())?;
+        self.timeline.settle(end + self.grid.lateness)?;
+        self.nodes.push_back(Node { end, key });
+        if self.nodes.len() as i64 > self.panes() {
+            self.nodes.pop_front();
+        }
+        self.span = self.span.map(|(origin, _)| (origin, end + self.grid.slide));
+        Ok(())
+    }
+}
+
+/// The releases that are due.
+fn collect<K: Key>(
+    push: impl FnOnce(&mut dyn FnMut(&Continual<K>) -> Result<()>) -> Result<()>,
+) -> Result<Vec<Release<K>>> {
+    let mut releases = Vec::new();
+    push(&mut |continual| {
+        releases.push(continual.release()?);
+        Ok(())
+    })?;
+    Ok(releases)
 }

@@ -50,6 +50,8 @@ pub(crate) struct Sequence<K: Key> {
     sampler: Inversion,
     sum: NoiseSum,
     floor: u64,
+    /// For open keys: noise never lifts a count by this much, but for a part of delta.
+    lift: Option<u64>,
 }
 
 impl<K: Key> Sequence<K> {
@@ -63,11 +65,12 @@ impl<K: Key> Sequence<K> {
         };
         let law = DiscreteLaplace::new(2, counts_epsilon(&terms));
         let sum = NoiseSum::new(law, panes);
-        let floor = match &terms.keys {
+        let (floor, lift) = match &terms.keys {
             Keys::Open => {
                 let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
                 let live = (2 * panes - 1).saturating_mul(entries);
-                1 + sum.reach(terms.delta / ((live as f64 + 1.0) * panes as f64))
+                let lift = sum.reach(terms.delta / 2.0 / ((live as f64 + 1.0) * panes as f64));
+                (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
                 return Err(Error::parameter(format!(
@@ -78,7 +81,7 @@ impl<K: Key> Sequence<K> {
             }
             Keys::Declared(universe) => {
                 let chance = MOST_EXPECTED_FROM_NOISE as f64 / universe.size() as f64;
-                sum.reach(chance).max(1)
+                (sum.reach(chance).max(1), None)
             }
         };
         Ok(Self {
@@ -89,6 +92,7 @@ impl<K: Key> Sequence<K> {
             horizon,
             sum,
             floor,
+            lift,
         })
     }
 
@@ -185,8 +189,9 @@ impl<K: Key> Sequence<K> {
     ) -> Result<Vec<(K, u64)>> {
         let mut passed = Vec::new();
         let mut encoding = Vec::new();
+        let least = threshold.saturating_sub(self.lift.unwrap_or(threshold));
         Sums::new(panes, self.terms.shape.seed()).for_each_part(|part| {
-            for (key, count) in part.iter() {
+            for (key, count) in part.iter().filter(|(_, count)| *count >= least) {
                 encoding.clear();
                 K::pack(*key, &mut encoding);
                 let mut noisy = *count as i64;

@@ -1,0 +1,80 @@
+//! A list at every slide: ingestion beside that of a single list, and how long a release takes.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use frostpane::{Builder, HeavyHitters, Keys, Norm, Window};
+
+use crate::streams::zipf;
+use crate::{Outcome, REPETITIONS, median};
+
+const EVENTS: usize = 20_000_000;
+const WINDOW: u64 = 10_000_000;
+
+pub fn run() -> Outcome {
+    let stream = zipf(EVENTS, 1_000_000);
+    let mut rates = [Vec::new(), Vec::new()];
+    // In turns, so that a noisy machine disturbs both.
+    for _ in 0..REPETITIONS {
+        rates[0].push(one_shot(&stream)?);
+        rates[1].push(continual(&stream)?);
+    }
+    let [one_shot, continual] = rates.map(median);
+    println!(
+        "ingestion, Zipf(1.1) over 10^6 keys, window {WINDOW} in 32 panes: {one_shot:.1} million events a second for a \
+         single list, {:.2} of that for one at every slide",
+        continual / one_shot
+    );
+    let open = HeavyHitters::<u64>::builder(Keys::open());
+    println!("release over 10,000 open keys: {:.1} ms", release(open, 10_000)?);
+    for keys in [10_000, 10_000_000] {
+        let declared = HeavyHitters::builder(Keys::range(0..keys)?);
+        println!(
+            "release over {keys} declared keys: {:.1} ms",
+            release(declared, 10_000)?
+        );
+    }
+    Ok(())
+}
+
+fn builder(builder: Builder<u64>, window: u64) -> Builder<u64> {
+    builder
+        .norm(Norm::L1)
+        .window(Window::events(window).slide(window / 32))
+}
+
+/// Million events a second.
+fn one_shot(stream: &[u64]) -> frostpane::Result<f64> {
+    let mut hitters = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).build()?;
+    let start = Instant::now();
+    hitters.update_batch(stream.iter().copied())?;
+    let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
+    black_box(hitters);
+    Ok(rate)
+}
+
+fn continual(stream: &[u64]) -> frostpane::Result<f64> {
+    let mut continual = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).continual()?;
+    let start = Instant::now();
+    for key in stream {
+        continual.push(Some(*key), |_| Ok(()))?;
+    }
+    let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
+    black_box(continual);
+    Ok(rate)
+}
+
+/// The median time of a release of a window in which so many keys occur, in milliseconds.
+fn release(keys: Builder<u64>, present: u64) -> frostpane::Result<f64> {
+    let mut continual = builder(keys, 1_000_000).alpha(0.0001).continual()?;
+    for i in 0..1_000_000 {
+        continual.push(Some(i % present), |_| Ok(()))?;
+    }
+    let mut times = Vec::new();
+    for _ in 0..REPETITIONS {
+        let start = Instant::now();
+        black_box(continual.release()?);
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(median(times))
+}

@@ -1,0 +1,119 @@
+//! `frostpane watch`, as it is run.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+
+use common::{command, frostpane, heavy, stderr, stdout};
+use serde_json::Value;
+
+fn lines(events: u32) -> String {
+    (0..events)
+        .map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" }))
+        .collect()
+}
+
+fn releases(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
+    let args = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
+    let out = stdout(&frostpane(&args, lines(10_050).as_bytes()));
+    let releases = releases(&out);
+    assert_eq!(releases.len(), 100);
+    for (index, release) in releases.iter().enumerate() {
+        let to = 100 * (index as u64 + 1);
+        assert_eq!(release["window"]["to"], to);
+        assert_eq!(release["window"]["from"], to.saturating_sub(3_200));
+        assert_eq!(release["epsilon"], 1.0);
+        assert_eq!(release["continual"]["panes"], 32);
+        assert_eq!(release["continual"]["horizon"], 1_000);
+    }
+    let last = heavy(&releases[99]);
+    assert_eq!(
+        last.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
+        ["elm", "oak"]
+    );
+    assert!(
+        last[0].1.abs_diff(2_133) < 200 && last[1].1.abs_diff(1_067) < 200,
+        "{last:?}"
+    );
+    assert_eq!(releases[99]["promises"]["held"], true);
+}
+
+#[test]
+fn by_time_a_slide_without_events_has_its_release() {
+    let events = "1,ash\n12,ash\n13,elm\n95,oak\n";
+    let args = [
+        "watch",
+        "--format",
+        "csv",
+        "--key",
+        "2",
+        "--time",
+        "1",
+        "--window",
+        "30s",
+        "--slide",
+        "10s",
+        "--epsilon",
+        "100000",
+        "--norm",
+        "l1",
+        "--alpha",
+        "0.1",
+    ];
+    // Few keys, so much epsilon that there is no noise, and keys that are declared.
+    let keys = common::temporary("watched-keys.txt", b"ash\nelm\noak\n");
+    let args = [&args[..], &["--keys", keys.to_str().unwrap()]].concat();
+    let releases = releases(&stdout(&frostpane(&args, events.as_bytes())));
+    let counts: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
+    let pair = |key: &str, count| (key.to_owned(), count);
+    assert_eq!(counts.len(), 9);
+    assert_eq!(counts[0], [pair("ash", 1)]);
+    assert_eq!(counts[1], [pair("ash", 2), pair("elm", 1)]);
+    assert_eq!(counts[3], [pair("ash", 1), pair("elm", 1)]);
+    assert_eq!(counts[8], []);
+    assert_eq!(releases[8]["note"], "the window has no events");
+    assert_eq!(releases[1]["window"]["to"], "1970-01-01T00:00:20Z");
+}
+
+/// The release is there before the input ends.
+#[test]
+fn standard_input_is_followed_live() {
+    let mut child = command(&["watch", "--window", "64", "--slide", "16"])
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    for round in 1..=3 {
+        // A buffer's worth, so that it does not wait for more.
+        input.write_all(lines(16).as_bytes()).unwrap();
+        input.flush().unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let release: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(release["window"]["to"], 16 * round);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_cannot_be_watched_is_said() {
+    let two = frostpane(&["watch", "--window", "10", "--window", "20"], b"");
+    assert!(stderr(&two).contains("2 windows were given, but a list at every slide has one"));
+    let none = frostpane(&["watch", "--window", "1000"], b"a\nb\n");
+    assert!(none.status.success() && none.stdout.is_empty());
+    assert!(stderr(&none).contains("no slide has ended"), "{}", stderr(&none));
+    let many = frostpane(&["watch", "--keys", "0..1000000000"], b"");
+    assert!(
+        stderr(&many).contains("declare fewer, or leave the keys open"),
+        "{}",
+        stderr(&many)
+    );
+}
