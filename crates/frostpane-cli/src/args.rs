@@ -62,6 +62,8 @@ Examples:
     frostpane list --key user.country --time at --window 7d 'logs/*.jsonl.gz'
   Pages that are known in advance, from a pipe, for another program:
     cut -f3 visits.tsv | frostpane list --keys pages.txt --json
+  A page to look at, beside the table:
+    frostpane list --report searches.html searches.txt
 
 Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines) or a column (Parquet). A number is a position from 1, and then the first line is an event, unless --header says that it names the columns.
 
@@ -85,6 +87,10 @@ pub struct ListArgs {
     /// windows, each row begins with its window
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+
+    /// Also write one page of HTML for a browser: the lists with charts, the guarantee and the budget
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else
     /// all]

@@ -12,6 +12,8 @@ use crate::table::write_heading;
 use crate::text::write_wrapped;
 use crate::units::{Asked, grouped, plain};
 
+/// What no release hides.
+pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
 const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
 
 /// What a release can be trusted for, and what it protects.
@@ -45,11 +47,7 @@ pub fn write_statements<K: Key>(
     release: &Release<K>,
     screen: &Screen,
 ) -> io::Result<()> {
-    let sure = format!(
-        "With {} % confidence, all of this holds at once:",
-        percent(release.confidence)
-    );
-    write_wrapped(out, "", &sure, screen.width, Style::new())?;
+    write_wrapped(out, "", &sure(release), screen.width, Style::new())?;
     for statement in statements(release) {
         let style = match statement {
             Statement::Promise(_) => Style::new(),
@@ -57,9 +55,9 @@ pub fn write_statements<K: Key>(
         };
         write_wrapped(out, "- ", statement.text(), screen.width, style)?;
     }
-    match release.estimator {
-        Estimator::Counts => Ok(()),
-        Estimator::Sketch => write_wrapped(out, "", BY_SKETCH, screen.width, Style::new()),
+    match source(release) {
+        None => Ok(()),
+        Some(source) => write_wrapped(out, "", source, screen.width, Style::new()),
     }
 }
 
@@ -73,8 +71,8 @@ pub fn write_privacy<K: Key>(
         [] => Ok(()),
         [(_, release)] => write_about(out, release, &privacy(release, "", ""), screen),
         [(_, release), ..] => {
-            let privacy = privacy(release, " a list", &format!("; {}", together(releases)));
-            write_about(out, release, &privacy, screen)
+            let more = format!("; {}", together(releases.len(), release));
+            write_about(out, release, &privacy(release, " a list", &more), screen)
         }
     }
 }
@@ -86,45 +84,64 @@ fn write_about<K: Key>(
     privacy: &str,
     screen: &Screen,
 ) -> io::Result<()> {
-    let panes = match release.policy {
-        Policy::Uniform => None,
-        Policy::Exponential => Some("Panes: exponential, merged as they age."),
-        Policy::Smooth => Some("Panes: smooth, ended where the norm had grown."),
-    };
-    for text in panes.into_iter().chain([privacy]) {
+    for text in panes(release).into_iter().chain([privacy]) {
         write_wrapped(out, "", text, screen.width, Style::new())?;
     }
     Ok(())
 }
 
-/// What several releases of one stream cost together.
-pub fn together<K: Key>(releases: &[(Asked, Release<K>)]) -> String {
-    let Some((_, release)) = releases.first() else {
-        return String::new();
-    };
-    let epsilon = total_epsilon(releases.len(), release.epsilon, release.boundaries_epsilon);
-    let delta = plain(releases.len() as f64 * release.delta);
+/// What so many releases of one stream cost together.
+pub fn together<K: Key>(lists: usize, release: &Release<K>) -> String {
+    let epsilon = total_epsilon(lists, release.epsilon, release.boundaries_epsilon);
+    let delta = plain(lists as f64 * release.delta);
     format!(
-        "the {} lists together cost epsilon {epsilon}, {}",
-        releases.len(),
+        "the {lists} lists together cost epsilon {epsilon}, {}",
         delta_words(delta)
     )
 }
 
-enum Statement {
+/// How sure the statements are.
+pub fn sure<K: Key>(release: &Release<K>) -> String {
+    format!(
+        "With {} % confidence, all of this holds at once:",
+        percent(release.confidence)
+    )
+}
+
+/// What counts were read from, where that is not the usual way.
+pub fn source<K: Key>(release: &Release<K>) -> Option<&'static str> {
+    match release.estimator {
+        Estimator::Counts => None,
+        Estimator::Sketch => Some(BY_SKETCH),
+    }
+}
+
+/// How panes were kept, where that is not the usual way.
+pub fn panes<K: Key>(release: &Release<K>) -> Option<&'static str> {
+    match release.policy {
+        Policy::Uniform => None,
+        Policy::Exponential => Some("Panes: exponential, merged as they age."),
+        Policy::Smooth => Some("Panes: smooth, ended where the norm had grown."),
+    }
+}
+
+/// Something that holds of a release.
+pub enum Statement {
     Promise(String),
+    /// Less than is usual.
     Warning(String),
 }
 
 impl Statement {
-    fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Statement::Promise(text) | Statement::Warning(text) => text,
         }
     }
 }
 
-fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
+/// All that holds at once, with the confidence of the release.
+pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
     let mut statements = Vec::new();
     if !release.heavy.is_empty() {
         statements.push(Statement::Promise(
@@ -208,20 +225,22 @@ fn privacy<K: Key>(release: &Release<K>, each: &str, more: &str) -> String {
         boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
     };
     format!(
-        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: that an event took place, when, and how many did.",
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: {NOT_HIDDEN}.",
         release.epsilon,
         delta_words(release.delta),
         release.unit
     )
 }
 
-fn delta_words(delta: f64) -> String {
+/// A delta, also of none.
+pub fn delta_words(delta: f64) -> String {
     match delta {
         0.0 => "pure (delta 0)".to_owned(),
         delta => format!("delta {delta:e}"),
     }
 }
 
-fn percent(share: f64) -> f64 {
+/// A share in percent, to two digits.
+pub fn percent(share: f64) -> f64 {
     (share * 1e4).round() / 100.0
 }

@@ -10,12 +10,13 @@ use crate::failure::{Failure, Result};
 use crate::guarantee::{together, write_guarantees};
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
+use crate::report::Total;
 use crate::request::AnyKeys;
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
 use crate::units::{Asked, Extent};
 use crate::warnings::tell;
-use crate::{csv, table, warnings};
+use crate::{csv, report, table, warnings};
 
 /// So many rows leave the guarantee in sight.
 const ROWS_ON_A_TERMINAL: usize = 25;
@@ -43,6 +44,7 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let windows = args.request.windows()?;
     let mut source = Source::new(&args.input.files, selection(&args.input, args.request.extent())?)?;
     let (builder, _) = args.request.builder(keys)?;
+    args.report.as_deref().map(report::check).transpose()?;
     let mut hitters = builder.build()?;
     for window in &windows {
         hitters.check_window(window.extent)?;
@@ -75,7 +77,19 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     for warning in warnings::about(&args.request, &releases) {
         tell(format_args!("warning: {warning}"));
     }
-    write(args, &releases)
+    let shown = write(args, &releases);
+    if let Some(file) = &args.report {
+        save(file, releases)?;
+    }
+    shown
+}
+
+/// The page is written even if nobody reads the rest: the budget is spent.
+fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>) -> Result<()> {
+    let (windows, releases): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
+    report::save(file, &releases, &windows, Total::of(&releases))?;
+    tell(format_args!("the report is in {}", file.display()));
+    Ok(())
 }
 
 fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()> {
@@ -101,7 +115,7 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
         let screen = Screen::of(&errors);
         write_guarantees(&mut errors, releases, &screen)?;
     } else if args.json && releases.len() > 1 {
-        tell(together(releases));
+        tell(together(releases.len(), &releases[0].1));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod list;
 mod man;
 mod plan;
 mod progress;
+mod report;
 mod request;
 mod screen;
 mod sorted_watch;

@@ -48,7 +48,8 @@ pub fn write_heading(out: &mut impl Write, asked: &Asked, screen: &Screen) -> io
     writeln!(out, "{style}Window of {}{style:#}", asked.spoken())
 }
 
-fn title<K: Key>(release: &Release<K>) -> String {
+/// What the list is, and of which events.
+pub fn title<K: Key>(release: &Release<K>) -> String {
     let norm = match release.norm {
         Norm::L1 => "L1",
         Norm::L2 => "L2",
@@ -60,7 +61,8 @@ fn title<K: Key>(release: &Release<K>) -> String {
     )
 }
 
-fn covered(window: &Coverage) -> String {
+/// Which events a release is about.
+pub fn covered(window: &Coverage) -> String {
     let events = match window.events {
         1 => "1 event".to_owned(),
         events => format!("{} events", grouped(events)),
@@ -77,9 +79,13 @@ fn covered(window: &Coverage) -> String {
 }
 
 fn write_note<K: Key>(out: &mut impl Write, release: &Release<K>, screen: &Screen) -> io::Result<()> {
+    write_wrapped(out, "  ", &why_empty(release), screen.width, Style::new())
+}
+
+/// Why there is no list.
+pub fn why_empty<K: Key>(release: &Release<K>) -> String {
     let why = release.note.as_deref().unwrap_or("nothing passed");
-    let note = format!("The list is empty: {why}.");
-    write_wrapped(out, "  ", &note, screen.width, Style::new())
+    format!("The list is empty: {why}.")
 }
 
 fn write_list<K: Key>(

@@ -14,13 +14,18 @@ const MOST_MARKS: usize = 4;
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || turns_text(c) {
+        if is_unseen(c) {
             safe.extend(c.escape_unicode());
         } else {
             safe.push(c);
         }
     }
     safe
+}
+
+/// Whether a character cannot be seen where it stands, but changes what else is.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control() || turns_text(c)
 }
 
 /// Whether a character changes the direction of what follows, or breaks the line.

@@ -1,6 +1,8 @@
 //! Runs the real executable.
 #![allow(dead_code)]
 
+pub mod browser;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -1,0 +1,79 @@
+//! What is protected, what is not, and at what price.
+
+use frostpane::{Key, Release};
+
+use super::escape::escaped;
+use crate::guarantee::{NOT_HIDDEN, delta_words};
+use crate::units::{grouped, plain};
+
+/// What all releases of a page cost together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Total {
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
+impl Total {
+    /// Of releases of one pass, for an event that is in all of them.
+    pub fn of<K: Key>(releases: &[Release<K>]) -> Self {
+        let shared = releases.first().map_or(0.0, |release| release.boundaries_epsilon);
+        let own = releases
+            .iter()
+            .map(|release| release.epsilon - release.boundaries_epsilon);
+        Self {
+            epsilon: plain(own.sum::<f64>() + shared),
+            delta: plain(releases.iter().map(|release| release.delta).sum()),
+        }
+    }
+}
+
+pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
+    let Some(release) = releases.first() else {
+        return String::new();
+    };
+    let lists = releases.len();
+    let each = if lists > 1 { " of each list" } else { "" };
+    let mut facts = vec![
+        (format!("Epsilon{each}"), epsilon(release)),
+        (format!("Delta{each}"), delta(release.delta)),
+        ("Protected".to_owned(), release.unit.to_owned()),
+        ("Not hidden".to_owned(), NOT_HIDDEN.to_owned()),
+    ];
+    if lists > 1 {
+        facts.insert(2, together(lists, total));
+    }
+    let mut html = String::from("<dl>\n");
+    for (term, fact) in facts {
+        html += &format!(
+            "<div><dt>{}</dt><dd>{}</dd></div>\n",
+            escaped(&term),
+            escaped(&fact)
+        );
+    }
+    html + "</dl>\n"
+}
+
+fn together(lists: usize, total: Total) -> (String, String) {
+    (
+        format!("The {} lists together", grouped(lists as u64)),
+        format!("epsilon {}, {}", total.epsilon, delta_words(total.delta)),
+    )
+}
+
+fn epsilon<K: Key>(release: &Release<K>) -> String {
+    match release.boundaries_epsilon {
+        0.0 => release.epsilon.to_string(),
+        boundaries => format!(
+            "{}, {} of it for where panes end",
+            release.epsilon,
+            plain(boundaries)
+        ),
+    }
+}
+
+fn delta(delta: f64) -> String {
+    match delta {
+        0.0 => "0: the privacy is pure".to_owned(),
+        delta => format!("{delta:e}"),
+    }
+}

@@ -1,0 +1,84 @@
+//! A file that is there as a whole or not at all.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+
+/// What will be the file, beside it under another name. Removed unless it was finished.
+pub struct Draft {
+    target: PathBuf,
+    draft: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Draft {
+    pub fn create(file: &Path) -> Result<Self> {
+        // Where a link leads, so that the link stays.
+        let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        let name = match (target.file_name(), fs::metadata(&target)) {
+            (Some(_), Ok(there)) if !there.is_file() => {
+                return Err(refusal(file, "it is there and no file: give another name"));
+            }
+            (Some(name), _) => name,
+            (None, _) => return Err(refusal(file, "give the name of a file, such as report.html")),
+        };
+        let draft = target.with_file_name(draft_name(name));
+        let out = File::create(&draft).map_err(|cause| refusal(file, remedy(&cause)))?;
+        Ok(Self {
+            target,
+            draft,
+            out: BufWriter::new(out),
+        })
+    }
+
+    /// Gives the file its name, if all could be written.
+    pub fn finish(mut self, written: io::Result<()>) -> Result<()> {
+        let outcome = written
+            .and_then(|()| self.out.flush())
+            .and_then(|()| self.out.get_ref().sync_all())
+            .and_then(|()| fs::rename(&self.draft, &self.target));
+        outcome.map_err(|cause| refusal(&self.target, remedy(&cause)))
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Not there any more if it was finished.
+        let _ = fs::remove_file(&self.draft);
+    }
+}
+
+fn draft_name(name: &std::ffi::OsStr) -> OsString {
+    let mut draft = OsString::from(".");
+    draft.push(name);
+    draft.push(format!(".{}.part", std::process::id()));
+    draft
+}
+
+fn refusal(file: &Path, why: impl std::fmt::Display) -> Failure {
+    Failure::Message(format!("cannot write the report {}: {why}", file.display()))
+}
+
+fn remedy(cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::NotFound => "there is no such directory: make it, or give another name".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "the directory may not be written to: give a name in another".to_owned()
+        }
+        io::ErrorKind::StorageFull => "the disk is full: make room, or give a name on another".to_owned(),
+        _ => format!("{cause}; give another name"),
+    }
+}

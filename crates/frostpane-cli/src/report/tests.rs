@@ -1,0 +1,206 @@
+//! Pages of releases that the program does not make yet, or only by chance.
+
+use std::time::Duration;
+
+use frostpane::{Bytes, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
+use serde_json::Value;
+
+use super::*;
+
+#[path = "../../tests/common/browser.rs"]
+mod browser;
+
+const DAY: u64 = 86_400;
+const HOSTILE: [&str; 6] = [
+    "<script>window.pwned=1</script>",
+    "\"><img src=x onerror=window.pwned=1>",
+    "</title></desc></svg></script><!-- '& {{data}}",
+    "turn \u{202e} around \u{1b}[31m",
+    "مرحبا بالعالم",
+    "  two  spaces ",
+];
+
+fn page<K: Key>(releases: &[Release<K>]) -> String {
+    let week: Asked = "7d".parse().unwrap();
+    let mut out = Vec::new();
+    write(&mut out, releases, &[week], Total::of(releases)).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"frostpane-releases\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// How often a key occurs in a day: each has its own rhythm, and some are there for a while only.
+fn times(key: usize, day: u64) -> u64 {
+    let phase = (day as f64 + 3.0 * key as f64) / (4.0 + key as f64 % 5.0);
+    let size = 500.0 / (1.0 + key as f64 / 4.0);
+    let away = key % 5 == 3 && day > 9 || key % 5 == 4 && day < 11;
+    if away {
+        2
+    } else {
+        (size * (1.2 + phase.sin())) as u64
+    }
+}
+
+/// Weeks that end one day after the other.
+fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
+    let day = Duration::from_secs(DAY);
+    let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
+        .norm(Norm::L1)
+        .alpha(0.02)
+        .window(Window::clock(7 * day).slide(day))
+        .releases(8)
+        .build()
+        .unwrap();
+    let start = 1_772_409_600;
+    let mut list = Vec::new();
+    for day in 0..7 + releases {
+        let midnight = 1_000_000 * (start + DAY * day) as i64;
+        if day >= 7 {
+            hitters.update_without_key_at(midnight - 1).unwrap();
+            list.push(hitters.release().unwrap());
+        }
+        for (index, key) in keys.iter().enumerate() {
+            for _ in 0..times(index, day) {
+                hitters.update_at(midnight, key.as_bytes()).unwrap();
+            }
+        }
+    }
+    list
+}
+
+fn cities() -> Vec<String> {
+    let plain = [
+        "Lisbon", "Oslo", "Kyiv", "Lima", "Quito", "Hanoi", "Accra", "Dakar", "Tunis", "Riga",
+    ];
+    let long = "a very long key ".repeat(30);
+    let hostile = HOSTILE.into_iter().chain([long.as_str()]);
+    plain.into_iter().chain(hostile).map(str::to_owned).collect()
+}
+
+fn release_of(heavy: &[(&str, u64)]) -> Release<Bytes> {
+    let mut release = HeavyHitters::<Bytes>::builder(Keys::open())
+        .window(Window::events(100))
+        .build()
+        .unwrap()
+        .release()
+        .unwrap();
+    release.heavy = heavy
+        .iter()
+        .map(|(key, count)| Heavy {
+            key: key.as_bytes().into(),
+            count: *count,
+            low: count.saturating_sub(10),
+            high: count + 10,
+        })
+        .collect();
+    release
+}
+
+#[test]
+fn the_data_is_that_of_the_releases() {
+    let releases = weeks(&cities(), 3);
+    let expected: Value = serde_json::from_str(&serde_json::to_string(&releases).unwrap()).unwrap();
+    assert_eq!(data(&page(&releases)), expected);
+}
+
+#[test]
+fn keys_stay_text() {
+    let heavy: Vec<(&str, u64)> = HOSTILE
+        .iter()
+        .zip(100..)
+        .map(|(key, count)| (*key, count))
+        .collect();
+    let page = page(&[release_of(&heavy)]);
+    assert_eq!(page.matches("<script").count(), 1, "{page}");
+    assert_eq!(page.matches("</script").count(), 1, "{page}");
+    assert!(
+        !page.contains("<img") && !page.contains("<!--") && !page.contains('\u{1b}'),
+        "{page}"
+    );
+    assert!(
+        page.contains("<bdi class=\"key\">&lt;script&gt;window.pwned=1&lt;/script&gt;</bdi>"),
+        "{page}"
+    );
+    assert!(page.contains("turn \\u{202e} around \\u{1b}[31m"), "{page}");
+    assert_eq!(data(&page)[0]["heavy"][3]["key"], HOSTILE[3]);
+}
+
+#[test]
+fn long_keys_are_cut_and_the_whole_is_in_the_title() {
+    let long = "\"x\"".repeat(1_000);
+    let page = page(&[release_of(&[(&long, 50)])]);
+    assert!(page.contains(&format!("title=\"{}\"", "&quot;x&quot;".repeat(1_000))));
+    let short = "&quot;x&quot;".repeat(15) + "&quot;x…</bdi>";
+    assert!(page.contains(&format!("&quot;\">{short}")), "{page}");
+}
+
+#[test]
+fn an_empty_list_says_why() {
+    let page = page(&[release_of(&[])]);
+    assert!(page.contains("<p class=\"empty\">The list is empty: "), "{page}");
+    assert!(
+        !page.contains("<table") && !page.contains("Rank over time"),
+        "{page}"
+    );
+}
+
+#[test]
+fn only_releases_in_the_order_of_time_have_a_course() {
+    let mut releases = weeks(&cities()[..4], 2);
+    assert!(Trend::of(&releases).is_some());
+    assert!(Trend::of(&releases[..1]).is_none());
+    releases.reverse();
+    assert!(Trend::of(&releases).is_none());
+    releases[1] = releases[0].clone();
+    assert!(Trend::of(&releases).is_none());
+}
+
+#[test]
+fn a_course_names_each_end_and_what_all_cost() {
+    let page = page(&weeks(&cities(), 8));
+    for text in [
+        "8 lists, each of a window of 7d",
+        "from the list up to 2026-03-09 to the one up to 2026-03-16",
+        "<h2>The latest list, up to 2026-03-16</h2>",
+        "<dt>The 8 lists together</dt><dd>epsilon 8, delta 8e-9</dd>",
+        "may be noise",
+        "not listed, at most ",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+}
+
+#[test]
+fn a_browser_shows_a_course_of_releases() {
+    let releases = weeks(&cities(), 8);
+    assert_eq!(browser::faults(&page(&releases), "course"), Vec::<String>::new());
+}
+
+#[test]
+fn a_browser_shows_empty_lists_and_single_keys() {
+    let mut weeks = weeks(&cities()[..1], 3);
+    assert!(weeks.iter().all(|release| release.heavy.len() == 1));
+    assert_eq!(browser::faults(&page(&weeks[..1]), "one"), Vec::<String>::new());
+    weeks[1].heavy.clear();
+    weeks[1].note = Some("nothing passed".to_owned());
+    assert_eq!(browser::faults(&page(&weeks), "gap"), Vec::<String>::new());
+    weeks.iter_mut().for_each(|release| release.heavy.clear());
+    assert_eq!(browser::faults(&page(&weeks), "none"), Vec::<String>::new());
+}
+
+#[test]
+fn a_browser_shows_long_lists() {
+    let keys: Vec<String> = (0..250).map(|i| format!("key {i}")).collect();
+    let heavy: Vec<(&str, u64)> = keys
+        .iter()
+        .zip((0..250).rev())
+        .map(|(key, i)| (key.as_str(), 10 * i))
+        .collect();
+    assert_eq!(
+        browser::faults(&page(&[release_of(&heavy)]), "long"),
+        Vec::<String>::new()
+    );
+}

@@ -1,0 +1,100 @@
+//! Releases whose windows end one after the other, seen as one course of events.
+
+use std::collections::BTreeMap;
+
+use frostpane::{Edge, Key, Release};
+use jiff::Timestamp;
+
+use crate::units::grouped;
+
+/// Keys that were ever so high have a line.
+pub const TOP: usize = 10;
+
+/// At least two releases in the order of time.
+pub struct Trend<'a, K: Key> {
+    pub releases: &'a [Release<K>],
+    /// Where each window ends, as people say it.
+    pub labels: Vec<String>,
+    /// Of the keys that were ever in the top 10: first those that are highest in the last release.
+    pub lines: Vec<Line<'a, K>>,
+}
+
+/// A key, and its rank from 1 in each release that lists it.
+pub struct Line<'a, K: Key> {
+    pub key: &'a K,
+    pub ranks: Vec<Option<usize>>,
+}
+
+impl<'a, K: Key> Trend<'a, K> {
+    /// None if the releases are not in the order of time, as those of several windows of one stream.
+    pub fn of(releases: &'a [Release<K>]) -> Option<Self> {
+        let ends: Vec<Edge> = releases
+            .iter()
+            .map(|release| release.window.to)
+            .collect::<Option<_>>()?;
+        let ordered = ends.windows(2).all(|pair| is_before(pair[0], pair[1]));
+        (ends.len() >= 2 && ordered).then(|| Self {
+            releases,
+            labels: labels(&ends),
+            lines: lines(releases),
+        })
+    }
+}
+
+fn is_before(a: Edge, b: Edge) -> bool {
+    match (a, b) {
+        (Edge::Event(a), Edge::Event(b)) => a < b,
+        (Edge::Instant(a), Edge::Instant(b)) => a < b,
+        _ => false,
+    }
+}
+
+fn lines<K: Key>(releases: &[Release<K>]) -> Vec<Line<'_, K>> {
+    let mut ranks: BTreeMap<&K, Vec<Option<usize>>> = BTreeMap::new();
+    for (index, release) in releases.iter().enumerate() {
+        for (rank, heavy) in release.heavy.iter().enumerate() {
+            ranks
+                .entry(&heavy.key)
+                .or_insert_with(|| vec![None; releases.len()])[index] = Some(rank + 1);
+        }
+    }
+    let mut lines: Vec<Line<'_, K>> = ranks
+        .into_iter()
+        .filter(|(_, ranks)| ranks.iter().flatten().any(|rank| *rank <= TOP))
+        .map(|(key, ranks)| Line { key, ranks })
+        .collect();
+    lines.sort_by_key(|line| {
+        let ranks = line.ranks.iter().rev();
+        ranks.map(|rank| rank.unwrap_or(usize::MAX)).collect::<Vec<_>>()
+    });
+    lines
+}
+
+/// As short as they can be told apart.
+fn labels(ends: &[Edge]) -> Vec<String> {
+    let all = |step: i64| {
+        ends.iter().all(|end| match end {
+            Edge::Instant(at) => at.as_nanosecond() % (i128::from(step) * 1_000_000_000) == 0,
+            Edge::Event(_) => true,
+        })
+    };
+    let length = match () {
+        () if all(86_400) => "2026-03-02".len(),
+        () if all(60) => "2026-03-02T12:30".len(),
+        () if all(1) => "2026-03-02T12:30:00".len(),
+        () => usize::MAX,
+    };
+    ends.iter().map(|end| label(*end, length)).collect()
+}
+
+fn label(end: Edge, length: usize) -> String {
+    match end {
+        Edge::Event(number) => format!("event {}", grouped(number)),
+        Edge::Instant(at) => moment(at, length),
+    }
+}
+
+fn moment(at: Timestamp, length: usize) -> String {
+    let text = at.to_string();
+    text.get(..length).unwrap_or(&text).replace('T', " ")
+}

@@ -1,0 +1,255 @@
+//! The page that the real executable writes, as a file and in a real browser.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{browser, command, frostpane, run, stderr, stdout};
+use serde_json::Value;
+
+const HOSTILE: &str = "<script>alert(1)</script>";
+
+/// A directory of its own for each test.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("report-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// 4,000 events of five keys, with times a minute apart.
+fn events() -> Vec<u8> {
+    let keys = [
+        "elm", "elm", "elm", "elm", "oak", "oak", "oak", HOSTILE, HOSTILE, "a & b",
+    ];
+    let lines = (0..4_000).map(|i| format!("{}\t{}\n", 1_772_409_600 + 60 * i, keys[i % 10]));
+    lines.collect::<String>().into_bytes()
+}
+
+const COLUMNS: [&str; 7] = ["list", "--key", "2", "--time", "1", "--format", "tsv"];
+
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"frostpane-releases\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// Runs `list` with a report, and returns the page, what was written and what was told.
+fn report(name: &str, options: &[&str], input: &[u8]) -> (String, String, String) {
+    let file = folder(name).join("r.html");
+    let report = ["--report", file.to_str().unwrap()];
+    let output = frostpane(&[&COLUMNS[..], options, &report].concat(), input);
+    let shown = stdout(&output);
+    let page = fs::read_to_string(&file).unwrap();
+    assert_eq!(names(file.parent().unwrap()), ["r.html"]);
+    (page, shown, stderr(&output))
+}
+
+#[test]
+fn the_page_has_the_release_that_is_written() {
+    let (page, json, told) = report("json", &["--window", "4000", "--json"], &events());
+    let release: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(data(&page), Value::Array(vec![release.clone()]));
+    assert!(
+        told.contains("frostpane: the report is in ") && told.contains("r.html"),
+        "{told}"
+    );
+    let heavy = release["heavy"].as_array().unwrap();
+    assert_eq!(heavy.len(), 4);
+    for heavy in heavy {
+        let count = heavy["count"].as_u64().unwrap();
+        let count = format!("{},{:03}", count / 1_000, count % 1_000);
+        let count = count.strip_prefix("0,").unwrap_or(&count);
+        assert!(
+            page.contains(&format!("class=\"count\">{count}</td>")),
+            "{count}: {page}"
+        );
+    }
+}
+
+#[test]
+fn the_page_comes_beside_a_table_or_csv() {
+    let (page, table, _) = report("table", &["--window", "4000"], &events());
+    assert!(
+        table.contains("heavy hitters at alpha 0.05 of 4,000 events") && table.contains("elm"),
+        "{table}"
+    );
+    let (title, _) = table.split_once('\n').unwrap();
+    assert!(
+        page.contains(&format!("<p class=\"subtitle\">{title}</p>")),
+        "{page}"
+    );
+    let (page, csv, told) = report("csv", &["--window", "4000", "--csv"], &events());
+    assert!(csv.starts_with("key,count,low,high\n"), "{csv}");
+    assert!(told.contains("With 95 % confidence"), "{told}");
+    for text in [
+        "With 95 % confidence, all of this holds at once:",
+        "the three promises",
+        "<dd>the key of one event</dd>",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+}
+
+#[test]
+fn several_windows_have_a_section_each_and_one_price() {
+    let (page, json, _) = report(
+        "windows",
+        &["--window", "1d", "--window", "2d", "--json"],
+        &events(),
+    );
+    let releases: Vec<Value> = json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(data(&page), Value::Array(releases));
+    for text in [
+        "<p class=\"subtitle\">2 lists, of windows of 1d, 2d</p>",
+        "<h2>Window of 1d</h2>",
+        "<h2>Window of 2d</h2>",
+        "<dt>The 2 lists together</dt><dd>epsilon 2, delta 2e-9</dd>",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("Rank over time"), "{page}");
+}
+
+#[test]
+fn integers_and_an_empty_stream_have_a_page() {
+    let numbers: String = (0..2_000).map(|i| format!("{i}\t{}\n", i % 3)).collect();
+    let (page, json, _) = report("integers", &["--keys", "0..3", "--json"], numbers.as_bytes());
+    assert_eq!(data(&page)[0], serde_json::from_str::<Value>(&json).unwrap());
+    assert!(page.contains("0: the privacy is pure"), "{page}");
+    let (page, _, _) = report("empty", &[], b"");
+    assert!(page.contains("<p class=\"empty\">The list is empty: "), "{page}");
+}
+
+#[test]
+fn a_page_is_replaced_as_a_whole_or_not_at_all() {
+    let folder = folder("replaced");
+    let file = folder.join("r.html");
+    fs::write(&file, "old").unwrap();
+    let args = ["list", "--report", file.to_str().unwrap()];
+    let refused = frostpane(&[&args[..], &["--alpha", "2"]].concat(), b"elm\n");
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    stdout(&frostpane(&args, b"elm\n"));
+    assert!(fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
+    assert_eq!(names(&folder), ["r.html"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link() {
+    let folder = folder("link");
+    let (file, link) = (folder.join("r.html"), folder.join("latest.html"));
+    fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink("r.html", &link).unwrap();
+    stdout(&frostpane(
+        &["list", "--report", link.to_str().unwrap()],
+        b"elm\n",
+    ));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
+}
+
+#[test]
+fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
+    let folder = folder("refused");
+    let within = folder.join("nowhere").join("r.html");
+    for (file, why) in [
+        (
+            within.to_str().unwrap(),
+            "there is no such directory: make it, or give another name",
+        ),
+        (
+            folder.to_str().unwrap(),
+            "it is there and no file: give another name",
+        ),
+        ("/dev/null", "it is there and no file: give another name"),
+        ("..", "it is there and no file: give another name"),
+    ] {
+        let output = frostpane(&["list", "--report", file], b"elm\n");
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(
+            stderr(&output),
+            format!("frostpane: cannot write the report {file}: {why}\n")
+        );
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn the_page_is_written_even_if_nobody_reads_the_table() {
+    let file = folder("pipe").join("r.html");
+    let mut child = command(&["list", "--report", file.to_str().unwrap()])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(file.is_file());
+}
+
+#[test]
+fn a_browser_shows_a_hostile_key_as_text() {
+    let (page, json, _) = report("hostile", &["--window", "4000", "--json"], &events());
+    assert!(json.contains(HOSTILE) && page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_eq!(browser::faults(&page, "hostile"), Vec::<String>::new());
+}
+
+#[test]
+fn a_browser_shows_several_windows() {
+    let (page, _, _) = report(
+        "browser-windows",
+        &["--window", "1d", "--window", "2d"],
+        &events(),
+    );
+    assert_eq!(browser::faults(&page, "windows"), Vec::<String>::new());
+}
+
+#[test]
+fn the_browser_finds_what_is_wrong_with_a_page() {
+    if browser::find().is_none() {
+        return;
+    }
+    let (page, _, _) = report("wrong", &["--window", "4000"], &events());
+    let bar = page
+        .split_once("class=\"fill\" x=\"0.000%\" y=\"2\" width=\"")
+        .unwrap()
+        .1;
+    let width = bar.split_once('"').unwrap().0;
+    for (right, wrong, fault) in [
+        (
+            "\"heavy\":[{\"key\":\"elm\"",
+            "\"heavy\":[{\"key\":\"ash\"",
+            "key: elm and not ash",
+        ),
+        (width, "50%", "bar: "),
+        ("&lt;script&gt;alert(1)&lt;/script&gt;", HOSTILE, "scripts: "),
+        ("--quiet: #52626e", "--quiet: #999", "contrast "),
+        ("max-width: 52rem) {", "max-width: 1px) {", "pixels"),
+        ("scope=\"row\" ", "", "a heading without a scope"),
+    ] {
+        assert!(page.contains(right), "{right}");
+        let found = browser::faults(&page.replacen(right, wrong, 1), "wrong");
+        assert!(
+            found.iter().any(|found| found.contains(fault)),
+            "{fault}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn the_help_knows_the_report() {
+    let help = stdout(&run(&mut command(&["list", "-h"]), b""));
+    assert!(help.contains("--report <FILE>"), "{help}");
+}
