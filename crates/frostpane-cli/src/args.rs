@@ -154,6 +154,10 @@ pub struct WatchArgs {
     /// Write JSON Lines on a terminal too
     #[arg(long)]
     pub json: bool,
+
+    /// Keep a page of the latest releases here, as one HTML file: the list, ranks over time, risers and fallers
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// Compare with exact counting and with the published algorithms, on a stream whose truth may be looked at.

@@ -1,6 +1,9 @@
 //! `frostpane watch`: a private list at every slide.
 
+use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use frostpane::{Continual, Keys, Release};
 
@@ -8,6 +11,7 @@ use crate::args::WatchArgs;
 use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
 use crate::list::{TextKey, lines_of, selection};
+use crate::report::{self, Total};
 use crate::request::AnyKeys;
 use crate::screen::Screen;
 use crate::table;
@@ -39,15 +43,19 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
     let (builder, _) = args.request.builder(keys)?;
     let mut continual = builder.horizon(args.horizon).continual()?;
     let by_clock = args.request.by_clock();
+    args.report.as_deref().map(report::check).transpose()?;
+    let mut page = args.report.clone().map(|file| Page::new(file, window.clone()));
     let mut shown = Shown::new(args, window.clone());
     let mut events = 0;
     source.for_each(|event| {
         events += 1;
         for release in push(&mut continual, event, by_clock)? {
             shown.show(&release).map_err(Failure::Output)?;
+            page.as_mut().map(|page| page.add(release)).transpose()?;
         }
         Ok(())
     })?;
+    page.map(Page::finish).transpose()?;
     source.notes().into_iter().for_each(tell);
     for note in warnings::about_events(events, continual.dropped(), continual.without_key()) {
         tell(note);
@@ -110,5 +118,62 @@ impl Shown {
         let mut out = io::stdout().lock();
         out.write_all(&page)?;
         out.flush()
+    }
+}
+
+/// A page has no more releases than this, and is not written more often.
+const RELEASES_OF_A_PAGE: usize = 100;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The page of the latest releases.
+struct Page<K: TextKey> {
+    file: PathBuf,
+    window: Asked,
+    releases: VecDeque<Release<K>>,
+    saved: Option<Instant>,
+}
+
+impl<K: TextKey> Page<K> {
+    fn new(file: PathBuf, window: Asked) -> Self {
+        Self {
+            file,
+            window,
+            releases: VecDeque::new(),
+            saved: None,
+        }
+    }
+
+    fn add(&mut self, release: Release<K>) -> Result<()> {
+        if self.releases.len() == RELEASES_OF_A_PAGE {
+            self.releases.pop_front();
+        }
+        self.releases.push_back(release);
+        if self.saved.is_some_and(|saved| saved.elapsed() < PAUSE) {
+            return Ok(());
+        }
+        self.save()
+    }
+
+    /// All releases together cost what each of them says.
+    fn save(&mut self) -> Result<()> {
+        let releases = self.releases.make_contiguous();
+        let Some(last) = releases.last() else {
+            return Ok(());
+        };
+        let total = Total {
+            epsilon: last.epsilon,
+            delta: last.delta,
+        };
+        report::save(&self.file, releases, std::slice::from_ref(&self.window), total)?;
+        self.saved = Some(Instant::now());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.save()?;
+        if !self.releases.is_empty() {
+            tell(format_args!("the report is in {}", self.file.display()));
+        }
+        Ok(())
     }
 }

@@ -46,6 +46,26 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
 }
 
 #[test]
+fn a_page_shows_how_ranks_went() {
+    let page = common::temporary("watched.html", b"");
+    let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
+    let args = [&options[..], &["--report", page.to_str().unwrap()]].concat();
+    let output = frostpane(&args, lines(5_000).as_bytes());
+    assert!(
+        stderr(&output).contains("the report is in"),
+        "{}",
+        stderr(&output)
+    );
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("<svg") && page.contains("elm") && page.contains("oak"));
+    let last = stdout(&output).lines().last().unwrap().to_owned();
+    let count = heavy(&serde_json::from_str(&last).unwrap())[0].1;
+    assert!(
+        page.contains(&count.to_string()) || page.contains(&format!("{},{:03}", count / 1000, count % 1000))
+    );
+}
+
+#[test]
 fn by_time_a_slide_without_events_has_its_release() {
     let events = "1,ash\n12,ash\n13,elm\n95,oak\n";
     let args = [
