@@ -2,7 +2,7 @@
 //! known.
 
 use frostpane::noise::{DiscreteLaplace, Epsilon, Threshold};
-use frostpane::{HeavyHitters, Keys, Norm, Release, Window};
+use frostpane::{HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 const RELEASES: u32 = 4_000;
 const EPSILON: f64 = 0.5;
@@ -102,6 +102,55 @@ fn l2_spends_a_tenth_on_the_norm_of_sensitivity_two_where_the_sketch_is_used() {
         norms.iter().map(|norm| norm - median),
         2.0 / (0.1 * EPSILON),
     );
+}
+
+/// The smooth policy has spent a quarter on its boundaries: what is left is split as ever.
+#[test]
+fn the_smooth_policy_leaves_three_quarters() {
+    for (norm, counts) in [(Norm::L1, 0.75), (Norm::L2, 0.9 * 0.75)] {
+        let mut hitters = HeavyHitters::builder(Keys::open())
+            .norm(norm)
+            .alpha(0.05)
+            .epsilon(EPSILON)
+            .policy(Policy::Smooth)
+            .window(Window::events(40_000))
+            .releases(RELEASES)
+            .build()
+            .unwrap();
+        (0..20_000).for_each(|i| hitters.update(if i % 10 == 0 { 2 } else { 1 }).unwrap());
+        let releases: Vec<_> = (0..RELEASES).map(|_| hitters.release().unwrap()).collect();
+        assert_eq!((releases[0].cut, releases[0].boundaries_epsilon), (0, 0.125));
+        assert_scale(
+            "key 1",
+            counts_of(&releases, 1).map(|count| count - 18_000.0),
+            2.0 / (counts * EPSILON),
+        );
+        if norm == Norm::L2 {
+            let norms = releases.iter().map(|release| release.norm_estimate as f64);
+            assert_scale("norm", norms.map(|norm| norm - 18_110.0), 1.0 / (0.075 * EPSILON));
+        }
+    }
+}
+
+/// The pane that the window begins within holds 20 keys 50 times each. For L1 its largest count has the whole
+/// epsilon, for L2 half, beside its norm.
+#[test]
+fn what_is_left_out_is_measured_with_its_own_noise() {
+    for (norm, scale) in [(Norm::L1, 1.0 / EPSILON), (Norm::L2, 2.0 / EPSILON)] {
+        let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+            .norm(norm)
+            .epsilon(EPSILON)
+            .window(Window::events(20_000).slide(1_000))
+            .releases(RELEASES)
+            .build()
+            .unwrap();
+        (0..20_500).for_each(|i| hitters.update(i % 20).unwrap());
+        let slacks = (0..RELEASES).map(|_| hitters.release().unwrap().asked.slack.unwrap() as f64);
+        let mut slacks: Vec<f64> = slacks.collect();
+        slacks.sort_unstable_by(f64::total_cmp);
+        let median = slacks[slacks.len() / 2];
+        assert_scale("slack", slacks.iter().map(|slack| slack - median), scale);
+    }
 }
 
 /// 4,000 independent pairs: a correlation of 0.1 has a chance below 1e-9.

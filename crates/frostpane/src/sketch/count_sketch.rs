@@ -105,6 +105,11 @@ impl CountSketch {
         }
     }
 
+    /// All counters, row by row.
+    pub fn cells(&self) -> &[i64] {
+        &self.cells
+    }
+
     /// How many bytes it takes.
     pub fn bytes(&self) -> u64 {
         (self.cells.len() * size_of::<i64>()) as u64
