@@ -2,12 +2,13 @@
 
 use crate::continual::Continual;
 use crate::error::{Error, Result};
+use crate::fault::Fault;
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, OsEntropy};
 use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
-use crate::release::terms::{Terms, boundaries_epsilon};
+use crate::release::terms::{Terms, boundaries_epsilon, drawn};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
 use crate::timeline::{Policy, Span, Window};
@@ -40,6 +41,7 @@ pub struct Builder<K: Key> {
     key_bytes: u64,
     entries: Option<u32>,
     sketch: Option<Dimensions>,
+    fault: Fault,
 }
 
 impl<K: Key> Builder<K> {
@@ -60,7 +62,14 @@ impl<K: Key> Builder<K> {
             key_bytes: DEFAULT_KEY_BYTES,
             entries: None,
             sketch: None,
+            fault: Fault::default(),
         }
+    }
+
+    /// Builds a mechanism that is broken on purpose.
+    #[cfg(feature = "audit")]
+    pub(crate) fn broken(self, fault: Fault) -> Self {
+        Self { fault, ..self }
     }
 
     /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless
@@ -164,7 +173,7 @@ impl<K: Key> Builder<K> {
             grid: self.window.grid(self.policy)?,
             by_count: matches!(self.window, Window::Events(_)),
             policy: self.policy,
-            boundaries: boundaries_epsilon(Epsilon::new(self.epsilon)?, self.policy),
+            boundaries: boundaries_epsilon(drawn(Epsilon::new(self.epsilon)?, self.fault), self.policy),
             alpha: self.alpha,
             confidence: self.confidence,
             l2: self.norm == Norm::L2,
@@ -293,7 +302,7 @@ impl<K: Key> Builder<K> {
         Continual::new(builder.window, grid, terms, builder.horizon)
     }
 
-    fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
+    pub(crate) fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
         Ok(Terms {
             norm: self.norm,
             alpha: self.alpha,
@@ -305,8 +314,9 @@ impl<K: Key> Builder<K> {
             },
             confidence: self.confidence,
             keys: self.keys.clone(),
-            shape: plan.shape(seed)?,
+            shape: plan.shape(seed)?.with_fault(self.fault),
             policy: self.policy,
+            fault: self.fault,
         })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
+use crate::fault::Mutant;
 use crate::hitters::{counted, instant};
 use crate::key::Key;
 use crate::noise::{NodeKey, OsEntropy};
@@ -116,7 +117,11 @@ impl<K: Key> Continual<K> {
         let asked = end - self.panes() * self.grid.slide;
         let from = asked.max(origin);
         let panes = self.timeline.between(from, end);
-        let nodes: Vec<&NodeKey> = self.nodes.iter().map(|node| &node.key).collect();
+        let fresh = self.fresh_keys()?;
+        let nodes: Vec<&NodeKey> = match &fresh {
+            Some(fresh) => fresh.iter().collect(),
+            None => self.nodes.iter().map(|node| &node.key).collect(),
+        };
         let edge = |position: i64| match self.window {
             Window::Events(_) => Edge::Event(position.max(0) as u64),
             Window::Clock(_) => instant(position),
@@ -142,6 +147,15 @@ impl<K: Key> Continual<K> {
     /// About how much memory the window takes, in bytes.
     pub fn bytes(&self) -> u64 {
         self.timeline.bytes() + (self.nodes.len() * size_of::<Node>()) as u64
+    }
+
+    /// Other keys than those of the nodes, if noise is to be drawn again.
+    fn fresh_keys(&self) -> Result<Option<Vec<NodeKey>>> {
+        if !self.sequence.terms().fault.is(Mutant::RedrawnNoise) {
+            return Ok(None);
+        }
+        let draw = |_| NodeKey::draw(&mut OsEntropy::new());
+        (0..self.nodes.len()).map(draw).collect::<Result<_>>().map(Some)
     }
 
     /// How many panes a window has.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::fault::Mutant;
 use crate::key::Key;
 use crate::noise::node_key::{KeyedEntropy, Purpose};
 use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
@@ -153,7 +154,7 @@ impl<K: Key> Sequence<K> {
 
     /// What each norm may spend: an event is in as many windows as a window has panes.
     fn norm_epsilon(&self) -> Epsilon {
-        self.terms.epsilon.share(NORM_PARTS, PARTS * self.panes)
+        self.terms.drawn_epsilon().share(NORM_PARTS, PARTS * self.panes)
     }
 
     fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate, events: u64) -> Guarantee {
@@ -235,6 +236,9 @@ impl<K: Key> Sequence<K> {
             for stream in &mut streams {
                 noisy += self.sampler.sample(stream)?;
             }
+            if count == 0 && self.terms.fault.is(Mutant::SilentAbsentKeys) {
+                continue;
+            }
             if noisy >= threshold as i64 {
                 passed.push((universe.key(rank), noisy as u64));
             }
@@ -245,7 +249,7 @@ impl<K: Key> Sequence<K> {
 
 fn counts_epsilon<K: Key>(terms: &Terms<K>) -> Epsilon {
     match terms.norm {
-        Norm::L1 => terms.epsilon,
-        Norm::L2 => terms.epsilon.share(PARTS - NORM_PARTS, PARTS),
+        Norm::L1 => terms.drawn_epsilon(),
+        Norm::L2 => terms.drawn_epsilon().share(PARTS - NORM_PARTS, PARTS),
     }
 }

@@ -1,0 +1,145 @@
+//! The mechanism as an auditor sees it: run as users run it, looked into, or broken on purpose.
+//!
+//! This module needs the feature `audit`. Its types are the only ones that can carry a [`Mutant`]: they wrap
+//! what the [`Builder`] builds, hand out releases, and never the broken thing itself. There is no other way to one:
+//!
+//! ```compile_fail
+//! use frostpane::{HeavyHitters, Keys, audit::Mutant};
+//!
+//! let broken = HeavyHitters::<u64>::builder(Keys::open()).broken(Mutant::HalfNoise);
+//! ```
+//!
+//! ```
+//! use frostpane::audit::{Audit, Mutant};
+//! use frostpane::{HeavyHitters, Keys};
+//!
+//! # fn main() -> frostpane::Result<()> {
+//! let builder = HeavyHitters::<u64>::builder(Keys::range(0..3)?);
+//! let mut broken = Audit::of(builder, Some(Mutant::SilentAbsentKeys)).build()?;
+//! assert!(broken.release()?.heavy.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::builder::Builder;
+use crate::continual::Continual;
+use crate::error::Result;
+use crate::fault::Fault;
+pub use crate::fault::Mutant;
+use crate::hitters::HeavyHitters;
+use crate::key::Key;
+use crate::noise::{DiscreteLaplace, Threshold};
+use crate::release::Release;
+
+impl Mutant {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::HalfNoise,
+        Self::ThresholdLessOne,
+        Self::DataDependentCut,
+        Self::RedrawnNoise,
+        Self::SilentAbsentKeys,
+        Self::TableOrder,
+        Self::OtherThreshold,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HalfNoise => "half-noise",
+            Self::ThresholdLessOne => "threshold-less-one",
+            Self::DataDependentCut => "data-dependent-cut",
+            Self::RedrawnNoise => "redrawn-noise",
+            Self::SilentAbsentKeys => "silent-absent-keys",
+            Self::TableOrder => "table-order",
+            Self::OtherThreshold => "other-threshold",
+        }
+    }
+}
+
+/// What is to be audited, sound or broken.
+#[derive(Clone)]
+pub struct Audit<K: Key> {
+    builder: Builder<K>,
+}
+
+impl<K: Key> Audit<K> {
+    /// What the builder builds, broken by a mutant if there is one.
+    pub fn of(builder: Builder<K>, mutant: Option<Mutant>) -> Self {
+        Self {
+            builder: builder.broken(Fault::of(mutant)),
+        }
+    }
+
+    /// For single releases.
+    pub fn build(self) -> Result<Audited<K>> {
+        Ok(Audited(self.builder.build()?))
+    }
+
+    /// For a release at every slide.
+    pub fn continual(self) -> Result<AuditedContinual<K>> {
+        Ok(AuditedContinual(self.builder.continual()?))
+    }
+}
+
+/// [`HeavyHitters`] under audit.
+pub struct Audited<K: Key>(HeavyHitters<K>);
+
+impl<K: Key> Audited<K> {
+    /// One event, with its key or without.
+    pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
+        match key {
+            Some(key) => self.0.update(key),
+            None => self.0.update_without_key(),
+        }
+    }
+
+    /// Releases the longest window.
+    pub fn release(&mut self) -> Result<Release<K>> {
+        self.0.release()
+    }
+
+    /// Releases the last so many events.
+    pub fn release_over(&mut self, events: u64) -> Result<Release<K>> {
+        self.0.release_over(events)
+    }
+
+    /// How many closed panes there are.
+    pub fn panes(&self) -> usize {
+        self.0.panes()
+    }
+
+    /// What the next release would add noise to, and which noise.
+    pub fn inside(&self) -> Result<Inside<K>> {
+        self.0.inside()
+    }
+}
+
+/// [`Continual`] under audit.
+pub struct AuditedContinual<K: Key>(Continual<K>);
+
+impl<K: Key> AuditedContinual<K> {
+    /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
+    pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
+        match key {
+            Some(key) => self.0.update(key),
+            None => self.0.update_without_key(),
+        }
+    }
+
+    /// The latest release again.
+    pub fn release(&self) -> Result<Release<K>> {
+        self.0.release()
+    }
+}
+
+/// What a release adds noise to, before it does: **it must not be published**.
+#[derive(Clone, Debug)]
+pub struct Inside<K> {
+    /// The keys of the window with a count of at least 1.
+    pub counts: Vec<(K, u64)>,
+    /// Draws the noise of the counts and decides which are listed, unless the norm asks for more.
+    pub threshold: Threshold,
+    /// For L2 the norm, and its noise.
+    pub norm: Option<(u64, DiscreteLaplace)>,
+}
