@@ -29,6 +29,7 @@ pub use crate::fault::Mutant;
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Threshold};
+use crate::plan::Plan;
 use crate::release::Release;
 
 impl Mutant {
@@ -69,6 +70,11 @@ impl<K: Key> Audit<K> {
         Self {
             builder: builder.broken(Fault::of(mutant)),
         }
+    }
+
+    /// How its window is cut into panes.
+    pub fn plan(&self) -> Result<Plan> {
+        self.builder.plan()
     }
 
     /// For single releases.

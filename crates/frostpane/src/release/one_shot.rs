@@ -325,7 +325,7 @@ pub(crate) fn inside<K: Key>(terms: &Terms<K>, view: &View<'_, K>) -> Result<cra
         counts.extend(part.iter().map(|(key, sum)| (K::owned(*key), *sum)));
         Ok(())
     })?;
-    let nothing = Epsilon::new(1e6)?;
+    let nothing = Epsilon::new(200.0)?;
     let entropy = &mut crate::noise::OsEntropy::new();
     let norm = measure_norm(terms, panes, view.coverage.events, nothing, entropy)?;
     let law = norm.noise(terms.norm_epsilon());
