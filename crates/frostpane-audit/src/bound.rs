@@ -62,7 +62,10 @@ mod tests {
             (81, 263, 0.252_689, 0.367_630),
         ] {
             assert!((low(hits, runs, 0.025) - lowest).abs() < 1e-4, "{hits} of {runs}");
-            assert!((high(hits, runs, 0.025) - highest).abs() < 1e-4, "{hits} of {runs}");
+            assert!(
+                (high(hits, runs, 0.025) - highest).abs() < 1e-4,
+                "{hits} of {runs}"
+            );
         }
     }
 

@@ -47,9 +47,7 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
         for (one, other) in neighbours() {
             let (a, b) = (&insides[one], &insides[other]);
             let moves = Moves::between(a, b);
-            let epsilon = *known
-                .entry(moves.key())
-                .or_insert_with(|| moves.loss(setting, a));
+            let epsilon = *known.entry(moves.key()).or_insert_with(|| moves.loss(setting, a));
             if epsilon > worst.epsilon {
                 worst = Loss {
                     epsilon,
@@ -85,9 +83,12 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     (0..SYMBOLS.pow(EVENTS)).flat_map(|stream| {
         (0..EVENTS).flat_map(move |event| {
             let old = digit(stream, event);
-            (0..SYMBOLS)
-                .filter(move |new| *new != old)
-                .map(move |new| (stream, stream + SYMBOLS.pow(event) * new - SYMBOLS.pow(event) * old))
+            (0..SYMBOLS).filter(move |new| *new != old).map(move |new| {
+                (
+                    stream,
+                    stream + SYMBOLS.pow(event) * new - SYMBOLS.pow(event) * old,
+                )
+            })
         })
     })
 }
@@ -202,8 +203,13 @@ mod tests {
         let threshold = Threshold::for_open_keys(law, 0.1);
         for counts in [(0, 1), (1, 2), (7, 6), (20, 21)] {
             let shown = shown(counts.0, counts.1, &threshold);
-            let sum = shown.iter().fold((0.0, 0.0), |sum, (p, q)| (sum.0 + p, sum.1 + q));
-            assert!((sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12, "{counts:?}");
+            let sum = shown
+                .iter()
+                .fold((0.0, 0.0), |sum, (p, q)| (sum.0 + p, sum.1 + q));
+            assert!(
+                (sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12,
+                "{counts:?}"
+            );
         }
     }
 

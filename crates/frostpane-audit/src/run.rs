@@ -11,8 +11,8 @@ use crate::outcome::Side;
 use crate::tally::Tally;
 
 /// Runs of a cheap check on each stream, in a short and in a full audit.
-const SHORT: f64 = 8_000.0;
-const FULL: f64 = 80_000.0;
+const SHORT: f64 = 6_000.0;
+const FULL: f64 = 48_000.0;
 
 /// How to audit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +94,9 @@ pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Resu
         Ok(tally)
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
+        let threads: Vec<_> = (0..workers)
+            .map(|worker| scope.spawn(move || work(worker)))
+            .collect();
         let mut all = Tally::default();
         for thread in threads {
             all.merge(thread.join().map_err(|_| "a run of the mechanism panicked")??);

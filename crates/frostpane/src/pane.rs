@@ -172,7 +172,10 @@ impl<K: Key> OpenPane<K> {
             true => raise,
             false => cut,
         };
-        let kept = self.counts.iter().filter(|(_, counter)| counter + raise > cut_off);
+        let kept = self
+            .counts
+            .iter()
+            .filter(|(_, counter)| counter + raise > cut_off);
         let counts = Counts::collect(kept.map(|(key, counter)| (key, counter + raise - cut_off)));
         debug_assert!(counts.len() as u64 <= self.shape.entries);
         Pane {

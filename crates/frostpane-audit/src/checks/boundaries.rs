@@ -28,7 +28,9 @@ pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = Audit::of(builder, mutant);
     let histogram = audit.plan()?.layout.histogram.ok_or("there is no histogram")?;
     let noise = 4.0 / (histogram.epsilon.as_f64() / 2.0);
-    let grown = histogram.first_norm.saturating_sub((DISTANCE * noise).ceil() as u64);
+    let grown = histogram
+        .first_norm
+        .saturating_sub((DISTANCE * noise).ceil() as u64);
     let events = grown + QUESTIONS * TICK;
     if events > histogram.longest_block {
         return Err("at this epsilon blocks end before their norm can tell: give a larger one".into());

@@ -97,7 +97,11 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const LIVE: u64 = 20;
     let floor = {
         let mut probe = audit(setting, mutant, 1)?.continual()?;
-        probe.update(None)?.pop().ok_or("a pane ended without a release")?.threshold
+        probe
+            .update(None)?
+            .pop()
+            .ok_or("a pane ended without a release")?
+            .threshold
     };
     let often = 2 * floor;
     let pane = LIVE * often;

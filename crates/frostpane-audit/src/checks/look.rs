@@ -19,7 +19,12 @@ impl Look {
             let found = inside.counts.iter().find(|(held, _)| *held == key);
             found.map_or(0, |(_, count)| *count)
         };
-        let mut keys: Vec<u64> = one.counts.iter().chain(&other.counts).map(|(key, _)| *key).collect();
+        let mut keys: Vec<u64> = one
+            .counts
+            .iter()
+            .chain(&other.counts)
+            .map(|(key, _)| *key)
+            .collect();
         keys.sort_unstable();
         keys.dedup();
         let counts: Vec<_> = keys

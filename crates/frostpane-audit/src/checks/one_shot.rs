@@ -93,7 +93,12 @@ pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
 pub fn new_key(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let often = setting.threshold(UNIVERSE, mutant)? as usize + 1;
     let one = [times(0, often), times(1, 1)].concat();
-    at_the_end(setting, mutant, Shape::exact(often + 1), [one, times(0, often + 1)])
+    at_the_end(
+        setting,
+        mutant,
+        Shape::exact(often + 1),
+        [one, times(0, often + 1)],
+    )
 }
 
 /// Two keys of which one has just as many as the threshold, and the other one less.
@@ -149,7 +154,11 @@ pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         entries: 1,
         policy: Policy::Exponential,
     };
-    let streams = [0, 1].map(|first| (0..EVENTS).map(|i| Some(if i == 0 { first } else { 0 })).collect());
+    let streams = [0, 1].map(|first| {
+        (0..EVENTS)
+            .map(|i| Some(if i == 0 { first } else { 0 }))
+            .collect()
+    });
     at_the_end(setting, mutant, shape, streams)
 }
 
@@ -193,7 +202,10 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let look = Look::at(&[(0, most, least), (1, least, most)]);
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
-        feed(&mut audited, &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat())?;
+        feed(
+            &mut audited,
+            &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat(),
+        )?;
         let first = audited.release()?;
         let reaction = u64::from(look.score(&first) < 0);
         feed(&mut audited, &times(reaction, pane))?;

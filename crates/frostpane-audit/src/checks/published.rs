@@ -40,16 +40,21 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     };
     let streams = [after(1)?, after(2)?];
     Ok(Box::new(move |side| {
-        let listed = streams[side as usize].query(WINDOW, &mut OsEntropy::new())?.listed;
-        let noisy = listed.iter().find(|(key, _)| *key == 1).map_or(0.0, |(_, noisy)| *noisy);
+        let listed = streams[side as usize]
+            .query(WINDOW, &mut OsEntropy::new())?
+            .listed;
+        let noisy = listed
+            .iter()
+            .find(|(key, _)| *key == 1)
+            .map_or(0.0, |(_, noisy)| *noisy);
         Ok(Outcome::number(noisy.round() as i64 / 10))
     }))
 }
 
-/// A block with one event more or less of a key, and a thousand outputs after it, whose noise is drawn anew each time: the
+/// A block with one event more or less of a key, and four thousand outputs after it, whose noise is drawn anew each time: the
 /// mean tells them apart, although each single output has the noise that the proof asks for.
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    const BLOCK: u64 = 1_024;
+    const BLOCK: u64 = 4_096;
     let constants = continual::Constants {
         alpha: 0.5,
         epsilon: setting.epsilon,

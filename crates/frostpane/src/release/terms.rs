@@ -115,7 +115,9 @@ impl<K: Key> Terms<K> {
             Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
                 Threshold::for_open_keys(noise, self.delta).less_one()
             }
-            Keys::Open if self.fault.is(Mutant::OtherThreshold) => Threshold::of_continuous(noise, self.delta),
+            Keys::Open if self.fault.is(Mutant::OtherThreshold) => {
+                Threshold::of_continuous(noise, self.delta)
+            }
             Keys::Open => Threshold::for_open_keys(noise, self.delta),
             Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
         }
