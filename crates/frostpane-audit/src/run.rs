@@ -12,7 +12,7 @@ use crate::tally::Tally;
 
 /// Runs of a cheap check on each stream, in a short and in a full audit.
 const SHORT: f64 = 6_000.0;
-const FULL: f64 = 48_000.0;
+const FULL: f64 = 60_000.0;
 
 /// How to audit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -231,7 +231,7 @@ Examples:
   Whether the auditor would see half of the noise missing:
     frostpane audit --short --mutant half-noise")]
 pub struct AuditArgs {
-    /// An eighth of the runs
+    /// A tenth of the runs
     #[arg(long)]
     pub short: bool,
 

@@ -149,3 +149,64 @@ pub struct Inside<K> {
     /// For L2 the norm, and its noise.
     pub norm: Option<(u64, DiscreteLaplace)>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::Norm;
+    use crate::timeline::{Policy, Window};
+    use crate::universe::Keys;
+
+    /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
+    #[test]
+    fn an_ordinary_builder_builds_no_mutant() {
+        for keys in [Keys::open(), Keys::range(0..9).unwrap()] {
+            for policy in [Policy::Uniform, Policy::Exponential, Policy::Smooth] {
+                let builder = HeavyHitters::<u64>::builder(keys.clone())
+                    .norm(Norm::L2)
+                    .alpha(0.2)
+                    .epsilon(0.5)
+                    .delta(1e-7)
+                    .window(Window::events(100_000))
+                    .policy(policy)
+                    .confidence(0.9)
+                    .releases(2)
+                    .horizon(10)
+                    .memory(32_000_000)
+                    .program(1)
+                    .key_bytes(8)
+                    .entries(1_000)
+                    .sketch(3, 64);
+                let plan = builder.plan().unwrap();
+                let fault = builder.terms(&plan, 1).unwrap().fault;
+                assert!(Mutant::ALL.into_iter().all(|mutant| !fault.is(mutant)));
+                let broken = builder.broken(Fault::of(Some(Mutant::TableOrder)));
+                assert!(broken.terms(&plan, 1).unwrap().fault.is(Mutant::TableOrder));
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_mutant_an_audited_release_is_an_ordinary_one() {
+        let mut audited = Audit::of(HeavyHitters::<u64>::builder(Keys::open()).epsilon(1e5), None)
+            .build()
+            .unwrap();
+        let mut ordinary = HeavyHitters::<u64>::builder(Keys::open())
+            .epsilon(1e5)
+            .build()
+            .unwrap();
+        for event in 0..1_000 {
+            audited.update(Some(event % 7)).unwrap();
+            ordinary.update(event % 7).unwrap();
+        }
+        assert_eq!(audited.release().unwrap(), ordinary.release().unwrap());
+    }
+
+    #[test]
+    fn names_are_all_different() {
+        let mut names = Mutant::ALL.map(Mutant::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Mutant::ALL.len());
+    }
+}

@@ -13,7 +13,7 @@ const UNIVERSE: u64 = 3;
 const SOME: u64 = 12;
 const PANE: u64 = 2 * SOME + 1;
 /// How often each release is read.
-const READINGS: u32 = 8;
+const READINGS: u32 = 16;
 
 /// Windows of two panes, of so many events each.
 fn builder(setting: &Setting, pane: u64) -> Result<Builder<u64>> {

@@ -124,7 +124,7 @@ fn single() -> [Check; 13] {
         Check::sampled(
             "sketch",
             "two declared keys, estimated from the sketch",
-            Setting::declared(L2, 1.0),
+            Setting::declared(L2, 2.0),
             sketch::estimates,
         )
         .with_share(0.25)
@@ -147,7 +147,7 @@ fn single() -> [Check; 13] {
     ]
 }
 
-fn sequences() -> [Check; 6] {
+fn sequences() -> [Check; 7] {
     [
         Check::sampled(
             "boundaries",
@@ -173,12 +173,20 @@ fn sequences() -> [Check; 6] {
         .with_share(0.5),
         Check::sampled(
             "readings",
-            "each list of a sequence, read eight times",
+            "each list of a sequence, read sixteen times",
             Setting::declared(L1, 1.0),
             continual::readings,
         )
         .with_share(0.125)
         .catching(&[RedrawnNoise]),
+        Check::sampled(
+            "continual-absent",
+            "a declared key that occurs once in a sequence, or never",
+            Setting::declared(L1, 1.0),
+            continual::singleton,
+        )
+        .with_share(0.25)
+        .catching(&[SilentAbsentKeys]),
         Check::sampled(
             "continual-singleton",
             "a key that occurs once, in all lists of a sequence",

@@ -13,6 +13,8 @@ type Stream = Vec<Option<u64>>;
 /// Counts that noise of the usual scale does not bring below a threshold of 1.
 const SOME: usize = 10;
 const UNIVERSE: u64 = 12;
+/// So small that it asks for a lower threshold than privacy, or for one that matters to no key.
+const ALPHA: f64 = 0.1;
 
 /// A window of events, and how many keys its panes keep.
 #[derive(Clone, Copy)]
@@ -21,6 +23,7 @@ struct Shape {
     slide: u64,
     entries: u32,
     policy: Policy,
+    alpha: f64,
 }
 
 impl Shape {
@@ -36,6 +39,7 @@ impl Shape {
             slide: events as u64,
             entries,
             policy: Policy::Uniform,
+            alpha: ALPHA,
         }
     }
 
@@ -44,7 +48,8 @@ impl Shape {
             .builder(UNIVERSE)?
             .window(Window::events(self.window).slide(self.slide))
             .entries(self.entries)
-            .policy(self.policy);
+            .policy(self.policy)
+            .alpha(self.alpha);
         Ok(Audit::of(builder, mutant))
     }
 }
@@ -141,7 +146,11 @@ pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
     let full: Stream = (0..COUNTERS).flat_map(|key| times(key, often)).collect();
     let streams = [0, COUNTERS].map(|last| [&full[..], &[Some(last)]].concat());
-    let shape = Shape::cut(full.len() + 1, COUNTERS as u32);
+    // The cut leaves little of many events: the threshold must not grow with their number.
+    let shape = Shape {
+        alpha: ALPHA / 10.0,
+        ..Shape::cut(full.len() + 1, COUNTERS as u32)
+    };
     at_the_end(setting, mutant, shape, streams)
 }
 
@@ -153,6 +162,7 @@ pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         slide: 1,
         entries: 1,
         policy: Policy::Exponential,
+        alpha: ALPHA,
     };
     let streams = [0, 1].map(|first| {
         (0..EVENTS)
@@ -170,6 +180,7 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         slide: PANE,
         entries: PANE as u32,
         policy: Policy::Uniform,
+        alpha: ALPHA,
     };
     let audit = shape.audit(setting, mutant)?;
     Ok(Box::new(move |side| {
@@ -196,6 +207,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         slide: pane as u64,
         entries: pane as u32,
         policy: Policy::Uniform,
+        alpha: ALPHA,
     };
     let audit = shape.audit(setting, mutant)?;
     let (most, least) = (SOME as u64 + 1, SOME as u64);

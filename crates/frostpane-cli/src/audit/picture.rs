@@ -6,10 +6,10 @@ use frostpane_audit::{Finding, Verdict};
 
 const COLUMNS: usize = 3;
 const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 200.0;
+const HEIGHT: f64 = 210.0;
 const TOP: f64 = 84.0;
 /// Left, right, above and below the area of a panel.
-const MARGINS: [f64; 4] = [44.0, 14.0, 44.0, 26.0];
+const MARGINS: [f64; 4] = [44.0, 14.0, 54.0, 26.0];
 /// More values are drawn together.
 const MOST_BINS: i64 = 40;
 /// Values that are rarer on both streams are left out at the ends.
@@ -136,9 +136,9 @@ impl Panel {
              <text x=\"{}\" y=\"{}\" class=\"soft\" text-anchor=\"end\">{:.0} %</text>\
              <text x=\"{left}\" y=\"{}\" class=\"soft\">{}</text>\
              <text x=\"{right}\" y=\"{}\" class=\"soft\" text-anchor=\"end\">{last}</text>",
-            top - 24.0,
+            top - 32.0,
             finding.check,
-            top - 9.0,
+            top - 16.0,
             finding.epsilon,
             finding.at_least,
             left - 6.0,
