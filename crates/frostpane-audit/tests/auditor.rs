@@ -56,7 +56,7 @@ fn false_alarms_are_as_rare_as_stated() {
     let levels = [0.99, 0.9, 0.5];
     let mut alarms = [0; 3];
     for _ in 0..AUDITS {
-        let halves = [0, 1].map(|_| tally(&trial, 75, &|_| {}).unwrap());
+        let halves = [0, 1].map(|_| tally(&trial, 50, &|_| {}).unwrap());
         for (alarms, confidence) in alarms.iter_mut().zip(levels) {
             let event = halves[0].choose(0.0, 1.0 - confidence);
             let at_least = halves[1].bound(&event, 0.0, 1.0 - confidence);
