@@ -72,8 +72,8 @@ mod tests {
     /// `I_p(k, n-k+1)` is the probability of `k` or more heads of `n`: against the sum, term by term.
     #[test]
     fn it_is_the_tail_of_a_binomial() {
-        for (n, p) in [(1, 0.3), (10, 0.5), (40, 0.02), (200, 0.9)] {
-            let mut terms = vec![(1.0 - p as f64).powi(n)];
+        for (n, p) in [(1, 0.3_f64), (10, 0.5), (40, 0.02), (200, 0.9)] {
+            let mut terms = vec![(1.0 - p).powi(n)];
             for k in 1..=n {
                 let step = f64::from(n - k + 1) / f64::from(k) * p / (1.0 - p);
                 terms.push(terms[k as usize - 1] * step);

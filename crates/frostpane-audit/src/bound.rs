@@ -3,7 +3,7 @@
 use crate::beta::regularised;
 
 /// How far a probability is narrowed down.
-const HALVINGS: u32 = 60;
+const HALVINGS: u32 = 45;
 
 /// The least probability that `hits` of `runs` are compatible with, but for a chance of `failure`.
 pub fn low(hits: u64, runs: u64, failure: f64) -> f64 {
@@ -45,6 +45,15 @@ pub fn epsilon(hits: [u64; 2], runs: u64, delta: f64, failure: f64) -> f64 {
         return 0.0;
     }
     (likely / high(hits[1], runs, failure / 2.0)).ln().max(0.0)
+}
+
+/// What the bound would be if the outcomes came up exactly as often as they should: never less than the bound.
+pub fn optimistic(hits: [u64; 2], runs: u64, delta: f64) -> f64 {
+    let likely = hits[0] as f64 - delta * runs as f64;
+    match likely > 0.0 {
+        true => (likely / hits[1] as f64).ln(),
+        false => 0.0,
+    }
 }
 
 #[cfg(test)]

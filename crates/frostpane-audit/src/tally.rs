@@ -52,7 +52,7 @@ impl Tally {
     /// The set of outcomes with the best bound on these runs: to be counted on others.
     pub fn choose(&self, delta: f64, failure: f64) -> Event {
         let mut best = (
-            -1.0,
+            0.0,
             Event {
                 labels: Vec::new(),
                 likelier: Side::One,
@@ -65,6 +65,9 @@ impl Tally {
                 for (taken, label) in order.iter().enumerate() {
                     let counts = self.labels[label];
                     hits = [hits[0] + counts[first], hits[1] + counts[second]];
+                    if bound::optimistic(hits, self.runs(), delta) <= best.0 {
+                        continue;
+                    }
                     let epsilon = bound::epsilon(hits, self.runs(), delta, failure);
                     if epsilon > best.0 {
                         let labels = order[..=taken].to_vec();

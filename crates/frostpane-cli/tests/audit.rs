@@ -23,7 +23,10 @@ fn the_claims_stand_in_a_short_audit_and_those_of_the_paper_do_not() {
     let output = audit(&["--short", "--json", "--picture", picture.to_str().unwrap()]);
     let outcome = outcome(&output);
     assert_eq!(output.status.code(), Some(0), "{outcome}");
-    assert_eq!((&outcome["stood"], &outcome["confidence"]), (&true.into(), &0.99.into()));
+    assert_eq!(
+        (&outcome["stood"], &outcome["confidence"]),
+        (&true.into(), &0.99.into())
+    );
     for check in outcome["checks"].as_array().unwrap() {
         let [epsilon, bound] = ["epsilon", "at_least"].map(|field| check[field].as_f64().unwrap());
         let published = check["published"].as_bool().unwrap();
@@ -53,7 +56,10 @@ fn a_mutant_is_caught_and_the_exit_code_says_so() {
         let output = audit(&["--short", "--mutant", mutant, "--check", check]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(3), "{mutant}: {text}");
-        assert!(text.contains("VIOLATED") && text.contains("broken on purpose"), "{text}");
+        assert!(
+            text.contains("VIOLATED") && text.contains("broken on purpose"),
+            "{text}"
+        );
         assert_eq!(
             stderr(&output),
             "frostpane: 1 of 1 checks found that a claim of this mutant does not hold\n"
@@ -72,7 +78,14 @@ fn no_other_command_takes_a_mutant() {
 #[test]
 fn the_parameters_of_a_deployment_take_the_place_of_the_checks_own() {
     let deployment = [
-        "--epsilon", "0.5", "--delta", "1e-8", "--norm", "l1", "--keys", "open",
+        "--epsilon",
+        "0.5",
+        "--delta",
+        "1e-8",
+        "--norm",
+        "l1",
+        "--keys",
+        "open",
     ];
     let checks = ["--short", "--json", "--check", "all-short-open"];
     let output = audit(&[&checks[..], &deployment].concat());
@@ -87,8 +100,14 @@ fn the_parameters_of_a_deployment_take_the_place_of_the_checks_own() {
 #[test]
 fn what_cannot_be_audited_is_refused_with_advice() {
     for (arguments, message) in [
-        (&["--check", "luck"][..], "there is no check \"luck\", only all-short-open, "),
-        (&["--keys", "open", "--check", "pair"], "no check has these keys and this norm: leave out"),
+        (
+            &["--check", "luck"][..],
+            "there is no check \"luck\", only all-short-open, ",
+        ),
+        (
+            &["--keys", "open", "--check", "pair"],
+            "no check has these keys and this norm: leave out",
+        ),
         (
             &["--keys", "open", "--delta", "0", "--check", "singleton"],
             "singleton is left out: delta is 0, but open keys cannot be released purely",
