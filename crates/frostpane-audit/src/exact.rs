@@ -33,7 +33,13 @@ pub struct Loss {
 /// The largest loss over all short streams and all their neighbours.
 pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss> {
     let mut worst = Loss::default();
-    for (window, slide, entries) in SHAPES {
+    let prefix = prefix(setting, mutant)?;
+    let length = prefix.len() as u64 + u64::from(EVENTS);
+    let alone = SHAPES.map(|shape| (shape, &[][..]));
+    for ((window, slide, entries), prefix) in alone
+        .into_iter()
+        .chain([((length, length, length as u32), &prefix[..])])
+    {
         // The norm by a sketch depends on a seed that is drawn anew for every stream.
         if setting.norm == Norm::L2 && u64::from(entries) < slide {
             continue;
@@ -41,7 +47,7 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
         let window = Window::events(window).slide(slide);
         let audit = Audit::of(setting.builder(KEYS)?.window(window).entries(entries), mutant);
         let insides = (0..SYMBOLS.pow(EVENTS))
-            .map(|stream| inside(&audit, stream))
+            .map(|stream| inside(&audit, prefix, stream))
             .collect::<Result<Vec<_>>>()?;
         let mut known = HashMap::new();
         for (one, other) in neighbours() {
@@ -59,9 +65,16 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
     Ok(worst)
 }
 
+/// Events that bring two of the keys near the threshold.
+fn prefix(setting: &Setting, mutant: Option<Mutant>) -> Result<Vec<u64>> {
+    let near = setting.threshold(KEYS, mutant)?.saturating_sub(2);
+    Ok((0..2 * near).map(|event| event % 2).collect())
+}
+
 /// What a release of a stream would add noise to. A stream is a number whose digits are its events.
-fn inside(audit: &Audit<u64>, stream: usize) -> Result<Inside<u64>> {
+fn inside(audit: &Audit<u64>, prefix: &[u64], stream: usize) -> Result<Inside<u64>> {
     let mut audited = audit.clone().build()?;
+    prefix.iter().try_for_each(|key| audited.update(Some(*key)))?;
     for event in 0..EVENTS {
         let symbol = digit(stream, event) as u64;
         audited.update((symbol < KEYS).then_some(symbol))?;
