@@ -7,7 +7,7 @@ use frostpane_audit::{Audit, Finding, Verdict};
 use serde::Serialize;
 
 use crate::screen::Screen;
-use crate::text::{cut, write_wrapped};
+use crate::text::write_wrapped;
 
 const NOTE: &str = "evidence, not proof: a claim that stood may fail on other streams";
 
@@ -25,6 +25,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
+const VIOLATED: &str = "VIOLATED";
 const HEADINGS: [&str; 6] = [
     "check",
     "epsilon",
@@ -120,25 +121,24 @@ fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> 
     };
     let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     for row in &rows {
-        let line = format!(
-            "  {:<w0$}  {:>w1$}  {:>w2$}  {:>w3$}  {:<w4$}  {}",
+        let numbers = format!(
+            "  {:<w0$}  {:>w1$}  {:>w2$}  {:>w3$}  {:<w4$}  ",
             row[0],
             row[1],
             row[2],
             row[3],
             row[4],
-            row[5],
             w0 = widths[0],
             w1 = widths[1],
             w2 = widths[2],
             w3 = widths[3],
             w4 = widths[4],
         );
-        let style = match row[4] == "VIOLATED" {
+        let style = match row[4] == VIOLATED {
             true => screen.styles.warning,
             false => Style::new(),
         };
-        writeln!(out, "{style}{}{style:#}", cut(&line, screen.width))?;
+        write_wrapped(out, &numbers, &row[5], screen.width, style)?;
     }
     Ok(())
 }
@@ -151,7 +151,7 @@ fn cells(finding: &Finding) -> [String; 6] {
     [
         finding.check.to_owned(),
         finding.epsilon.to_string(),
-        finding.delta.to_string(),
+        delta(finding.delta),
         if finding.exact {
             format!("= {bound}")
         } else {
@@ -159,8 +159,16 @@ fn cells(finding: &Finding) -> [String; 6] {
         },
         match finding.verdict {
             Verdict::Stood => "stood".to_owned(),
-            Verdict::Violated => "VIOLATED".to_owned(),
+            Verdict::Violated => VIOLATED.to_owned(),
         },
         finding.tests.to_owned(),
     ]
+}
+
+/// Small ones as people write them.
+fn delta(delta: f64) -> String {
+    match delta {
+        small if small > 0.0 && small < 1e-3 => format!("{small:e}"),
+        delta => delta.to_string(),
+    }
 }
