@@ -287,10 +287,12 @@ impl<K: Key> Builder<K> {
             policy: Policy::Uniform,
             ..self
         };
+        let grid = builder.window.grid(Policy::Uniform)?;
+        builder.window.check_whole(&grid)?;
         let plan = builder.plan()?;
         let terms = builder.terms(&plan, OsEntropy::new().word()?)?;
-        let grid = builder.window.grid(Policy::Uniform)?;
-        Continual::new(builder.window, grid, terms, builder.horizon)
+        let memory = plan.memory.total();
+        Continual::new(builder.window, grid, terms, builder.horizon, memory)
     }
 
     fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {

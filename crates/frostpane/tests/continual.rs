@@ -367,6 +367,67 @@ fn all_statements_of_all_releases_hold_together() {
     );
 }
 
+/// Where a window has so many panes that they are grouped: the noise of every release is as large as it says, and no larger
+/// than panes alone would have.
+#[test]
+fn the_noise_of_many_panes_is_as_stated() {
+    let (panes, keys) = (400, 2_000_u64);
+    let window = Window::events(panes * 50).slide(50);
+    let mut continual = declared(keys, 1).alpha(1e-6).window(window).continual().unwrap();
+    let mut checked = 0;
+    for _ in 0..3 * panes * 50 {
+        for release in continual.update(keys - 1).unwrap() {
+            let made = release.continual.as_ref().unwrap();
+            assert!(
+                made.levels == 2 && made.nodes < 50 && made.panes == panes,
+                "{made:?}"
+            );
+            // Half of the noise is negative, and not listed.
+            let squares = release.heavy.iter().filter(|heavy| heavy.key < keys - 1);
+            let half: f64 = squares.map(|heavy| (heavy.count as f64).powi(2)).sum();
+            let deviation = (2.0 * half / keys as f64).sqrt();
+            assert!(deviation < 1.2 * made.deviation, "{deviation} against {made:?}");
+            let full = release.window.events == panes * 50;
+            assert!(
+                !full || deviation > 0.5 * made.deviation,
+                "{deviation} against {made:?}"
+            );
+            checked += u64::from(full);
+            let panes_alone = (panes as f64 * 8.0).sqrt();
+            assert!(made.deviation < 0.7 * panes_alone);
+        }
+    }
+    assert_eq!(checked, 2 * panes + 1);
+}
+
+/// Whatever comes, it takes no more than it says, by its own reckoning.
+#[test]
+fn memory_is_bounded_as_stated() {
+    for keys in [Keys::open(), Keys::range(0..u64::MAX >> 41).unwrap()] {
+        let mut continual = HeavyHitters::<u64>::builder(keys)
+            .norm(Norm::L2)
+            .alpha(0.05)
+            .memory(8 << 20)
+            .window(Window::events(1 << 20))
+            .continual()
+            .unwrap();
+        let mut most = 0;
+        for event in 0..2_u64 << 20 {
+            let key = event.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 41;
+            let due = |continual: &Continual<u64>| {
+                most = most.max(continual.bytes());
+                Ok(())
+            };
+            continual.push(Some(key), due).unwrap();
+        }
+        let stated = continual.release().unwrap().continual.unwrap().memory;
+        assert!(
+            stated <= 8 << 20 && most <= stated && most > stated / 8,
+            "{most} of {stated}"
+        );
+    }
+}
+
 /// By the clock: a pane without events has its release, a released pane never changes, and late events are dropped.
 #[test]
 fn by_the_clock_every_pane_has_its_release() {

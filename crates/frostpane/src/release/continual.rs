@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::noise::node_key::{KeyedEntropy, Purpose};
 use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
-use crate::noise::{DiscreteLaplace, Epsilon, Inversion, NodeKey, NoiseSum};
+use crate::noise::{DiscreteLaplace, Epsilon, Inversion, NodeKey, Nodes, NoiseSum, Tree, WindowNodes};
 use crate::pane::Pane;
+use crate::release::alternatives::Alternatives;
 use crate::release::guarantee::{Guarantee, Reach};
 use crate::release::norm::{Norm, NormEstimate, three_quarters};
 use crate::release::one_shot::{Asked, Coverage, Edge, Estimator, Findings, Release, measure_norm};
@@ -26,18 +27,23 @@ const PARTS: u64 = 4;
 /// How a list that is released at every slide is made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Continuity {
-    /// How many panes the window has: each key's noise is the sum of as many values.
+    /// How many panes the window has.
     pub panes: u64,
+    /// In how many nodes, each with noise of its own, a pane is: itself, the group that it is in, and so on.
+    pub levels: u32,
+    /// The most noise values that a count of a window has in it.
+    pub nodes: u64,
     /// The scale of each of them.
     pub scale: f64,
+    /// The standard deviation of their sum.
+    pub deviation: f64,
     /// Over how many releases the statements hold together.
     pub horizon: u64,
-    /// Why noise is drawn once for each pane and key.
-    pub reason: &'static str,
+    /// The most memory that it takes, in bytes.
+    pub memory: u64,
+    /// What the other ways to do it would have come to.
+    pub reason: String,
 }
-
-const REASON: &str = "one noise value a pane and key, the same in every window: an event is in one pane, so the whole \
-     sequence costs epsilon once; a tree over these panes, or fresh noise for each window under composition, would need more noise";
 
 /// What all releases of a sequence have in common.
 pub(crate) struct Sequence<K: Key> {
@@ -46,7 +52,8 @@ pub(crate) struct Sequence<K: Key> {
     /// That of the whole sequence.
     confidence: f64,
     panes: u64,
-    horizon: u64,
+    tree: Tree,
+    continuity: Continuity,
     sampler: Inversion,
     sum: NoiseSum,
     floor: u64,
@@ -55,16 +62,25 @@ pub(crate) struct Sequence<K: Key> {
 }
 
 impl<K: Key> Sequence<K> {
-    /// A sequence of windows of so many panes, each of at most so many events if that is known.
-    pub fn new(terms: Terms<K>, panes: u64, longest_pane: Option<u64>, horizon: u64) -> Result<Self> {
+    /// A sequence of windows of so many panes, each of at most so many events if that is known, in so much
+    /// memory.
+    pub fn new(
+        terms: Terms<K>,
+        panes: u64,
+        longest_pane: Option<u64>,
+        horizon: u64,
+        memory: u64,
+    ) -> Result<Self> {
         let confidence = terms.confidence;
         // Each release has its share of the chance of an untrue statement.
         let terms = Terms {
             confidence: 1.0 - (1.0 - confidence) / horizon as f64,
             ..terms
         };
-        let law = DiscreteLaplace::new(2, counts_epsilon(&terms));
-        let sum = NoiseSum::new(law, panes);
+        let tree = Tree::for_window(panes);
+        let nodes = tree.most_nodes(panes);
+        let law = DiscreteLaplace::new(2 * tree.levels(), counts_epsilon(&terms));
+        let sum = NoiseSum::new(law, nodes);
         let (floor, lift) = match &terms.keys {
             Keys::Open => {
                 let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
@@ -84,12 +100,24 @@ impl<K: Key> Sequence<K> {
                 (sum.reach(chance).max(1), None)
             }
         };
+        let deviation = sum.variance().sqrt();
         Ok(Self {
             sampler: Inversion::new(law),
+            continuity: Continuity {
+                panes,
+                levels: tree.levels(),
+                nodes,
+                scale: law.scale(),
+                deviation,
+                horizon,
+                memory,
+                reason: Alternatives::new(panes, counts_epsilon(&terms), terms.delta)
+                    .compare(tree, deviation),
+            },
             terms,
             confidence,
             panes,
-            horizon,
+            tree,
             sum,
             floor,
             lift,
@@ -100,31 +128,38 @@ impl<K: Key> Sequence<K> {
         &self.terms
     }
 
-    /// The release of a window, given its panes and all its nodes, the oldest first: the same whenever it is
-    /// asked for.
+    /// Of each noise value.
+    #[cfg(test)]
+    pub fn scale(&self) -> f64 {
+        self.continuity.scale
+    }
+
+    /// For the secrets of the nodes.
+    pub fn nodes(&self) -> Nodes {
+        Nodes::new(self.tree, self.panes)
+    }
+
+    /// The release of a window, given its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
         panes: &[Cow<'_, Pane<K>>],
-        nodes: &[&NodeKey],
+        nodes: &WindowNodes<'_>,
         coverage: Coverage,
         asked_from: Option<Edge>,
     ) -> Result<Release<K>> {
-        let Some(latest) = nodes.last() else {
-            return Err(Error::window("no pane has ended so far: wait for the first"));
-        };
         let events = coverage.events;
         let norm = measure_norm(
             &self.terms,
             panes,
             events,
             self.norm_epsilon(),
-            &mut latest.entropy(Purpose::Norm),
+            &mut nodes.latest.entropy(Purpose::Norm),
         )?;
         let guarantee = self.guarantee(panes, norm, events);
         let noisy = match &self.terms.keys {
-            Keys::Open => self.select_open(panes, nodes, guarantee.threshold)?,
+            Keys::Open => self.select_open(panes, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
-                self.select_declared(universe.as_ref(), panes, nodes, guarantee.threshold)?
+                self.select_declared(universe.as_ref(), panes, &nodes.cover, guarantee.threshold)?
             }
         };
         let findings = Findings {
@@ -141,12 +176,7 @@ impl<K: Key> Sequence<K> {
         };
         Ok(Release {
             confidence: self.confidence,
-            continual: Some(Continuity {
-                panes: self.panes,
-                scale: self.sum.law().scale(),
-                horizon: self.horizon,
-                reason: REASON,
-            }),
+            continual: Some(self.continuity.clone()),
             ..findings.publish(&self.terms, noisy)
         })
     }
