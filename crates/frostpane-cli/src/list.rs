@@ -135,6 +135,7 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
                 header: args.header,
                 format: args.format,
                 skip_bad_lines: args.skip_bad_lines,
+                live: false,
             });
         }
     };

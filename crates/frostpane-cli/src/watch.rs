@@ -9,7 +9,7 @@ use frostpane::{Continual, Keys, Release};
 
 use crate::args::WatchArgs;
 use crate::failure::{Failure, Result};
-use crate::input::{Event, Source};
+use crate::input::{Event, Selection, Source};
 use crate::list::{TextKey, lines_of, selection};
 use crate::report::{self, Total};
 use crate::request::AnyKeys;
@@ -39,7 +39,11 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
             windows.len()
         )));
     };
-    let mut source = Source::new(&args.input.files, selection(&args.input, window.extent)?)?;
+    let selection = Selection {
+        live: true,
+        ..selection(&args.input, window.extent)?
+    };
+    let mut source = Source::new(&args.input.files, selection)?;
     let (builder, _) = args.request.builder(keys)?;
     let mut continual = builder.horizon(args.horizon).continual()?;
     let by_clock = args.request.by_clock();
@@ -121,8 +125,10 @@ impl Shown {
     }
 }
 
-/// A page has no more releases than this, and is not written more often.
-const RELEASES_OF_A_PAGE: usize = 100;
+/// A page looks back over so many releases and shows some of them, evenly spaced.
+const LOOKS_BACK: usize = 96;
+const SHOWN: usize = 16;
+/// It is not written more often.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The page of the latest releases.
@@ -144,7 +150,7 @@ impl<K: TextKey> Page<K> {
     }
 
     fn add(&mut self, release: Release<K>) -> Result<()> {
-        if self.releases.len() == RELEASES_OF_A_PAGE {
+        if self.releases.len() == LOOKS_BACK {
             self.releases.pop_front();
         }
         self.releases.push_back(release);
@@ -156,15 +162,17 @@ impl<K: TextKey> Page<K> {
 
     /// All releases together cost what each of them says.
     fn save(&mut self) -> Result<()> {
-        let releases = self.releases.make_contiguous();
-        let Some(last) = releases.last() else {
+        let Some(last) = self.releases.back() else {
             return Ok(());
         };
+        let every = self.releases.len().div_ceil(SHOWN);
+        let mut shown: Vec<Release<K>> = self.releases.iter().rev().step_by(every).cloned().collect();
+        shown.reverse();
         let total = Total {
             epsilon: last.epsilon,
             delta: last.delta,
         };
-        report::save(&self.file, releases, std::slice::from_ref(&self.window), total)?;
+        report::save(&self.file, &shown, std::slice::from_ref(&self.window), total)?;
         self.saved = Some(Instant::now());
         Ok(())
     }

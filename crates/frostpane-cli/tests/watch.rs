@@ -21,7 +21,7 @@ fn releases(text: &str) -> Vec<Value> {
 
 #[test]
 fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
-    let args = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
+    let args = ["watch", "--norm", "l1", "--alpha", "0.2", "--window", "3200"];
     let out = stdout(&frostpane(&args, lines(10_050).as_bytes()));
     let releases = releases(&out);
     assert_eq!(releases.len(), 100);
