@@ -4,7 +4,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, Write};
 
-use common::{command, frostpane, heavy, stderr, stdout};
+use common::{browser, command, frostpane, heavy, stderr, stdout};
 use serde_json::Value;
 
 fn lines(events: u32) -> String {
@@ -63,6 +63,26 @@ fn a_page_shows_how_ranks_went() {
     assert!(
         page.contains(&count.to_string()) || page.contains(&format!("{},{:03}", count / 1000, count % 1000))
     );
+}
+
+/// In a real browser: the ranks and counts are those of the JSON, and a hostile key is text.
+#[test]
+fn a_browser_shows_what_was_released() {
+    let file = common::temporary("watched-hostile.html", b"");
+    let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "6400"];
+    let args = [&options[..], &["--report", file.to_str().unwrap()]].concat();
+    let hostile = "<script>alert(1)</script>";
+    // One rises while the other falls.
+    let key = |i: u32| if i * 7 % 12_800 < i { hostile } else { "elm" };
+    let events: String = (0..12_800).map(|i| format!("{}\n", key(i))).collect();
+    let released = releases(&stdout(&frostpane(&args, events.as_bytes())));
+    let page = std::fs::read_to_string(file).unwrap();
+    let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
+    let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!((released.len(), shown.len()), (64, 16));
+    assert!(shown.iter().all(|release| released.contains(release)));
+    assert_eq!(shown.last(), released.last());
+    assert_eq!(browser::faults(&page, "watched"), Vec::<String>::new());
 }
 
 #[test]
