@@ -341,6 +341,7 @@ fn passing_keys_over_cannot_be_seen() {
         .norm(Norm::L1)
         .alpha(0.065)
         .delta(1e-4)
+        .horizon(1)
         .window(Window::events(events).slide(events))
         .continual()
         .unwrap();

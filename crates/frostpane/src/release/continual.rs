@@ -85,7 +85,8 @@ impl<K: Key> Sequence<K> {
             Keys::Open => {
                 let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
                 let live = (2 * panes - 1).saturating_mul(entries);
-                let lift = sum.reach(terms.delta / 2.0 / ((live as f64 + 1.0) * panes as f64));
+                let windows = panes.max(horizon);
+                let lift = sum.reach(terms.delta / 2.0 / ((live as f64 + 1.0) * windows as f64));
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
