@@ -21,7 +21,7 @@ use crate::{csv, report, table, warnings};
 /// So many rows leave the guarantee in sight.
 const ROWS_ON_A_TERMINAL: usize = 25;
 
-const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
+pub const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match args.request.keys(lines_of)? {

@@ -4,9 +4,10 @@ use crate::continual::Continual;
 use crate::error::{Error, Result};
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
-use crate::noise::{Entropy, Epsilon, OsEntropy};
+use crate::noise::{Entropy, Epsilon, OsEntropy, WindowNoise};
 use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
+use crate::release::continual::counts_epsilon;
 use crate::release::terms::{Terms, boundaries_epsilon};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
@@ -289,10 +290,18 @@ impl<K: Key> Builder<K> {
         };
         let grid = builder.window.grid(Policy::Uniform)?;
         builder.window.check_whole(&grid)?;
+        builder.checked()?;
+        let epsilon = counts_epsilon(builder.norm, Epsilon::new(builder.epsilon)?);
+        let noise = WindowNoise::new((grid.length / grid.slide) as u64, epsilon, builder.memory / 2)?;
+        let tables = noise.bytes();
+        let builder = Self {
+            memory: builder.memory - tables,
+            ..builder
+        };
         let plan = builder.plan()?;
         let terms = builder.terms(&plan, OsEntropy::new().word()?)?;
-        let memory = plan.memory.total();
-        Continual::new(builder.window, grid, terms, builder.horizon, memory)
+        let memory = plan.memory.total() + tables;
+        Continual::new(builder.window, grid, terms, noise, builder.horizon, memory)
     }
 
     fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {

@@ -1,15 +1,18 @@
 //! The door to a list that is released again at every slide.
 
 use crate::error::{Error, Result};
-use crate::hitters::{counted, instant};
+use crate::hitters::{counted, instant, within_calendar};
 use crate::key::Key;
-use crate::noise::Nodes;
+use crate::noise::{Nodes, WindowNoise};
 use crate::release::continual::Sequence;
 use crate::release::one_shot::{Coverage, Edge, Release};
 use crate::release::terms::Terms;
 use crate::timeline::uniform::Uniform;
 use crate::timeline::window::Grid;
 use crate::timeline::{Timeline, Window};
+
+/// One release for each of them is due at once.
+const MOST_SLIDES_AT_ONCE: i64 = 1_000_000;
 
 /// The heavy hitters of a sliding window, released at the end of every pane, for ever, at one epsilon.
 ///
@@ -51,18 +54,19 @@ impl<K: Key> Continual<K> {
         window: Window,
         grid: Grid,
         terms: Terms<K>,
+        noise: WindowNoise,
         horizon: u64,
         memory: u64,
     ) -> Result<Self> {
         let panes = grid.length / grid.slide;
         let longest_pane = matches!(window, Window::Events(_)).then_some(grid.slide as u64);
-        // Panes wait for late events and must outlive them.
+        // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
         let kept = Grid {
-            length: grid.length + grid.lateness,
+            length: grid.length + grid.lateness + 1,
             ..grid
         };
         let shape = terms.shape;
-        let sequence = Sequence::new(terms, panes as u64, longest_pane, horizon, memory)?;
+        let sequence = Sequence::new(terms, noise, panes as u64, longest_pane, horizon, memory)?;
         Ok(Self {
             timeline: Timeline::new(kept, shape, Box::new(Uniform), None),
             nodes: sequence.nodes(),
@@ -103,6 +107,7 @@ impl<K: Key> Continual<K> {
         if self.open.is_none() {
             return Ok(Vec::new());
         }
+        self.check_time(time)?;
         self.now = self.now.max(time);
         collect(|due| self.complete(self.now, due))
     }
@@ -138,7 +143,7 @@ impl<K: Key> Continual<K> {
         self.without_key
     }
 
-    /// About how much memory the window takes, in bytes.
+    /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
     pub fn bytes(&self) -> u64 {
         self.timeline.bytes() + self.nodes.bytes()
     }
@@ -173,6 +178,7 @@ impl<K: Key> Continual<K> {
         due: impl FnMut(&Self) -> Result<()>,
     ) -> Result<()> {
         self.by_clock()?;
+        self.check_time(time)?;
         self.begin(time);
         self.now = self.now.max(time);
         // What is due by then is released first, before its panes are forgotten.
@@ -195,6 +201,19 @@ impl<K: Key> Continual<K> {
             Window::Events(_) => Err(Error::window(
                 "this window goes by the number of events: give the event without a time, with update",
             )),
+        }
+    }
+
+    /// That a time is one, and not so far on that slides without events would never come to an end.
+    fn check_time(&self, time: i64) -> Result<()> {
+        within_calendar(time)?;
+        let ahead = |open: i64| time.div_euclid(self.grid.slide) - open;
+        match self.open.map(ahead) {
+            Some(slides) if slides > MOST_SLIDES_AT_ONCE => Err(Error::window(format!(
+                "the time {time} is {slides} slides after the one before, but can be at most {MOST_SLIDES_AT_ONCE}: leave the \
+                 event out if the time is wrong, or slide by more"
+            ))),
+            _ => Ok(()),
         }
     }
 

@@ -203,6 +203,64 @@ fn reading_a_thousand_times_reads_the_same() {
     }
 }
 
+/// Events that come after a release, up to the last moment before the next one is due, change nothing in it: the same noise
+/// over fewer events would give the others away.
+#[test]
+fn a_release_stays_the_same_until_the_next_one() {
+    let window = Window::clock(Duration::from_secs(20))
+        .slide(Duration::from_secs(10))
+        .lateness(Duration::from_secs(5));
+    let mut continual = declared(10, 1).epsilon(0.1).window(window).continual().unwrap();
+    for second in [1, 12, 21] {
+        (0..1_000).for_each(|_| drop(continual.update_at(second * SECOND, 1).unwrap()));
+    }
+    assert_eq!(continual.advance_to(25 * SECOND).unwrap().len(), 1);
+    let release = continual.release().unwrap();
+    for time in [25 * SECOND, 22 * SECOND, 31 * SECOND, 35 * SECOND - 1] {
+        assert!(continual.update_at(time, 1).unwrap().is_empty());
+        assert_eq!(continual.release().unwrap(), release, "after an event at {time}");
+    }
+    let mut by_count = declared(10, 1)
+        .window(Window::events(4).slide(1))
+        .continual()
+        .unwrap();
+    for event in 1..20_u64 {
+        let releases = by_count.update(event % 3).unwrap();
+        assert_eq!(releases[0].window.events, event.min(4));
+        assert_eq!(by_count.release().unwrap(), releases[0]);
+    }
+}
+
+/// A stream that reacts: 5,000 keys show their noise, and the one with the lowest gets just so many events that it must be
+/// listed. All statements hold all the same.
+#[test]
+fn statements_hold_for_a_key_with_the_lowest_noise() {
+    let runs = 100;
+    let mut untrue = 0;
+    for _ in 0..runs {
+        let mut continual = HeavyHitters::<u64>::builder(Keys::open())
+            .norm(Norm::L1)
+            .alpha(1e-6)
+            .horizon(3)
+            .window(Window::clock(Duration::from_secs(2)).slide(Duration::from_secs(1)))
+            .entries(400_000)
+            .continual()
+            .unwrap();
+        for key in 0..5_000 {
+            (0..80).for_each(|_| drop(continual.update_at(0, key).unwrap()));
+        }
+        let shown = continual.advance_to(2 * SECOND).unwrap().pop().unwrap();
+        let target = shown.heavy.last().unwrap().key;
+        (0..shown.complete_above).for_each(|_| drop(continual.update_at(2 * SECOND, target).unwrap()));
+        let release = continual.advance_to(3 * SECOND).unwrap().pop().unwrap();
+        assert_eq!(release.complete_above, shown.complete_above);
+        let truth = HashMap::from([(target, shown.complete_above)]);
+        untrue += u64::from(!statements_true(&release, &truth));
+    }
+    let limit = most_failures(runs, 0.05, 1e-7);
+    assert!(untrue <= limit, "{untrue} of {runs}, {limit} allowed");
+}
+
 /// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise: windows of one
 /// pane show the noise-free vector of all nodes, which moves by 1 up and 1 down.
 #[test]
@@ -527,6 +585,43 @@ fn wrong_requests_say_what_to_do() {
             .unwrap_err()
             .to_string()
             .contains("wait for the first")
+    );
+    let mut by_clock = declared(5, 1)
+        .window(Window::clock(Duration::from_secs(60)))
+        .continual()
+        .unwrap();
+    assert!(by_clock.update_at(0, 1).unwrap().is_empty());
+    for (time, advice) in [
+        (i64::MAX, "lies outside the calendar"),
+        (
+            200_000_000_000 * SECOND,
+            "leave the event out if the time is wrong",
+        ),
+    ] {
+        for error in [
+            by_clock.update_at(time, 1).unwrap_err(),
+            by_clock.advance_to(time).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains(advice), "{error}");
+        }
+    }
+    let small = HeavyHitters::<u64>::builder(Keys::open())
+        .delta(1e-60)
+        .continual();
+    assert!(
+        small
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("take 1e-30 or more, or declare the keys")
+    );
+    let uneven = declared(5, 1).window(Window::events(100).slide(30)).continual();
+    assert!(
+        uneven
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("make it 120 events, or leave the slide out")
     );
     assert!(declared(5, 100).horizon(0).continual().is_err());
 }

@@ -26,6 +26,7 @@ pub mod secret;
 pub mod sum;
 pub mod threshold;
 pub mod tree;
+pub mod window_noise;
 
 pub use above_threshold::{AboveThreshold, Answer};
 pub use discrete_laplace::DiscreteLaplace;
@@ -39,3 +40,4 @@ pub use secret::Secret;
 pub use sum::NoiseSum;
 pub use threshold::Threshold;
 pub use tree::Tree;
+pub use window_noise::WindowNoise;

@@ -1,6 +1,6 @@
 //! What other ways to release a list at every slide would cost in noise.
 
-use crate::noise::{DiscreteLaplace, Epsilon, NoiseSum, Tree};
+use crate::noise::{DiscreteLaplace, Epsilon, Tree};
 
 /// The standard deviation of a count's noise in each window, with noise drawn afresh for each: an event is in as many
 /// windows as a window has panes, and moves two counts by 1 in each.
@@ -26,9 +26,7 @@ impl Alternatives {
             concentrated: concentrated(panes as f64, epsilon.as_f64(), log),
         });
         Self {
-            basic: NoiseSum::new(DiscreteLaplace::new(2, epsilon.share(1, panes)), 1)
-                .variance()
-                .sqrt(),
+            basic: DiscreteLaplace::new(2, epsilon.share(1, panes)).variance().sqrt(),
             with_delta,
         }
     }
@@ -82,6 +80,7 @@ fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::WindowNoise;
 
     /// Noise drawn once is never worse, wherever delta is small enough to mean anything.
     #[test]
@@ -89,9 +88,7 @@ mod tests {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
             for epsilon in [0.1, 1.0, 4.0] {
                 let epsilon = Epsilon::new(epsilon).unwrap();
-                let tree = Tree::for_window(panes);
-                let law = DiscreteLaplace::new(2 * tree.levels(), epsilon);
-                let ours = NoiseSum::new(law, tree.most_nodes(panes)).variance().sqrt();
+                let ours = WindowNoise::new(panes, epsilon, u64::MAX).unwrap().deviation();
                 for delta in [0.0, 1e-12, 1e-6, 0.25] {
                     let others = Alternatives::new(panes, epsilon, delta);
                     assert!(ours <= others.basic * 1.000_001, "{panes} {epsilon:?}");

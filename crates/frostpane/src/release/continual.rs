@@ -7,8 +7,9 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::noise::node_key::{KeyedEntropy, Purpose};
+use crate::noise::sum::LEAST_CHANCE;
 use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
-use crate::noise::{DiscreteLaplace, Epsilon, Inversion, NodeKey, Nodes, NoiseSum, Tree, WindowNodes};
+use crate::noise::{Epsilon, NodeKey, Nodes, NoiseSum, WindowNodes, WindowNoise};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::guarantee::{Guarantee, Reach};
@@ -52,10 +53,10 @@ pub(crate) struct Sequence<K: Key> {
     /// That of the whole sequence.
     confidence: f64,
     panes: u64,
-    tree: Tree,
     continuity: Continuity,
-    sampler: Inversion,
-    sum: NoiseSum,
+    noise: WindowNoise,
+    /// At most so many keys have noise that matters to a window and that earlier releases may have shown.
+    live: u64,
     floor: u64,
     /// For open keys: noise never lifts a count by this much, but for a part of delta.
     lift: Option<u64>,
@@ -66,6 +67,7 @@ impl<K: Key> Sequence<K> {
     /// memory.
     pub fn new(
         terms: Terms<K>,
+        noise: WindowNoise,
         panes: u64,
         longest_pane: Option<u64>,
         horizon: u64,
@@ -77,16 +79,14 @@ impl<K: Key> Sequence<K> {
             confidence: 1.0 - (1.0 - confidence) / horizon as f64,
             ..terms
         };
-        let tree = Tree::for_window(panes);
-        let nodes = tree.most_nodes(panes);
-        let law = DiscreteLaplace::new(2 * tree.levels(), counts_epsilon(&terms));
-        let sum = NoiseSum::new(law, nodes);
+        let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
+        let live = match &terms.keys {
+            Keys::Open => (2 * panes - 1).saturating_mul(entries),
+            Keys::Declared(universe) => universe.size(),
+        };
         let (floor, lift) = match &terms.keys {
             Keys::Open => {
-                let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
-                let live = (2 * panes - 1).saturating_mul(entries);
-                let windows = panes.max(horizon);
-                let lift = sum.reach(terms.delta / 2.0 / ((live as f64 + 1.0) * windows as f64));
+                let lift = lift(&noise.sum, terms.delta, live, panes.max(horizon))?;
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
@@ -98,28 +98,26 @@ impl<K: Key> Sequence<K> {
             }
             Keys::Declared(universe) => {
                 let chance = MOST_EXPECTED_FROM_NOISE as f64 / universe.size() as f64;
-                (sum.reach(chance).max(1), None)
+                (noise.sum.reach(chance).max(1), None)
             }
         };
-        let deviation = sum.variance().sqrt();
+        let alternatives = Alternatives::new(panes, counts_epsilon(terms.norm, terms.epsilon), terms.delta);
         Ok(Self {
-            sampler: Inversion::new(law),
             continuity: Continuity {
                 panes,
-                levels: tree.levels(),
-                nodes,
-                scale: law.scale(),
-                deviation,
+                levels: noise.tree.levels(),
+                nodes: noise.sum.terms(),
+                scale: noise.sum.law().scale(),
+                deviation: noise.deviation(),
                 horizon,
                 memory,
-                reason: Alternatives::new(panes, counts_epsilon(&terms), terms.delta)
-                    .compare(tree, deviation),
+                reason: alternatives.compare(noise.tree, noise.deviation()),
             },
             terms,
             confidence,
             panes,
-            tree,
-            sum,
+            noise,
+            live,
             floor,
             lift,
         })
@@ -137,7 +135,7 @@ impl<K: Key> Sequence<K> {
 
     /// For the secrets of the nodes.
     pub fn nodes(&self) -> Nodes {
-        Nodes::new(self.tree, self.panes)
+        Nodes::new(self.noise.tree, self.panes)
     }
 
     /// The release of a window, given its panes and its nodes: the same whenever it is asked for.
@@ -156,7 +154,7 @@ impl<K: Key> Sequence<K> {
             self.norm_epsilon(),
             &mut nodes.latest.entropy(Purpose::Norm),
         )?;
-        let guarantee = self.guarantee(panes, norm, events);
+        let guarantee = self.guarantee(panes, norm);
         let noisy = match &self.terms.keys {
             Keys::Open => self.select_open(panes, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
@@ -187,16 +185,13 @@ impl<K: Key> Sequence<K> {
         self.terms.epsilon.share(NORM_PARTS, PARTS * self.panes)
     }
 
-    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate, events: u64) -> Guarantee {
+    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
         let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
         let threshold = self.floor.max(three_quarters(self.terms.alpha, norm.value));
-        let keys = self
-            .terms
-            .keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
+        // A stream that reacts could bring any key whose noise has shown, so all of them count.
         let half = self.terms.counts_failure() / 2.0;
-        let noise = self.sum.quantile(keys, half);
-        let frequent = (events / (threshold + cut)).min(keys).max(1);
-        let shortfall = self.sum.reach(half / frequent as f64).saturating_sub(1);
+        let noise = self.noise.sum.quantile(self.live, half);
+        let shortfall = self.noise.sum.reach(half / self.live as f64).saturating_sub(1);
         Guarantee {
             alpha: self.terms.alpha,
             cut,
@@ -227,7 +222,7 @@ impl<K: Key> Sequence<K> {
                 K::pack(*key, &mut encoding);
                 let mut noisy = *count as i64;
                 for node in nodes {
-                    noisy += node.noise(&encoding, &self.sampler)?;
+                    noisy += node.noise(&encoding, &self.noise.sampler)?;
                 }
                 if noisy >= threshold as i64 {
                     passed.push((K::owned(*key), noisy as u64));
@@ -264,7 +259,7 @@ impl<K: Key> Sequence<K> {
                 .map_or(0, |(_, count)| count);
             let mut noisy = count as i64;
             for stream in &mut streams {
-                noisy += self.sampler.sample(stream)?;
+                noisy += self.noise.sampler.sample(stream)?;
             }
             if noisy >= threshold as i64 {
                 passed.push((universe.key(rank), noisy as u64));
@@ -274,9 +269,21 @@ impl<K: Key> Sequence<K> {
     }
 }
 
-fn counts_epsilon<K: Key>(terms: &Terms<K>) -> Epsilon {
-    match terms.norm {
-        Norm::L1 => terms.epsilon,
-        Norm::L2 => terms.epsilon.share(PARTS - NORM_PARTS, PARTS),
+/// What the counts may spend.
+pub(crate) fn counts_epsilon(norm: Norm, epsilon: Epsilon) -> Epsilon {
+    match norm {
+        Norm::L1 => epsilon,
+        Norm::L2 => epsilon.share(PARTS - NORM_PARTS, PARTS),
     }
+}
+
+/// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
+fn lift(sum: &NoiseSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
+    let chance = delta / 2.0 / ((live as f64 + 1.0) * windows as f64);
+    if chance < LEAST_CHANCE {
+        return Err(Error::parameter(format!(
+            "delta is {delta:e}, which is too small to be reckoned with at every slide: take 1e-30 or more, or declare the keys"
+        )));
+    }
+    Ok(sum.reach(chance))
 }
