@@ -102,10 +102,14 @@ pub fn together<K: Key>(lists: usize, release: &Release<K>) -> String {
 
 /// How sure the statements are.
 pub fn sure<K: Key>(release: &Release<K>) -> String {
-    format!(
-        "With {} % confidence, all of this holds at once:",
-        percent(release.confidence)
-    )
+    let confidence = percent(release.confidence);
+    match &release.continual {
+        None => format!("With {confidence} % confidence, all of this holds at once:"),
+        Some(continual) => format!(
+            "With {confidence} % confidence, all of this holds at once, for {} releases together:",
+            grouped(continual.horizon)
+        ),
+    }
 }
 
 /// What counts were read from, where that is not the usual way.

@@ -21,7 +21,7 @@ use crate::{csv, report, table, warnings};
 /// So many rows leave the guarantee in sight.
 const ROWS_ON_A_TERMINAL: usize = 25;
 
-const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
+pub const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match args.request.keys(lines_of)? {
@@ -135,6 +135,7 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
                 header: args.header,
                 format: args.format,
                 skip_bad_lines: args.skip_bad_lines,
+                live: false,
             });
         }
     };

@@ -36,6 +36,14 @@ impl Progress {
         }
     }
 
+    /// Keeps still if something else is drawn on the terminal.
+    pub fn unless(self, drawn_over: bool) -> Self {
+        Self {
+            shown: self.shown && !drawn_over,
+            ..self
+        }
+    }
+
     /// One event more; so many bytes have been read by now.
     #[inline]
     pub fn step(&mut self, bytes_read: u64) {

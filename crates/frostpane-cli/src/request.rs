@@ -47,7 +47,7 @@ pub struct RequestArgs {
 
     /// The step by which the window slides; it begins at a multiple of that, so it may be up to one step
     /// shorter than asked for [default: a 64th of the window, by time a 60th; of several windows, of the
-    /// shortest, or less]
+    /// shortest, or less; watch: a 32nd, and the window is rounded up to whole steps]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub slide: Option<Extent>,
 

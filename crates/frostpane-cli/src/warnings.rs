@@ -46,6 +46,12 @@ pub fn about<K: Key>(args: &RequestArgs, releases: &[(Asked, Release<K>)]) -> Ve
     total.into_iter().chain(each).collect()
 }
 
+/// Those about a list that is released at every slide.
+pub fn about_sequence<K: Key>(release: &Release<K>) -> Vec<String> {
+    let of_delta = delta(release.delta, release.window.events);
+    epsilon(release.epsilon).into_iter().chain(of_delta).collect()
+}
+
 fn about_one<K: Key>(args: &RequestArgs, asked: &Asked, release: &Release<K>) -> Vec<String> {
     let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
     [

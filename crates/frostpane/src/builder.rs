@@ -5,9 +5,10 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
-use crate::noise::{Entropy, Epsilon, OsEntropy};
+use crate::noise::{Entropy, Epsilon, OsEntropy, WindowNoise};
 use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
+use crate::release::continual::counts_epsilon;
 use crate::release::terms::{Terms, boundaries_epsilon, drawn};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
@@ -296,10 +297,20 @@ impl<K: Key> Builder<K> {
             policy: Policy::Uniform,
             ..self
         };
+        let grid = builder.window.grid(Policy::Uniform)?;
+        builder.window.check_whole(&grid)?;
+        builder.checked()?;
+        let epsilon = counts_epsilon(builder.norm, drawn(Epsilon::new(builder.epsilon)?, builder.fault));
+        let noise = WindowNoise::new((grid.length / grid.slide) as u64, epsilon, builder.memory / 2)?;
+        let tables = noise.bytes();
+        let builder = Self {
+            memory: builder.memory - tables,
+            ..builder
+        };
         let plan = builder.plan()?;
         let terms = builder.terms(&plan, OsEntropy::new().word()?)?;
-        let grid = builder.window.grid(Policy::Uniform)?;
-        Continual::new(builder.window, grid, terms, builder.horizon)
+        let memory = plan.memory.total() + tables;
+        Continual::new(builder.window, grid, terms, noise, builder.horizon, memory)
     }
 
     pub(crate) fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {

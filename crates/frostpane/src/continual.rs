@@ -1,18 +1,19 @@
 //! The door to a list that is released again at every slide.
 
-use std::collections::VecDeque;
-
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::hitters::{counted, instant};
+use crate::hitters::{counted, instant, within_calendar};
 use crate::key::Key;
-use crate::noise::{NodeKey, OsEntropy};
+use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes, WindowNoise};
 use crate::release::continual::Sequence;
 use crate::release::one_shot::{Coverage, Edge, Release};
 use crate::release::terms::Terms;
 use crate::timeline::uniform::Uniform;
 use crate::timeline::window::Grid;
 use crate::timeline::{Timeline, Window};
+
+/// One release for each of them is due at once.
+const MOST_SLIDES_AT_ONCE: i64 = 1_000_000;
 
 /// The heavy hitters of a sliding window, released at the end of every pane, for ever, at one epsilon.
 ///
@@ -40,37 +41,40 @@ pub struct Continual<K: Key> {
     sequence: Sequence<K>,
     window: Window,
     grid: Grid,
-    /// The panes of the latest window, with events or without, the oldest first.
-    nodes: VecDeque<Node>,
-    /// Where the first pane begins, and where the next one ends.
-    span: Option<(i64, i64)>,
+    nodes: Nodes,
+    /// The oldest pane that has not ended: panes are numbered by where they lie.
+    open: Option<i64>,
     /// Events so far, by count; the latest time, by the clock.
     now: i64,
     dropped: u64,
     without_key: u64,
 }
 
-struct Node {
-    end: i64,
-    key: NodeKey,
-}
-
 impl<K: Key> Continual<K> {
-    pub(crate) fn new(window: Window, grid: Grid, terms: Terms<K>, horizon: u64) -> Result<Self> {
+    pub(crate) fn new(
+        window: Window,
+        grid: Grid,
+        terms: Terms<K>,
+        noise: WindowNoise,
+        horizon: u64,
+        memory: u64,
+    ) -> Result<Self> {
         let panes = grid.length / grid.slide;
         let longest_pane = matches!(window, Window::Events(_)).then_some(grid.slide as u64);
-        // Panes wait for late events and must outlive them.
+        // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
         let kept = Grid {
-            length: grid.length + grid.lateness + grid.slide,
+            length: grid.length + grid.lateness + 1,
             ..grid
         };
+        let shape = terms.shape;
+        let sequence = Sequence::new(terms, noise, panes as u64, longest_pane, horizon, memory)?;
         Ok(Self {
-            timeline: Timeline::new(kept, terms.shape, Box::new(Uniform), None),
-            sequence: Sequence::new(terms, panes as u64, longest_pane, horizon)?,
+            timeline: Timeline::new(kept, shape, Box::new(Uniform), None),
+            nodes: sequence.nodes(),
+            sequence,
             window,
             grid,
-            nodes: VecDeque::new(),
-            span: None,
+            open: None,
             now: 0,
             dropped: 0,
             without_key: 0,
@@ -101,26 +105,26 @@ impl<K: Key> Continual<K> {
     /// The time has come to this moment, without an event. Returns the releases that are due.
     pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
         self.by_clock()?;
-        if self.span.is_none() {
+        if self.open.is_none() {
             return Ok(Vec::new());
         }
+        self.check_time(time)?;
         self.now = self.now.max(time);
         collect(|due| self.complete(self.now, due))
     }
 
     /// The latest release again: the same, however often it is asked for.
     pub fn release(&self) -> Result<Release<K>> {
-        let Some(end) = self.nodes.back().map(|node| node.end) else {
+        let slide = self.grid.slide;
+        let Some(nodes) = self.nodes.window() else {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
-        let origin = self.span.map_or(0, |(origin, _)| origin);
-        let asked = end - self.panes() * self.grid.slide;
-        let from = asked.max(origin);
+        let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
         let panes = self.timeline.between(from, end);
-        let fresh = self.fresh_keys()?;
-        let nodes: Vec<&NodeKey> = match &fresh {
-            Some(fresh) => fresh.iter().collect(),
-            None => self.nodes.iter().map(|node| &node.key).collect(),
+        let fresh = self.fresh_keys(&nodes)?;
+        let nodes = WindowNodes {
+            cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
+            ..nodes
         };
         let edge = |position: i64| match self.window {
             Window::Events(_) => Edge::Event(position.max(0) as u64),
@@ -131,7 +135,8 @@ impl<K: Key> Continual<K> {
             from: Some(edge(from)),
             to: Some(edge(end)),
         };
-        self.sequence.release(&panes, &nodes, coverage, Some(edge(asked)))
+        let asked = edge(end - self.panes() * slide);
+        self.sequence.release(&panes, &nodes, coverage, Some(asked))
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
@@ -144,18 +149,18 @@ impl<K: Key> Continual<K> {
         self.without_key
     }
 
-    /// About how much memory the window takes, in bytes.
+    /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
     pub fn bytes(&self) -> u64 {
-        self.timeline.bytes() + (self.nodes.len() * size_of::<Node>()) as u64
+        self.timeline.bytes() + self.nodes.bytes()
     }
 
     /// Other keys than those of the nodes, if noise is to be drawn again.
-    fn fresh_keys(&self) -> Result<Option<Vec<NodeKey>>> {
+    fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Result<Option<Vec<NodeKey>>> {
         if !self.sequence.terms().fault.is(Mutant::RedrawnNoise) {
             return Ok(None);
         }
         let draw = |_| NodeKey::draw(&mut OsEntropy::new());
-        (0..self.nodes.len()).map(draw).collect::<Result<_>>().map(Some)
+        (0..nodes.cover.len()).map(draw).collect::<Result<_>>().map(Some)
     }
 
     /// How many panes a window has.
@@ -188,12 +193,13 @@ impl<K: Key> Continual<K> {
         due: impl FnMut(&Self) -> Result<()>,
     ) -> Result<()> {
         self.by_clock()?;
+        self.check_time(time)?;
         self.begin(time);
         self.now = self.now.max(time);
         // What is due by then is released first, before its panes are forgotten.
         self.complete(self.now, due)?;
         // A pane that has been released never changes again.
-        if self.span.is_some_and(|(_, end)| time < end - self.grid.slide) {
+        if self.open.is_some_and(|open| time < open * self.grid.slide) {
             self.dropped += 1;
             return Ok(());
         }
@@ -213,11 +219,23 @@ impl<K: Key> Continual<K> {
         }
     }
 
+    /// That a time is one, and not so far on that slides without events would never come to an end.
+    fn check_time(&self, time: i64) -> Result<()> {
+        within_calendar(time)?;
+        let ahead = |open: i64| time.div_euclid(self.grid.slide) - open;
+        match self.open.map(ahead) {
+            Some(slides) if slides > MOST_SLIDES_AT_ONCE => Err(Error::window(format!(
+                "the time {time} is {slides} slides after the one before, but can be at most {MOST_SLIDES_AT_ONCE}: leave the \
+                 event out if the time is wrong, or slide by more"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Notes where the first pane begins.
     fn begin(&mut self, position: i64) {
-        if self.span.is_none() {
-            let start = position.div_euclid(self.grid.slide) * self.grid.slide;
-            self.span = Some((start, start + self.grid.slide));
+        if self.open.is_none() {
+            self.open = Some(position.div_euclid(self.grid.slide));
             self.now = position;
         }
     }
@@ -225,24 +243,21 @@ impl<K: Key> Continual<K> {
     /// Completes every pane that has ended before `now` and need not wait any longer.
     #[inline]
     fn complete(&mut self, now: i64, mut due: impl FnMut(&Self) -> Result<()>) -> Result<()> {
-        while let Some((_, end)) = self.span
-            && end + self.grid.lateness <= now
+        while let Some(open) = self.open
+            && (open + 1) * self.grid.slide + self.grid.lateness <= now
         {
-            self.complete_one(end)?;
+            self.complete_one(open)?;
             due(self)?;
         }
         Ok(())
     }
 
     #[cold]
-    fn complete_one(&mut self, end: i64) -> Result<()> {
-        let key = NodeKey::draw(&mut OsEntropy::new())?;
-        self.timeline.settle(end + self.grid.lateness)?;
-        self.nodes.push_back(Node { end, key });
-        if self.nodes.len() as i64 > self.panes() {
-            self.nodes.pop_front();
-        }
-        self.span = self.span.map(|(origin, _)| (origin, end + self.grid.slide));
+    fn complete_one(&mut self, pane: i64) -> Result<()> {
+        self.nodes.complete(pane)?;
+        self.timeline
+            .settle((pane + 1) * self.grid.slide + self.grid.lateness)?;
+        self.open = Some(pane + 1);
         Ok(())
     }
 }
@@ -257,4 +272,98 @@ fn collect<K: Key>(
         Ok(())
     })?;
     Ok(releases)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::hitters::HeavyHitters;
+    use crate::noise::Tree;
+    use crate::release::norm::Norm;
+    use crate::universe::Keys;
+
+    /// Where and when each node's count of each key is: the noise-free vector that noise is added to.
+    type Vector = HashMap<(u32, i64, u64), i64>;
+
+    /// A window of 150 panes of two events each.
+    fn continual(entries: u32) -> Continual<u64> {
+        HeavyHitters::builder(Keys::range(0..3).unwrap())
+            .norm(Norm::L1)
+            .alpha(0.1)
+            .entries(entries)
+            .window(Window::events(300).slide(2))
+            .continual()
+            .unwrap()
+    }
+
+    fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
+        let mut continual = continual(entries);
+        let mut vector = Vector::new();
+        for key in stream {
+            let add_nodes = |continual: &Continual<u64>| {
+                for span in tree.ending_with(continual.open.unwrap() - 1) {
+                    for pane in continual.timeline.between(2 * span.start, 2 * span.end) {
+                        for (key, count) in pane.counts().iter() {
+                            *vector.entry((span.level, span.start, key)).or_default() += count as i64;
+                        }
+                    }
+                }
+                Ok(())
+            };
+            continual.push(*key, add_nodes).unwrap();
+        }
+        vector
+    }
+
+    /// All streams of six events of two keys or none across the border of two nodes, and all their neighbours, with exact
+    /// panes and with panes that are cut: noise is drawn for exactly as much as the vector of all nodes moves.
+    #[test]
+    fn noise_is_for_as_much_as_all_nodes_move() {
+        let sequence = &continual(2).sequence;
+        let tree = Tree::for_window(150);
+        assert_eq!(tree.levels(), 2);
+        let branching = tree.branching() as usize;
+        let keys = [None, Some(0), Some(1)];
+        let mut streams = vec![vec![None; 2 * branching - 4]];
+        for _ in 0..6 {
+            let grown = |stream: &Vec<Option<u64>>| keys.map(|key| [&stream[..], &[key]].concat());
+            streams = streams.iter().flat_map(grown).collect();
+        }
+        streams
+            .iter_mut()
+            .for_each(|stream| stream.resize(4 * branching, None));
+        for entries in [1, 2] {
+            let vectors: Vec<Vector> = streams
+                .iter()
+                .map(|stream| vector(entries, tree, stream))
+                .collect();
+            let mut most = 0;
+            for (a, one) in streams.iter().zip(&vectors) {
+                for (b, other) in streams.iter().zip(&vectors) {
+                    if a.iter().zip(b).filter(|(x, y)| x != y).count() == 1 {
+                        most = most.max(distance(one, other));
+                    }
+                }
+            }
+            let epsilon = sequence.terms().epsilon.as_f64();
+            // A pane of two events that keeps one key loses one of each in the cut.
+            let claimed = sequence.scale() * epsilon;
+            assert!(
+                most as f64 <= claimed && (entries == 1 || most as f64 == claimed),
+                "{entries} {most}"
+            );
+        }
+    }
+
+    fn distance(one: &Vector, other: &Vector) -> i64 {
+        let places = one
+            .keys()
+            .chain(other.keys().filter(|place| !one.contains_key(place)));
+        let at = |vector: &Vector, place| vector.get(place).copied().unwrap_or(0);
+        places
+            .map(|place| (at(one, place) - at(other, place)).abs())
+            .sum()
+    }
 }

@@ -173,11 +173,7 @@ impl<K: Key> HeavyHitters<K> {
                 "this window goes by the number of events: give the event without a time, with update",
             ));
         }
-        if Timestamp::from_microsecond(time).is_err() {
-            return Err(Error::window(format!(
-                "the time {time} lies outside the calendar: give microseconds since 1970"
-            )));
-        }
+        within_calendar(time)?;
         let key = counted(&self.terms.keys, key, &mut self.without_key);
         if !self.timeline.update(time, key)? {
             self.dropped += 1;
@@ -262,6 +258,16 @@ pub(crate) fn counted<'a, K: Key>(
 /// The first whole second after a time.
 fn next_second(micros: i64) -> i64 {
     (micros.div_euclid(MICROS_PER_SECOND) + 1) * MICROS_PER_SECOND
+}
+
+/// That a time is one.
+pub(crate) fn within_calendar(time: i64) -> Result<()> {
+    match Timestamp::from_microsecond(time) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::window(format!(
+            "the time {time} lies outside the calendar: give microseconds since 1970"
+        ))),
+    }
 }
 
 /// A moment within the calendar.

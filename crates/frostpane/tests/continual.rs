@@ -203,6 +203,70 @@ fn reading_a_thousand_times_reads_the_same() {
     }
 }
 
+/// Events that come after a release, up to the last moment before the next one is due, change nothing in it: the same noise
+/// over fewer events would give the others away.
+#[test]
+fn a_release_stays_the_same_until_the_next_one() {
+    let window = Window::clock(Duration::from_secs(20))
+        .slide(Duration::from_secs(10))
+        .lateness(Duration::from_secs(5));
+    let mut continual = declared(10, 1).epsilon(0.1).window(window).continual().unwrap();
+    for second in [1, 12, 21] {
+        (0..1_000).for_each(|_| drop(continual.update_at(second * SECOND, 1).unwrap()));
+    }
+    assert_eq!(continual.advance_to(25 * SECOND).unwrap().len(), 1);
+    let release = continual.release().unwrap();
+    for time in [25 * SECOND, 22 * SECOND, 31 * SECOND, 35 * SECOND - 1] {
+        assert!(continual.update_at(time, 1).unwrap().is_empty());
+        assert_eq!(continual.release().unwrap(), release, "after an event at {time}");
+    }
+    let mut by_count = declared(10, 1)
+        .window(Window::events(4).slide(1))
+        .continual()
+        .unwrap();
+    for event in 1..20_u64 {
+        let releases = by_count.update(event % 3).unwrap();
+        assert_eq!(releases[0].window.events, event.min(4));
+        assert_eq!(by_count.release().unwrap(), releases[0]);
+    }
+}
+
+/// A stream that reacts: two releases show the noise of 10,000 keys in a pane, and the one with the lowest gets just so many
+/// events that it must be listed. All statements hold all the same.
+#[test]
+fn statements_hold_for_a_key_with_the_lowest_noise() {
+    let (runs, keys) = (60, 10_000_u64);
+    let mut untrue = 0;
+    for _ in 0..runs {
+        let mut continual = HeavyHitters::<u64>::builder(Keys::open())
+            .norm(Norm::L1)
+            .alpha(1e-6)
+            .horizon(3)
+            .window(Window::clock(Duration::from_secs(2)).slide(Duration::from_secs(1)))
+            .entries(200 * keys as u32)
+            .continual()
+            .unwrap();
+        for key in 0..keys {
+            (0..200).for_each(|_| drop(continual.update_at(0, key).unwrap()));
+        }
+        let shown = continual.advance_to(2 * SECOND).unwrap();
+        let counts = |release: &Release<u64>| -> HashMap<u64, u64> {
+            let pairs = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
+            pairs.collect()
+        };
+        let (one, both) = (counts(&shown[0]), counts(&shown[1]));
+        let second_noise = |key: &u64| both[key] as i64 - one[key] as i64;
+        let target = (0..keys).min_by_key(second_noise).unwrap();
+        let needed = shown[1].complete_above;
+        (0..needed).for_each(|_| drop(continual.update_at(2 * SECOND, target).unwrap()));
+        let release = continual.advance_to(3 * SECOND).unwrap().pop().unwrap();
+        assert_eq!(release.complete_above, needed);
+        untrue += u64::from(!statements_true(&release, &HashMap::from([(target, needed)])));
+    }
+    let limit = most_failures(runs, 0.05, 1e-7);
+    assert!(untrue <= limit, "{untrue} of {runs}, {limit} allowed");
+}
+
 /// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise: windows of one
 /// pane show the noise-free vector of all nodes, which moves by 1 up and 1 down.
 #[test]
@@ -296,11 +360,11 @@ fn all_releases_together_lose_epsilon_for_an_event() {
     assert!(one > 2.0 * other, "{one} against {other}: the test has no power");
 }
 
-/// A stream that reacts: a thousand keys are frequent in one pane, the next release shows whose noise is high, and the
+/// A stream that reacts: ten thousand keys are frequent in one pane, the next release shows whose noise is high, and the
 /// event is placed on that key when it has left the window. It must be named no more often than delta, here a tenth.
 #[test]
 fn an_event_placed_where_noise_is_high_is_held_to_delta() {
-    let (runs, delta, live) = (400, 0.1, 1_000_u64);
+    let (runs, delta, live) = (150, 0.1, 10_000_u64);
     let mut named = 0;
     let mut chosen = 0;
     for _ in 0..runs {
@@ -329,6 +393,49 @@ fn an_event_placed_where_noise_is_high_is_held_to_delta() {
     assert_eq!(chosen, runs);
     let limit = most_failures(runs, delta, 1e-7);
     assert!(named <= limit, "named in {named} of {runs}, {limit} allowed");
+}
+
+/// Keys far below the threshold are passed over without a look at their noise. Nobody can see where that begins: in 20,000
+/// releases keys of all counts up to the threshold are named as often as their noise says.
+#[test]
+fn passing_keys_over_cannot_be_seen() {
+    let (counts, releases) = (40_u64, 20_000_u64);
+    let events = counts * (counts + 1) / 2;
+    let mut continual = HeavyHitters::<u64>::builder(Keys::open())
+        .norm(Norm::L1)
+        .alpha(0.065)
+        .delta(1e-4)
+        .horizon(1)
+        .window(Window::events(events).slide(events))
+        .continual()
+        .unwrap();
+    let mut named = vec![0_u64; counts as usize + 1];
+    let mut threshold = 0;
+    for _ in 0..releases {
+        for key in 1..=counts {
+            for _ in 0..key {
+                for release in continual.update(key).unwrap() {
+                    release
+                        .heavy
+                        .iter()
+                        .for_each(|heavy| named[heavy.key as usize] += 1);
+                    threshold = release.threshold;
+                    assert_eq!(threshold, counts, "it is alpha that asks for it");
+                }
+            }
+        }
+    }
+    let q = (-0.5_f64).exp();
+    let (mut seen, mut expected) = (0.0, 0.0);
+    for count in 1..threshold {
+        // Discrete Laplace noise of scale 2.
+        expected += releases as f64 * q.powi((threshold - count) as i32) / (1.0 + q);
+        seen += named[count as usize] as f64;
+        assert!(
+            (seen - expected).abs() < 6.0 * expected.sqrt() + 6.0,
+            "up to {count}: {seen} and {expected}"
+        );
+    }
 }
 
 /// 60 sequences of 40 releases, each with a horizon of 40: all statements of all releases hold together in 95 of 100.
@@ -365,6 +472,67 @@ fn all_statements_of_all_releases_hold_together() {
         "{untrue} of {}",
         2 * runs
     );
+}
+
+/// Where a window has so many panes that they are grouped: the noise of every release is as large as it says, and no larger
+/// than panes alone would have.
+#[test]
+fn the_noise_of_many_panes_is_as_stated() {
+    let (panes, keys) = (400, 2_000_u64);
+    let window = Window::events(panes * 50).slide(50);
+    let mut continual = declared(keys, 1).alpha(1e-6).window(window).continual().unwrap();
+    let mut checked = 0;
+    for _ in 0..3 * panes * 50 {
+        for release in continual.update(keys - 1).unwrap() {
+            let made = release.continual.as_ref().unwrap();
+            assert!(
+                made.levels == 2 && made.nodes < 50 && made.panes == panes,
+                "{made:?}"
+            );
+            // Half of the noise is negative, and not listed.
+            let squares = release.heavy.iter().filter(|heavy| heavy.key < keys - 1);
+            let half: f64 = squares.map(|heavy| (heavy.count as f64).powi(2)).sum();
+            let deviation = (2.0 * half / keys as f64).sqrt();
+            assert!(deviation < 1.2 * made.deviation, "{deviation} against {made:?}");
+            let full = release.window.events == panes * 50;
+            assert!(
+                !full || deviation > 0.5 * made.deviation,
+                "{deviation} against {made:?}"
+            );
+            checked += u64::from(full);
+            let panes_alone = (panes as f64 * 8.0).sqrt();
+            assert!(made.deviation < 0.7 * panes_alone);
+        }
+    }
+    assert_eq!(checked, 2 * panes + 1);
+}
+
+/// Whatever comes, it takes no more than it says, by its own reckoning.
+#[test]
+fn memory_is_bounded_as_stated() {
+    for keys in [Keys::open(), Keys::range(0..u64::MAX >> 41).unwrap()] {
+        let mut continual = HeavyHitters::<u64>::builder(keys)
+            .norm(Norm::L2)
+            .alpha(0.05)
+            .memory(8 << 20)
+            .window(Window::events(1 << 20))
+            .continual()
+            .unwrap();
+        let mut most = 0;
+        for event in 0..2_u64 << 20 {
+            let key = event.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 41;
+            let due = |continual: &Continual<u64>| {
+                most = most.max(continual.bytes());
+                Ok(())
+            };
+            continual.push(Some(key), due).unwrap();
+        }
+        let stated = continual.release().unwrap().continual.unwrap().memory;
+        assert!(
+            stated <= 8 << 20 && most <= stated && most > stated / 8,
+            "{most} of {stated}"
+        );
+    }
 }
 
 /// By the clock: a pane without events has its release, a released pane never changes, and late events are dropped.
@@ -423,6 +591,43 @@ fn wrong_requests_say_what_to_do() {
             .unwrap_err()
             .to_string()
             .contains("wait for the first")
+    );
+    let mut by_clock = declared(5, 1)
+        .window(Window::clock(Duration::from_secs(60)))
+        .continual()
+        .unwrap();
+    assert!(by_clock.update_at(0, 1).unwrap().is_empty());
+    for (time, advice) in [
+        (i64::MAX, "lies outside the calendar"),
+        (
+            200_000_000_000 * SECOND,
+            "leave the event out if the time is wrong",
+        ),
+    ] {
+        for error in [
+            by_clock.update_at(time, 1).unwrap_err(),
+            by_clock.advance_to(time).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains(advice), "{error}");
+        }
+    }
+    let small = HeavyHitters::<u64>::builder(Keys::open())
+        .delta(1e-60)
+        .continual();
+    assert!(
+        small
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("take 1e-30 or more, or declare the keys")
+    );
+    let uneven = declared(5, 1).window(Window::events(100).slide(30)).continual();
+    assert!(
+        uneven
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("make it 120 events, or leave the slide out")
     );
     assert!(declared(5, 100).horizon(0).continual().is_err());
 }

@@ -81,6 +81,39 @@ fn l2_spends_a_tenth_on_the_norm_of_sensitivity_one_where_panes_are_exact() {
     );
 }
 
+/// One release for each pane of a thousand events, over windows of so many panes.
+fn continual_releases(keys: Keys<u64>, norm: Norm, panes: u64) -> Vec<Release<u64>> {
+    let mut continual = HeavyHitters::builder(keys)
+        .norm(norm)
+        .alpha(0.05)
+        .epsilon(EPSILON)
+        .window(Window::events(panes * 1_000).slide(1_000))
+        .continual()
+        .unwrap();
+    let events = (u64::from(RELEASES) + panes) * 1_000;
+    let releases = (0..events).flat_map(|i| continual.update(if i % 10 == 0 { 2 } else { 1 }).unwrap());
+    releases.skip(panes as usize).collect()
+}
+
+/// Where a list is released at every slide: all of epsilon, for L2 three quarters, on the counts of each pane, and the
+/// rest on the norms, divided by the number of windows that an event is in.
+#[test]
+fn a_sequence_spends_a_quarter_on_all_norms_of_an_event_together() {
+    for keys in [Keys::open(), Keys::range(0..50).unwrap()] {
+        for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.75)] {
+            let single = continual_releases(keys.clone(), norm, 1);
+            let distances = counts_of(&single, 1).map(|noisy| noisy - 900.0);
+            assert_scale("count", distances, 2.0 / (share * EPSILON));
+        }
+        for panes in [1, 4] {
+            let releases = continual_releases(keys.clone(), Norm::L2, panes);
+            let norm = (panes as f64 * 905.54).round();
+            let distances = releases.iter().map(|release| release.norm_estimate as f64 - norm);
+            assert_scale("norm", distances, panes as f64 / (0.25 * EPSILON));
+        }
+    }
+}
+
 #[test]
 fn l2_spends_a_tenth_on_the_norm_of_sensitivity_two_where_the_sketch_is_used() {
     let releases = releases(Keys::open(), Norm::L2, 100);

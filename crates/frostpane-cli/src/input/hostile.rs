@@ -38,7 +38,7 @@ fn read(bytes: &[u8], format: Format, named: bool) -> Result<u64> {
         tally: &mut tally,
         visit: &mut |_: Event<'_>| Ok(()),
     };
-    let stream = Stream::new(bytes).map_err(|cause| cause.to_string())?;
+    let stream = Stream::new(bytes, false).map_err(|cause| cause.to_string())?;
     let wanted = Some(wanted).filter(|_| format != Format::Text);
     read_stream(stream, format, wanted, &mut sink)?;
     Ok(tally.events)

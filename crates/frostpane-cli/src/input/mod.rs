@@ -45,6 +45,8 @@ pub struct Selection {
     /// Not to be guessed.
     pub format: Option<Format>,
     pub skip_bad_lines: bool,
+    /// Whether events are wanted as they come.
+    pub live: bool,
 }
 
 impl Selection {

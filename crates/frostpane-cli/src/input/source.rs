@@ -107,7 +107,7 @@ impl Source {
             reader: open(file).map_err(unreadable)?,
             bytes: self.bytes_read(),
         };
-        let stream = Stream::new(raw).map_err(unreadable)?;
+        let stream = Stream::new(raw, self.selection.live).map_err(unreadable)?;
         let format = self.format(file, &stream)?;
         let mut sink = Sink {
             file: &name,

@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 const BLOCK: usize = 1 << 18;
 /// Bytes that are looked at to tell what a file is.
-const HEAD: u64 = 1 << 14;
+const HEAD: usize = 1 << 14;
 /// Nobody packs a file more often than that.
 const MOST_PACKINGS: usize = 4;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -56,14 +56,15 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    pub fn new(raw: impl Read + 'a) -> io::Result<Self> {
+    /// Of a file that is there already, unless it is `live`: then it does not wait for more than the first line.
+    pub fn new(raw: impl Read + 'a, live: bool) -> io::Result<Self> {
         let mut packings = Vec::new();
-        let (mut reader, mut head) = peek(Box::new(raw))?;
+        let (mut reader, mut head) = peek(Box::new(raw), live)?;
         while let Some(packing) = Packing::of(&head)
             && packings.len() < MOST_PACKINGS
         {
             packings.push(packing);
-            (reader, head) = peek(packing.unpack(reader)?)?;
+            (reader, head) = peek(packing.unpack(reader)?, live)?;
         }
         if head.starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
@@ -78,13 +79,23 @@ impl<'a> Stream<'a> {
 }
 
 /// The first bytes, and a reader that gives them again.
-fn peek<'a>(mut reader: Box<dyn Read + 'a>) -> io::Result<(Box<dyn BufRead + 'a>, Vec<u8>)> {
-    let mut head = Vec::new();
-    reader.by_ref().take(HEAD).read_to_end(&mut head)?;
-    if (head.len() as u64) < HEAD {
-        // A terminal that is read again after its end would wait for another one.
-        reader = Box::new(io::empty());
+fn peek<'a>(mut reader: Box<dyn Read + 'a>, live: bool) -> io::Result<(Box<dyn BufRead + 'a>, Vec<u8>)> {
+    let mut head = vec![0; HEAD];
+    let mut filled = 0;
+    while filled < HEAD && !(live && head[..filled].contains(&b'\n')) {
+        match reader.read(&mut head[filled..]) {
+            // A terminal that is read again after its end would wait for another one.
+            Ok(0) => reader = Box::new(io::empty()),
+            Ok(read) => {
+                filled += read;
+                continue;
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            Err(cause) => return Err(cause),
+        }
+        break;
     }
+    head.truncate(filled);
     let again = Cursor::new(head.clone()).chain(reader);
     let mut buffered = BufReader::with_capacity(BLOCK, again);
     buffered.fill_buf()?;
@@ -124,7 +135,7 @@ mod tests {
     fn packed_files_are_unpacked_however_deep_and_however_many() {
         let zstd = zstd::encode_all(b"\xEF\xBB\xBFsnow\n".as_slice(), 1).unwrap();
         let twice = [gzip(&zstd), gzip(b"")].concat();
-        let mut stream = Stream::new(twice.as_slice()).unwrap();
+        let mut stream = Stream::new(twice.as_slice(), false).unwrap();
         assert_eq!(stream.packings, [Packing::Gzip, Packing::Zstd]);
         assert_eq!(stream.head, b"snow\n");
         let mut text = String::new();

@@ -32,14 +32,19 @@ pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
         return String::new();
     };
     let lists = releases.len();
-    let each = if lists > 1 { " of each list" } else { "" };
+    let of_all = release.continual.is_some();
+    let each = match lists {
+        _ if of_all => " of all lists together, for ever",
+        1 => "",
+        _ => " of each list",
+    };
     let mut facts = vec![
         (format!("Epsilon{each}"), epsilon(release)),
         (format!("Delta{each}"), delta(release.delta)),
         ("Protected".to_owned(), release.unit.to_owned()),
         ("Not hidden".to_owned(), NOT_HIDDEN.to_owned()),
     ];
-    if lists > 1 {
+    if lists > 1 && !of_all {
         facts.insert(2, together(lists, total));
     }
     let mut html = String::from("<dl>\n");

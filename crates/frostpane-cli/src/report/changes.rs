@@ -40,8 +40,16 @@ fn about<K: Key>(trend: &Trend<'_, K>, first: &Release<K>, last: &Release<K>) ->
          change may be noise, and is marked so.",
         trend.labels[0],
         trend.labels[trend.labels.len() - 1],
-        guarantee::percent((first.confidence + last.confidence - 1.0).max(0.0))
+        guarantee::percent(confidence(first, last))
     )
+}
+
+/// With which both lists are right: those of a sequence are right together.
+fn confidence<K: Key>(first: &Release<K>, last: &Release<K>) -> f64 {
+    match &last.continual {
+        Some(_) => last.confidence,
+        None => (first.confidence + last.confidence - 1.0).max(0.0),
+    }
 }
 
 /// What a release says about a key.

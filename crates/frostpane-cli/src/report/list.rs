@@ -29,18 +29,19 @@ pub fn by_window<K: Key>(releases: &[Release<K>], windows: &[Asked]) -> String {
     html
 }
 
-/// The latest list, and the earlier ones folded away.
-pub fn over_time<K: Key>(trend: &Trend<'_, K>) -> String {
-    let Some((last, earlier)) = trend.releases.split_last() else {
+/// The list of the last release.
+pub fn latest<K: Key>(trend: &Trend<'_, K>) -> String {
+    let (Some(release), Some(label)) = (trend.releases.last(), trend.labels.last()) else {
         return String::new();
     };
-    let mut html = section(
-        last,
-        &format!("The latest list, up to {}", trend.labels[earlier.len()]),
-        true,
-    );
-    html += "<section><h2>Earlier lists</h2>\n";
-    for (release, label) in earlier.iter().zip(&trend.labels) {
+    section(release, &format!("The latest list, up to {label}"), true)
+}
+
+/// Those before it, folded.
+pub fn earlier<K: Key>(trend: &Trend<'_, K>) -> String {
+    let mut html = String::from("<section><h2>Earlier lists</h2>\n");
+    let last = trend.releases.len().saturating_sub(1);
+    for (release, label) in trend.releases.iter().zip(&trend.labels).take(last) {
         let heading = format!("Up to {}: {}", label, listed(release.heavy.len()));
         html += &format!(
             "<details class=\"earlier\"><summary>{}</summary>\n{}</details>\n",

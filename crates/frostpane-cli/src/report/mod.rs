@@ -57,11 +57,11 @@ pub fn write<K: Key>(
     let trend = Trend::of(releases);
     let rules = trend.as_ref().map(bump::rules).unwrap_or_default();
     let mut lists = match &trend {
-        Some(trend) => list::over_time(trend),
+        Some(trend) => list::latest(trend),
         None => list::by_window(releases, windows),
     };
     let mut course = trend
-        .map(|trend| bump::section(&trend) + &changes::section(&trend))
+        .map(|trend| bump::section(&trend) + &changes::section(&trend) + &list::earlier(&trend))
         .unwrap_or_default();
     let mut data = json(releases)?;
     template::fill(out, PAGE, |name| match name {

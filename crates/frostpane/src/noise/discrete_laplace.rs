@@ -34,6 +34,12 @@ impl DiscreteLaplace {
         self.numerator as f64 / self.denominator as f64
     }
 
+    /// The variance, to show.
+    pub fn variance(&self) -> f64 {
+        let q = (-1.0 / self.scale()).exp();
+        2.0 * q / (1.0 - q).powi(2)
+    }
+
     /// One value.
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         loop {

@@ -43,6 +43,11 @@ impl Inversion {
         }
     }
 
+    /// How much memory the table takes.
+    pub fn bytes(&self) -> u64 {
+        (self.bounds.len() * size_of::<(u64, u64)>()) as u64
+    }
+
     /// One value.
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         let bits = entropy.word()?;

@@ -4,8 +4,10 @@ use crate::noise::discrete_laplace::DiscreteLaplace;
 
 /// What lies beyond this much probability is left out, and counted in full.
 const NEGLIGIBLE: f64 = 1e-60;
-/// More than all roundings of the calculation together can lose: it has fewer than a million steps of 1e-16.
-const ROUNDING: f64 = 1.0 + 1e-9;
+/// No smaller chance can be told from 0.
+pub const LEAST_CHANCE: f64 = 1e-50;
+/// More than a step of the calculation loses.
+const STEP_ROUNDING: f64 = 4e-15;
 
 /// The sum of independent values of one discrete Laplace distribution.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct NoiseSum {
     /// Of a sum of geometric values: the probability of each value from 0 on, and of at least that value.
     halves: Vec<f64>,
     beyond: Vec<f64>,
+    /// More than what all roundings together can lose, as a factor.
+    rounding: f64,
 }
 
 impl NoiseSum {
@@ -30,6 +34,7 @@ impl NoiseSum {
         Self {
             law,
             terms,
+            rounding: 1.0 + 1e-9 + STEP_ROUNDING * halves.len() as f64,
             halves,
             beyond,
         }
@@ -50,10 +55,10 @@ impl NoiseSum {
         // X - Y >= m where Y = y and X >= m + y.
         let first = (m as usize).min(self.beyond.len());
         let pairs = self.halves.iter().zip(&self.beyond[first..]);
-        (pairs.map(|(y, x)| y * x).sum::<f64>() + 4.0 * NEGLIGIBLE) * ROUNDING
+        (pairs.map(|(y, x)| y * x).sum::<f64>() + 4.0 * NEGLIGIBLE) * self.rounding
     }
 
-    /// The least `m >= 0` with `Pr[sum >= m] <= chance` by that bound.
+    /// The least `m >= 0` with `Pr[sum >= m] <= chance` by that bound, for a chance of at least [`LEAST_CHANCE`].
     pub fn reach(&self, chance: f64) -> u64 {
         let (mut low, mut high) = (0, self.halves.len() as u64);
         while low < high {
@@ -72,10 +77,9 @@ impl NoiseSum {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
     }
 
-    /// The variance.
-    pub fn variance(&self) -> f64 {
-        let q = (-1.0 / self.law.scale()).exp();
-        self.terms as f64 * 2.0 * q / (1.0 - q).powi(2)
+    /// How much memory the tables take.
+    pub fn bytes(&self) -> u64 {
+        (2 * self.halves.len() * size_of::<f64>()) as u64
     }
 }
 
@@ -175,6 +179,6 @@ mod tests {
             );
         }
         let mean_square = drawn.iter().map(|value| (*value as f64).powi(2)).sum::<f64>() / f64::from(runs);
-        assert!((mean_square / sum.variance() - 1.0).abs() < 0.02);
+        assert!((mean_square / (32.0 * law(1.0).variance()) - 1.0).abs() < 0.02);
     }
 }

@@ -8,9 +8,11 @@ use crate::error::{Error, Result};
 use crate::fault::Mutant;
 use crate::key::Key;
 use crate::noise::node_key::{KeyedEntropy, Purpose};
+use crate::noise::sum::LEAST_CHANCE;
 use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
-use crate::noise::{DiscreteLaplace, Epsilon, Inversion, NodeKey, NoiseSum};
+use crate::noise::{Epsilon, NodeKey, Nodes, NoiseSum, WindowNodes, WindowNoise};
 use crate::pane::Pane;
+use crate::release::alternatives::Alternatives;
 use crate::release::guarantee::{Guarantee, Reach};
 use crate::release::norm::{Norm, NormEstimate, three_quarters};
 use crate::release::one_shot::{Asked, Coverage, Edge, Estimator, Findings, Release, measure_norm};
@@ -27,18 +29,23 @@ const PARTS: u64 = 4;
 /// How a list that is released at every slide is made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Continuity {
-    /// How many panes the window has: each key's noise is the sum of as many values.
+    /// How many panes the window has.
     pub panes: u64,
+    /// In how many nodes, each with noise of its own, a pane is: itself, the group that it is in, and so on.
+    pub levels: u32,
+    /// The most noise values that a count of a window has in it.
+    pub nodes: u64,
     /// The scale of each of them.
     pub scale: f64,
+    /// The standard deviation of their sum.
+    pub deviation: f64,
     /// Over how many releases the statements hold together.
     pub horizon: u64,
-    /// Why noise is drawn once for each pane and key.
-    pub reason: &'static str,
+    /// The most memory that it takes, in bytes.
+    pub memory: u64,
+    /// What the other ways to do it would have come to.
+    pub reason: String,
 }
-
-const REASON: &str = "one noise value a pane and key, the same in every window: an event is in one pane, so the whole \
-     sequence costs epsilon once; a tree over these panes, or fresh noise for each window under composition, would need more noise";
 
 /// What all releases of a sequence have in common.
 pub(crate) struct Sequence<K: Key> {
@@ -47,30 +54,40 @@ pub(crate) struct Sequence<K: Key> {
     /// That of the whole sequence.
     confidence: f64,
     panes: u64,
-    horizon: u64,
-    sampler: Inversion,
-    sum: NoiseSum,
+    continuity: Continuity,
+    noise: WindowNoise,
+    /// At most so many keys have noise that matters to a window and that earlier releases may have shown.
+    live: u64,
     floor: u64,
     /// For open keys: noise never lifts a count by this much, but for a part of delta.
     lift: Option<u64>,
 }
 
 impl<K: Key> Sequence<K> {
-    /// A sequence of windows of so many panes, each of at most so many events if that is known.
-    pub fn new(terms: Terms<K>, panes: u64, longest_pane: Option<u64>, horizon: u64) -> Result<Self> {
+    /// A sequence of windows of so many panes, each of at most so many events if that is known, in so much
+    /// memory.
+    pub fn new(
+        terms: Terms<K>,
+        noise: WindowNoise,
+        panes: u64,
+        longest_pane: Option<u64>,
+        horizon: u64,
+        memory: u64,
+    ) -> Result<Self> {
         let confidence = terms.confidence;
         // Each release has its share of the chance of an untrue statement.
         let terms = Terms {
             confidence: 1.0 - (1.0 - confidence) / horizon as f64,
             ..terms
         };
-        let law = DiscreteLaplace::new(2, counts_epsilon(&terms));
-        let sum = NoiseSum::new(law, panes);
+        let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
+        let live = match &terms.keys {
+            Keys::Open => (2 * panes - 1).saturating_mul(entries),
+            Keys::Declared(universe) => universe.size(),
+        };
         let (floor, lift) = match &terms.keys {
             Keys::Open => {
-                let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
-                let live = (2 * panes - 1).saturating_mul(entries);
-                let lift = sum.reach(terms.delta / 2.0 / ((live as f64 + 1.0) * panes as f64));
+                let lift = lift(&noise.sum, terms.delta, live, panes.max(horizon))?;
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
@@ -82,16 +99,26 @@ impl<K: Key> Sequence<K> {
             }
             Keys::Declared(universe) => {
                 let chance = MOST_EXPECTED_FROM_NOISE as f64 / universe.size() as f64;
-                (sum.reach(chance).max(1), None)
+                (noise.sum.reach(chance).max(1), None)
             }
         };
+        let alternatives = Alternatives::new(panes, counts_epsilon(terms.norm, terms.epsilon), terms.delta);
         Ok(Self {
-            sampler: Inversion::new(law),
+            continuity: Continuity {
+                panes,
+                levels: noise.tree.levels(),
+                nodes: noise.sum.terms(),
+                scale: noise.sum.law().scale(),
+                deviation: noise.deviation(),
+                horizon,
+                memory,
+                reason: alternatives.compare(noise.tree, noise.deviation()),
+            },
             terms,
             confidence,
             panes,
-            horizon,
-            sum,
+            noise,
+            live,
             floor,
             lift,
         })
@@ -101,31 +128,38 @@ impl<K: Key> Sequence<K> {
         &self.terms
     }
 
-    /// The release of a window, given its panes and all its nodes, the oldest first: the same whenever it is
-    /// asked for.
+    /// Of each noise value.
+    #[cfg(test)]
+    pub fn scale(&self) -> f64 {
+        self.continuity.scale
+    }
+
+    /// For the secrets of the nodes.
+    pub fn nodes(&self) -> Nodes {
+        Nodes::new(self.noise.tree, self.panes)
+    }
+
+    /// The release of a window, given its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
         panes: &[Cow<'_, Pane<K>>],
-        nodes: &[&NodeKey],
+        nodes: &WindowNodes<'_>,
         coverage: Coverage,
         asked_from: Option<Edge>,
     ) -> Result<Release<K>> {
-        let Some(latest) = nodes.last() else {
-            return Err(Error::window("no pane has ended so far: wait for the first"));
-        };
         let events = coverage.events;
         let norm = measure_norm(
             &self.terms,
             panes,
             events,
             self.norm_epsilon(),
-            &mut latest.entropy(Purpose::Norm),
+            &mut nodes.latest.entropy(Purpose::Norm),
         )?;
-        let guarantee = self.guarantee(panes, norm, events);
+        let guarantee = self.guarantee(panes, norm);
         let noisy = match &self.terms.keys {
-            Keys::Open => self.select_open(panes, nodes, guarantee.threshold)?,
+            Keys::Open => self.select_open(panes, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
-                self.select_declared(universe.as_ref(), panes, nodes, guarantee.threshold)?
+                self.select_declared(universe.as_ref(), panes, &nodes.cover, guarantee.threshold)?
             }
         };
         let findings = Findings {
@@ -142,12 +176,7 @@ impl<K: Key> Sequence<K> {
         };
         Ok(Release {
             confidence: self.confidence,
-            continual: Some(Continuity {
-                panes: self.panes,
-                scale: self.sum.law().scale(),
-                horizon: self.horizon,
-                reason: REASON,
-            }),
+            continual: Some(self.continuity.clone()),
             ..findings.publish(&self.terms, noisy)
         })
     }
@@ -157,16 +186,13 @@ impl<K: Key> Sequence<K> {
         self.terms.drawn_epsilon().share(NORM_PARTS, PARTS * self.panes)
     }
 
-    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate, events: u64) -> Guarantee {
+    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
         let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
         let threshold = self.floor.max(three_quarters(self.terms.alpha, norm.value));
-        let keys = self
-            .terms
-            .keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
+        // A stream that reacts could bring any key whose noise has shown, so all of them count.
         let half = self.terms.counts_failure() / 2.0;
-        let noise = self.sum.quantile(keys, half);
-        let frequent = (events / (threshold + cut)).min(keys).max(1);
-        let shortfall = self.sum.reach(half / frequent as f64).saturating_sub(1);
+        let noise = self.noise.sum.quantile(self.live, half);
+        let shortfall = self.noise.sum.reach(half / self.live as f64).saturating_sub(1);
         Guarantee {
             alpha: self.terms.alpha,
             cut,
@@ -197,7 +223,7 @@ impl<K: Key> Sequence<K> {
                 K::pack(*key, &mut encoding);
                 let mut noisy = *count as i64;
                 for node in nodes {
-                    noisy += node.noise(&encoding, &self.sampler)?;
+                    noisy += node.noise(&encoding, &self.noise.sampler)?;
                 }
                 if noisy >= threshold as i64 {
                     passed.push((K::owned(*key), noisy as u64));
@@ -234,7 +260,7 @@ impl<K: Key> Sequence<K> {
                 .map_or(0, |(_, count)| count);
             let mut noisy = count as i64;
             for stream in &mut streams {
-                noisy += self.sampler.sample(stream)?;
+                noisy += self.noise.sampler.sample(stream)?;
             }
             if count == 0 && self.terms.fault.is(Mutant::SilentAbsentKeys) {
                 continue;
@@ -247,9 +273,21 @@ impl<K: Key> Sequence<K> {
     }
 }
 
-fn counts_epsilon<K: Key>(terms: &Terms<K>) -> Epsilon {
-    match terms.norm {
-        Norm::L1 => terms.drawn_epsilon(),
-        Norm::L2 => terms.drawn_epsilon().share(PARTS - NORM_PARTS, PARTS),
+/// What the counts may spend.
+pub(crate) fn counts_epsilon(norm: Norm, epsilon: Epsilon) -> Epsilon {
+    match norm {
+        Norm::L1 => epsilon,
+        Norm::L2 => epsilon.share(PARTS - NORM_PARTS, PARTS),
     }
+}
+
+/// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
+fn lift(sum: &NoiseSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
+    let chance = delta / 2.0 / ((live as f64 + 1.0) * windows as f64);
+    if chance < LEAST_CHANCE {
+        return Err(Error::parameter(format!(
+            "delta is {delta:e}, which is too small to be reckoned with at every slide: take 1e-30 or more, or declare the keys"
+        )));
+    }
+    Ok(sum.reach(chance))
 }

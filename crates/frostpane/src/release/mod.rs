@@ -1,5 +1,6 @@
 //! What is published, and how far it can be trusted.
 
+mod alternatives;
 pub mod by_sketch;
 pub mod continual;
 pub mod guarantee;

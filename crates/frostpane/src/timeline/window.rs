@@ -56,20 +56,40 @@ impl Window {
         }
     }
 
-    /// With this many panes, unless the slide is given.
+    /// With this many panes, unless the slide is given, and rounded up to whole ones.
     pub(crate) fn in_panes(self, panes: u64) -> Self {
+        let slide = |length: u64| length.div_ceil(panes).max(1);
+        let whole = |length: u64| length.next_multiple_of(slide(length));
         match self {
-            Window::Events(window) => Window::Events(EventWindow {
-                slide: window.slide.or(Some(window.length.div_ceil(panes))),
+            Window::Events(window) if window.slide.is_none() => Window::Events(EventWindow {
+                length: whole(window.length),
+                slide: Some(slide(window.length)),
+            }),
+            Window::Clock(window) if window.slide.is_none() => Window::Clock(ClockWindow {
+                length: Duration::from_micros(whole(micros(window.length))),
+                slide: Some(Duration::from_micros(slide(micros(window.length)))),
                 ..window
             }),
-            Window::Clock(window) => Window::Clock(ClockWindow {
-                slide: window
-                    .slide
-                    .or(Some(Duration::from_micros(micros(window.length).div_ceil(panes)))),
-                ..window
-            }),
+            given => given,
         }
+    }
+
+    /// That the window is a whole number of slides.
+    pub(crate) fn check_whole(&self, grid: &Grid) -> Result<()> {
+        if grid.length % grid.slide == 0 {
+            return Ok(());
+        }
+        let say = match self {
+            Window::Events(_) => say_events,
+            Window::Clock(_) => say_micros,
+        };
+        let (length, slide) = (grid.length as u64, grid.slide as u64);
+        Err(Error::window(format!(
+            "the window of {} is not a whole number of slides of {}: make it {}, or leave the slide out",
+            say(length),
+            say(slide),
+            say(length.next_multiple_of(slide))
+        )))
     }
 
     /// As numbers on the line of positions: event numbers, or microseconds.

@@ -1,0 +1,202 @@
+#![doc = include_str!("tree.md")]
+
+/// How panes, the leaves, are grouped into nodes that have noise of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    branching: i64,
+    levels: u32,
+}
+
+/// Consecutive panes that begin at a multiple of their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// 0 for a single pane.
+    pub level: u32,
+    /// The first of its panes.
+    pub start: i64,
+    /// The one after its last.
+    pub end: i64,
+}
+
+impl Tree {
+    /// The tree with the least noise in windows of so many panes.
+    pub fn for_window(panes: u64) -> Self {
+        let mut best = Self {
+            branching: 2,
+            levels: 1,
+        };
+        let mut least = panes;
+        for levels in 2..=panes.ilog2() + 1 {
+            for branching in 2.. {
+                let tree = Self { branching, levels };
+                if branching
+                    .checked_pow(levels - 1)
+                    .is_none_or(|top| top > panes as i64)
+                {
+                    break;
+                }
+                if tree.least_noise(panes) < least && tree.noise(panes) < least {
+                    best = tree;
+                    least = tree.noise(panes);
+                }
+            }
+        }
+        best
+    }
+
+    /// In how many nodes each pane is.
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// How many nodes of a level make up one of the next.
+    pub fn branching(&self) -> u64 {
+        self.branching as u64
+    }
+
+    /// The most nodes that a window of so many panes is made of, or a shorter one from the first pane on.
+    pub fn most_nodes(&self, panes: u64) -> u64 {
+        let panes = panes as i64;
+        let sliding = (0..self.size(self.levels - 1)).map(|start| (start, start + panes));
+        let first = (1..panes).map(|end| (0, end));
+        let nodes = sliding.chain(first).map(|(from, to)| self.nodes(from, to));
+        nodes.max().unwrap_or(0) as u64
+    }
+
+    /// The fewest nodes that together are the panes `from..to`.
+    pub fn cover(&self, from: i64, to: i64) -> Vec<Span> {
+        let mut spans = Vec::new();
+        let mut start = from;
+        while start < to {
+            let span = (0..self.levels)
+                .rev()
+                .map(|level| self.span(level, start))
+                .find(|span| span.start == start && span.end <= to);
+            let Some(span) = span else { break };
+            spans.push(span);
+            start = span.end;
+        }
+        spans
+    }
+
+    /// The nodes that end with a pane.
+    pub fn ending_with(&self, pane: i64) -> impl Iterator<Item = Span> {
+        let tree = *self;
+        (0..self.levels)
+            .map(move |level| tree.span(level, pane))
+            .filter(move |span| span.end == pane + 1)
+    }
+
+    /// The node of a level that holds a pane.
+    fn span(&self, level: u32, pane: i64) -> Span {
+        let size = self.size(level);
+        let start = pane.div_euclid(size) * size;
+        Span {
+            level,
+            start,
+            end: start + size,
+        }
+    }
+
+    /// How many panes a node of a level has.
+    fn size(&self, level: u32) -> i64 {
+        self.branching.pow(level)
+    }
+
+    /// How many nodes the cover of `from..to` has.
+    fn nodes(&self, mut from: i64, mut to: i64) -> i64 {
+        let mut nodes = 0;
+        for _ in 1..self.levels {
+            let first = (from + self.branching - 1) / self.branching;
+            let last = to / self.branching;
+            if first >= last {
+                break;
+            }
+            nodes += first * self.branching - from + to - last * self.branching;
+            (from, to) = (first, last);
+        }
+        nodes + to - from
+    }
+
+    /// In proportion to the variance of the noise of a window.
+    fn noise(&self, panes: u64) -> u64 {
+        u64::from(self.levels).pow(2) * self.most_nodes(panes)
+    }
+
+    /// No more than that, and quickly: a window can end with all but one node of every level below the top, and has
+    /// all but two of the top level.
+    fn least_noise(&self, panes: u64) -> u64 {
+        let levels = u64::from(self.levels);
+        let end = (self.branching() - 1) * (levels - 1);
+        let whole = panes / self.size(self.levels - 1) as u64;
+        levels * levels * end.max(whole.saturating_sub(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cover_has_every_pane_once() {
+        for (branching, levels) in [(2, 1), (2, 4), (3, 3), (7, 2)] {
+            let tree = Tree { branching, levels };
+            for from in -20..20 {
+                for to in from..from + 40 {
+                    let panes: Vec<i64> = tree
+                        .cover(from, to)
+                        .iter()
+                        .flat_map(|span| span.start..span.end)
+                        .collect();
+                    assert_eq!(panes, (from..to).collect::<Vec<_>>());
+                    if from >= 0 {
+                        assert_eq!(tree.nodes(from, to), tree.cover(from, to).len() as i64);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_node_of_a_cover_has_ended_with_one_of_its_panes() {
+        let tree = Tree {
+            branching: 3,
+            levels: 3,
+        };
+        let ended: Vec<Span> = (-9..50).flat_map(|pane| tree.ending_with(pane)).collect();
+        for from in -5..20 {
+            for span in tree.cover(from, from + 25) {
+                assert_eq!(ended.iter().filter(|other| **other == span).count(), 1);
+            }
+        }
+        for pane in 0..27 {
+            let holding = ended.iter().filter(|span| (span.start..span.end).contains(&pane));
+            assert_eq!(holding.count(), 3);
+        }
+    }
+
+    #[test]
+    fn the_tree_has_the_least_noise() {
+        for panes in [1_u64, 2, 10, 32, 64, 100, 150, 365, 600] {
+            let trees = (1..=panes.ilog2() + 1).flat_map(|levels| {
+                (2..=panes.max(2) as i64).map(move |branching| Tree { branching, levels })
+            });
+            let fits = |tree: &Tree| {
+                let top = tree.branching.checked_pow(tree.levels - 1);
+                top.is_some_and(|top| top <= panes as i64)
+            };
+            let least = trees.filter(fits).map(|tree| tree.noise(panes)).min();
+            assert_eq!(Some(Tree::for_window(panes).noise(panes)), least, "{panes}");
+        }
+        let noise = |panes| {
+            let tree = Tree::for_window(panes);
+            (tree.levels(), tree.noise(panes))
+        };
+        println!(
+            "{:?}",
+            [32, 50, 64, 128, 365, 1_000, 1_440, 4_380, 100_000].map(noise)
+        );
+        let levels = [32, 50, 128, 365, 1_000, 4_380].map(|panes| Tree::for_window(panes).levels());
+        assert_eq!(levels, [1, 1, 2, 2, 3, 3]);
+    }
+}

@@ -1,0 +1,106 @@
+//! What other ways to release a list at every slide would cost in noise.
+
+use crate::noise::{DiscreteLaplace, Epsilon, Tree};
+
+/// The standard deviation of a count's noise in each window, with noise drawn afresh for each: an event is in as many
+/// windows as a window has panes, and moves two counts by 1 in each.
+pub(crate) struct Alternatives {
+    /// Epsilon is divided by the number of windows.
+    basic: f64,
+    /// The two that need a delta, half of which is left to the threshold.
+    with_delta: Option<WithDelta>,
+}
+
+struct WithDelta {
+    /// Laplace noise under advanced composition.
+    advanced: f64,
+    /// Gaussian noise under zero-concentrated differential privacy.
+    concentrated: f64,
+}
+
+impl Alternatives {
+    pub fn new(panes: u64, epsilon: Epsilon, delta: f64) -> Self {
+        let log = (2.0 / delta).ln();
+        let with_delta = (delta > 0.0).then(|| WithDelta {
+            advanced: advanced(panes as f64, epsilon.as_f64(), log),
+            concentrated: concentrated(panes as f64, epsilon.as_f64(), log),
+        });
+        Self {
+            basic: DiscreteLaplace::new(2, epsilon.share(1, panes)).variance().sqrt(),
+            with_delta,
+        }
+    }
+
+    /// In words, beside what is done.
+    pub fn compare(&self, tree: Tree, deviation: f64) -> String {
+        let done = match tree.levels() {
+            1 => "each key has one noise value a pane, the same in every window".to_owned(),
+            levels => format!(
+                "each key has one noise value for each node of a tree of {levels} levels over the panes, {} to one, the same in \
+                 every window",
+                tree.branching()
+            ),
+        };
+        let others = match &self.with_delta {
+            None => String::new(),
+            Some(with_delta) => format!(
+                ", {:.1} under advanced composition, {:.1} as Gaussian noise under zero-concentrated privacy",
+                with_delta.advanced, with_delta.concentrated
+            ),
+        };
+        format!(
+            "{done}: standard deviation {deviation:.1} in a window; fresh noise for each window would have {:.1} under basic \
+             composition{others}",
+            self.basic
+        )
+    }
+}
+
+/// With noise for `e` in each of `n` windows, `epsilon = sqrt(2 n ln(1/delta)) e + n e (exp(e) - 1)`.
+fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
+    let spent = |each: f64| (2.0 * windows * log).sqrt() * each + windows * each * each.exp_m1();
+    let (mut low, mut high) = (0.0, epsilon);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if spent(middle) <= epsilon {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    8.0_f64.sqrt() / low
+}
+
+/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`, and `n` windows of squared sensitivity 2 take `rho = n / variance`.
+fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
+    let rho = ((log + epsilon).sqrt() - log.sqrt()).powi(2);
+    (windows / rho).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::WindowNoise;
+
+    /// Noise drawn once is never worse, wherever delta is small enough to mean anything.
+    #[test]
+    fn fresh_noise_is_never_better() {
+        for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
+            for epsilon in [0.1, 1.0, 4.0] {
+                let epsilon = Epsilon::new(epsilon).unwrap();
+                let ours = WindowNoise::new(panes, epsilon, u64::MAX).unwrap().deviation();
+                for delta in [0.0, 1e-12, 1e-6, 0.25] {
+                    let others = Alternatives::new(panes, epsilon, delta);
+                    assert!(ours <= others.basic * 1.000_001, "{panes} {epsilon:?}");
+                    if let Some(others) = others.with_delta {
+                        assert!(ours <= others.concentrated, "{panes} {epsilon:?} {delta}");
+                        assert!(
+                            ours <= others.advanced || panes == 1,
+                            "{panes} {epsilon:?} {delta}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
