@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::audit::{KeysArg, mutant};
 use crate::input::Format;
-use crate::request::RequestArgs;
+use crate::request::{NormArg, RequestArgs};
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  the result was written, or its reader went away (a closed pipe)
   1  events, a file or parameters were refused, or writing failed
-  2  the command line is wrong";
+  2  the command line is wrong
+  3  an audit found that a claim does not hold";
 
 /// Names the frequent keys of a stream, with counts, under differential privacy
 #[derive(Parser)]
@@ -33,6 +35,7 @@ pub enum Command {
     Watch(WatchArgs),
     Plan(PlanArgs),
     Compare(CompareArgs),
+    Audit(AuditArgs),
     /// Write completions for a shell to standard output.
     Completions {
         shell: clap_complete::Shell,
@@ -209,6 +212,62 @@ pub struct PlanArgs {
     pub target_count: Option<u64>,
 
     /// Write the plan as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Look for evidence against what Frostpane claims about privacy.
+///
+/// Runs the mechanism many times on pairs of neighbouring streams that were chosen to hurt, and says what epsilon is
+/// at least, with 99 % confidence for all checks together; where everything is finite it calculates instead. Reads no
+/// data. It is evidence, not proof. Also audits the published algorithms, which do not keep what they claim.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  In about a minute:
+    frostpane audit --short
+  The parameters of your own deployment, with a picture:
+    frostpane audit --epsilon 0.5 --delta 1e-8 --norm l2 --keys open --picture audit.svg
+  Whether the auditor would see half of the noise missing:
+    frostpane audit --short --mutant half-noise")]
+pub struct AuditArgs {
+    /// A tenth of the runs
+    #[arg(long)]
+    pub short: bool,
+
+    /// Only this check; may be given several times [default: all]
+    #[arg(long = "check", value_name = "NAME")]
+    pub checks: Vec<String>,
+
+    /// Break the mechanism on purpose, to see it caught
+    #[arg(long, value_name = "NAME", value_parser = mutant(), conflicts_with = "mutants")]
+    pub mutant: Option<String>,
+
+    /// Write which check sees which mutant, as a table in Markdown, and run nothing
+    #[arg(long)]
+    pub mutants: bool,
+
+    /// Check at this epsilon, instead of where a violation would show best
+    #[arg(long, allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
+
+    /// Check open keys at this delta
+    #[arg(long, allow_negative_numbers = true)]
+    pub delta: Option<f64>,
+
+    /// Check this norm only
+    #[arg(long, value_enum, ignore_case = true)]
+    pub norm: Option<NormArg>,
+
+    /// Check such keys only
+    #[arg(long, value_enum, ignore_case = true)]
+    pub keys: Option<KeysArg>,
+
+    /// Draw what came out on both streams of each check, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
+    /// Write the outcome as one JSON object
     #[arg(long)]
     pub json: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 
 use frostpane::ErrorKind;
 
@@ -12,7 +13,12 @@ pub enum Failure {
     /// The operating system gave no entropy, which no line of the input is to blame for.
     Entropy(String),
     Output(io::Error),
+    /// An audit found that a claim does not hold.
+    Violated(String),
 }
+
+/// What an audit ends with that found a claim violated.
+const VIOLATED: u8 = 3;
 
 /// A result whose error is [`Failure`].
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -24,10 +30,22 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// What the program ends with.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Violated(_) => ExitCode::from(VIOLATED),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Message(message) | Failure::Entropy(message) => f.write_str(message),
+            Failure::Message(message) | Failure::Entropy(message) | Failure::Violated(message) => {
+                f.write_str(message)
+            }
             Failure::Output(cause) => write!(f, "cannot write the result: {cause}"),
         }
     }

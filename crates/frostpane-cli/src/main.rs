@@ -1,6 +1,7 @@
 //! The `frostpane` program.
 
 mod args;
+mod audit;
 mod compare;
 mod csv;
 mod demo;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Completions { shell } => man::completions(shell),
         Command::Man { command } => man::run(command.as_deref()),
     };
@@ -41,8 +43,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
+            let code = failure.exit_code();
             warnings::tell(failure);
-            ExitCode::FAILURE
+            code
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::continual::Continual;
 use crate::error::{Error, Result};
+use crate::fault::Fault;
 use crate::hitters::HeavyHitters;
 use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, OsEntropy, WindowNoise};
 use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
 use crate::release::continual::counts_epsilon;
-use crate::release::terms::{Terms, boundaries_epsilon};
+use crate::release::terms::{Terms, boundaries_epsilon, drawn};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
 use crate::timeline::{Policy, Span, Window};
@@ -41,6 +42,7 @@ pub struct Builder<K: Key> {
     key_bytes: u64,
     entries: Option<u32>,
     sketch: Option<Dimensions>,
+    fault: Fault,
 }
 
 impl<K: Key> Builder<K> {
@@ -61,7 +63,14 @@ impl<K: Key> Builder<K> {
             key_bytes: DEFAULT_KEY_BYTES,
             entries: None,
             sketch: None,
+            fault: Fault::default(),
         }
+    }
+
+    /// Builds a mechanism that is broken on purpose.
+    #[cfg(feature = "audit")]
+    pub(crate) fn broken(self, fault: Fault) -> Self {
+        Self { fault, ..self }
     }
 
     /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless
@@ -165,7 +174,7 @@ impl<K: Key> Builder<K> {
             grid: self.window.grid(self.policy)?,
             by_count: matches!(self.window, Window::Events(_)),
             policy: self.policy,
-            boundaries: boundaries_epsilon(Epsilon::new(self.epsilon)?, self.policy),
+            boundaries: boundaries_epsilon(drawn(Epsilon::new(self.epsilon)?, self.fault), self.policy),
             alpha: self.alpha,
             confidence: self.confidence,
             l2: self.norm == Norm::L2,
@@ -291,7 +300,7 @@ impl<K: Key> Builder<K> {
         let grid = builder.window.grid(Policy::Uniform)?;
         builder.window.check_whole(&grid)?;
         builder.checked()?;
-        let epsilon = counts_epsilon(builder.norm, Epsilon::new(builder.epsilon)?);
+        let epsilon = counts_epsilon(builder.norm, drawn(Epsilon::new(builder.epsilon)?, builder.fault));
         let noise = WindowNoise::new((grid.length / grid.slide) as u64, epsilon, builder.memory / 2)?;
         let tables = noise.bytes();
         let builder = Self {
@@ -304,7 +313,7 @@ impl<K: Key> Builder<K> {
         Continual::new(builder.window, grid, terms, noise, builder.horizon, memory)
     }
 
-    fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
+    pub(crate) fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
         Ok(Terms {
             norm: self.norm,
             alpha: self.alpha,
@@ -316,8 +325,9 @@ impl<K: Key> Builder<K> {
             },
             confidence: self.confidence,
             keys: self.keys.clone(),
-            shape: plan.shape(seed)?,
+            shape: plan.shape(seed)?.with_fault(self.fault),
             policy: self.policy,
+            fault: self.fault,
         })
     }
 

@@ -1,9 +1,10 @@
 //! The door to a list that is released again at every slide.
 
 use crate::error::{Error, Result};
+use crate::fault::Mutant;
 use crate::hitters::{counted, instant, within_calendar};
 use crate::key::Key;
-use crate::noise::{Nodes, WindowNoise};
+use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes, WindowNoise};
 use crate::release::continual::Sequence;
 use crate::release::one_shot::{Coverage, Edge, Release};
 use crate::release::terms::Terms;
@@ -120,6 +121,11 @@ impl<K: Key> Continual<K> {
         };
         let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
         let panes = self.timeline.between(from, end);
+        let fresh = self.fresh_keys(&nodes)?;
+        let nodes = WindowNodes {
+            cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
+            ..nodes
+        };
         let edge = |position: i64| match self.window {
             Window::Events(_) => Edge::Event(position.max(0) as u64),
             Window::Clock(_) => instant(position),
@@ -146,6 +152,15 @@ impl<K: Key> Continual<K> {
     /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
     pub fn bytes(&self) -> u64 {
         self.timeline.bytes() + self.nodes.bytes()
+    }
+
+    /// Other keys than those of the nodes, if noise is to be drawn again.
+    fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Result<Option<Vec<NodeKey>>> {
+        if !self.sequence.terms().fault.is(Mutant::RedrawnNoise) {
+            return Ok(None);
+        }
+        let draw = |_| NodeKey::draw(&mut OsEntropy::new());
+        (0..nodes.cover.len()).map(draw).collect::<Result<_>>().map(Some)
     }
 
     /// How many panes a window has.

@@ -222,6 +222,12 @@ impl<K: Key> HeavyHitters<K> {
         }
     }
 
+    /// What a release of the longest window would add noise to.
+    #[cfg(feature = "audit")]
+    pub(crate) fn inside(&self) -> Result<crate::audit::Inside<K>> {
+        one_shot::inside(&self.terms, &self.view(self.grid.length, false))
+    }
+
     /// About how much memory the window takes, in bytes. It tells how many different keys there were: for the
     /// operator, **it must not be published**.
     pub fn bytes(&self) -> u64 {

@@ -37,10 +37,13 @@
 //! # }
 //! ```
 
+#[cfg(feature = "audit")]
+pub mod audit;
 mod builder;
 mod continual;
 pub mod counts;
 mod error;
+mod fault;
 mod hitters;
 mod key;
 pub mod noise;

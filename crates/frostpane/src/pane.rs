@@ -4,6 +4,7 @@ use hashbrown::HashTable;
 
 use crate::counts::Counts;
 use crate::error::{Error, Result};
+use crate::fault::{Fault, Mutant};
 use crate::key::Key;
 use crate::noise::Secret;
 use crate::sketch::count_sketch::Dimensions;
@@ -20,6 +21,7 @@ pub struct PaneShape {
     sketch: Option<Dimensions>,
     /// Seed of all hashes.
     seed: u64,
+    fault: Fault,
 }
 
 impl PaneShape {
@@ -35,7 +37,12 @@ impl PaneShape {
             entries: u64::from(entries),
             sketch,
             seed,
+            fault: Fault::default(),
         })
+    }
+
+    pub(crate) fn with_fault(self, fault: Fault) -> Self {
+        Self { fault, ..self }
     }
 
     /// For blocks that have at most so many events: a table of as many counters is exact.
@@ -161,8 +168,15 @@ impl<K: Key> OpenPane<K> {
             sketch => sketch.clone(),
         };
         let raise = self.counts.decrements();
-        let kept = self.counts.iter().filter(|(_, counter)| counter + raise > cut);
-        let counts = Counts::collect(kept.map(|(key, counter)| (key, counter + raise - cut)));
+        let cut_off = match self.shape.fault.is(Mutant::DataDependentCut) {
+            true => raise,
+            false => cut,
+        };
+        let kept = self
+            .counts
+            .iter()
+            .filter(|(_, counter)| counter + raise > cut_off);
+        let counts = Counts::collect(kept.map(|(key, counter)| (key, counter + raise - cut_off)));
         debug_assert!(counts.len() as u64 <= self.shape.entries);
         Pane {
             events: self.events,

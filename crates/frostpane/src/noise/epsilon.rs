@@ -48,6 +48,14 @@ impl Epsilon {
         }
     }
 
+    /// Twice as much.
+    pub(crate) fn doubled(self) -> Self {
+        Self {
+            numerator: 2 * self.numerator,
+            ..self
+        }
+    }
+
     /// As a number to show.
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64

@@ -37,6 +37,23 @@ impl Threshold {
         }
     }
 
+    /// One too low: it names a key that occurred once more often than delta allows. For audits.
+    pub(crate) fn less_one(self) -> Self {
+        Self {
+            value: (self.value - 1).max(1),
+            ..self
+        }
+    }
+
+    /// As if the noise were continuous: `Pr[1 + X >= tau] = exp(-(tau - 1)/scale)/2 <= delta`. For audits.
+    pub(crate) fn of_continuous(noise: DiscreteLaplace, delta: f64) -> Self {
+        let reach = -noise.scale() * (2.0 * delta).min(1.0).ln();
+        Self {
+            noise,
+            value: 1 + reach.ceil() as u64,
+        }
+    }
+
     /// At least as high as `value`.
     pub fn raised_to(self, value: u64) -> Self {
         Self {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::fault::Mutant;
 use crate::key::Key;
 use crate::noise::node_key::{KeyedEntropy, Purpose};
 use crate::noise::sum::LEAST_CHANCE;
@@ -182,7 +183,7 @@ impl<K: Key> Sequence<K> {
 
     /// What each norm may spend: an event is in as many windows as a window has panes.
     fn norm_epsilon(&self) -> Epsilon {
-        self.terms.epsilon.share(NORM_PARTS, PARTS * self.panes)
+        self.terms.drawn_epsilon().share(NORM_PARTS, PARTS * self.panes)
     }
 
     fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
@@ -260,6 +261,9 @@ impl<K: Key> Sequence<K> {
             let mut noisy = count as i64;
             for stream in &mut streams {
                 noisy += self.noise.sampler.sample(stream)?;
+            }
+            if count == 0 && self.terms.fault.is(Mutant::SilentAbsentKeys) {
+                continue;
             }
             if noisy >= threshold as i64 {
                 passed.push((universe.key(rank), noisy as u64));

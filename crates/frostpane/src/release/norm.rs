@@ -74,6 +74,15 @@ impl NormEstimate {
         ))
     }
 
+    /// The noise that it has, or has room for.
+    #[cfg(feature = "audit")]
+    pub(crate) fn noise(&self, epsilon: Epsilon) -> DiscreteLaplace {
+        match self.by_sketch {
+            true => sketch_noise(epsilon),
+            false => exact_noise(epsilon),
+        }
+    }
+
     /// What a noisy norm of exact counts says about the norm.
     pub(crate) fn around_exact(value: i64, epsilon: Epsilon, failure: f64) -> Self {
         let spread = exact_noise(epsilon).quantile(1, failure) as i64;

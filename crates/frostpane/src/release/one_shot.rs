@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::fault::Mutant;
 use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, Threshold};
 use crate::pane::Pane;
@@ -201,7 +202,9 @@ pub(crate) struct Findings {
 impl Findings {
     /// The release, given the noisy counts that passed.
     pub fn publish<K: Key>(self, terms: &Terms<K>, mut noisy: Vec<(K, u64)>) -> Release<K> {
-        noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
+        if !terms.fault.is(Mutant::TableOrder) {
+            noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
+        }
         let Guarantee { cut, threshold, .. } = self.guarantee;
         let statement = self.guarantee.state();
         let events = self.coverage.events;
@@ -312,6 +315,27 @@ pub(crate) fn measure_norm<K: Key>(
     NormEstimate::of_exact_counts(squares, epsilon, failure, entropy)
 }
 
+/// What a release adds noise to: the same sums and the same norm, at an epsilon so large that its noise is
+/// nothing.
+#[cfg(feature = "audit")]
+pub(crate) fn inside<K: Key>(terms: &Terms<K>, view: &View<'_, K>) -> Result<crate::audit::Inside<K>> {
+    let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
+    let mut counts = Vec::new();
+    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+        counts.extend(part.iter().map(|(key, sum)| (K::owned(*key), *sum)));
+        Ok(())
+    })?;
+    let nothing = Epsilon::new(200.0)?;
+    let entropy = &mut crate::noise::OsEntropy::new();
+    let norm = measure_norm(terms, panes, view.coverage.events, nothing, entropy)?;
+    let law = norm.noise(terms.norm_epsilon());
+    Ok(crate::audit::Inside {
+        counts,
+        threshold: terms.floor(),
+        norm: (terms.norm == Norm::L2).then_some((norm.value as u64, law)),
+    })
+}
+
 /// The keys that pass the threshold, with their noisy counts, in no order.
 fn select<K: Key>(
     terms: &Terms<K>,
@@ -329,7 +353,9 @@ fn select<K: Key>(
         }
         Ok(())
     })?;
-    if let Keys::Declared(universe) = &terms.keys {
+    if let Keys::Declared(universe) = &terms.keys
+        && !terms.fault.is(Mutant::SilentAbsentKeys)
+    {
         present.sort_unstable();
         let absent = universe.size() - present.len() as u64;
         for (number, noisy) in threshold.select_absent(absent, entropy)? {

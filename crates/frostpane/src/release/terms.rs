@@ -1,5 +1,6 @@
 //! What a release is asked to be.
 
+use crate::fault::{Fault, Mutant};
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Epsilon, Threshold};
 use crate::pane::PaneShape;
@@ -32,6 +33,15 @@ pub(crate) struct Terms<K: Key> {
     pub keys: Keys<K>,
     pub shape: PaneShape,
     pub policy: Policy,
+    pub fault: Fault,
+}
+
+/// The epsilon that noise is drawn for: what was asked for.
+pub(crate) fn drawn(epsilon: Epsilon, fault: Fault) -> Epsilon {
+    match fault.is(Mutant::HalfNoise) {
+        true => epsilon.doubled(),
+        false => epsilon,
+    }
 }
 
 /// What private boundaries spend of an epsilon.
@@ -49,10 +59,15 @@ impl<K: Key> Terms<K> {
     fn release_epsilon(&self) -> Epsilon {
         match self.policy {
             Policy::Smooth => self
-                .epsilon
+                .drawn_epsilon()
                 .share(BOUNDARIES_PARTS - BOUNDARIES_PART, BOUNDARIES_PARTS),
-            _ => self.epsilon,
+            _ => self.drawn_epsilon(),
         }
+    }
+
+    /// The epsilon that all noise together is drawn for.
+    pub fn drawn_epsilon(&self) -> Epsilon {
+        drawn(self.epsilon, self.fault)
     }
 
     /// What the norm may spend.
@@ -97,6 +112,12 @@ impl<K: Key> Terms<K> {
     pub fn floor(&self) -> Threshold {
         let noise = DiscreteLaplace::new(2, self.counts_epsilon());
         match &self.keys {
+            Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
+                Threshold::for_open_keys(noise, self.delta).less_one()
+            }
+            Keys::Open if self.fault.is(Mutant::OtherThreshold) => {
+                Threshold::of_continuous(noise, self.delta)
+            }
             Keys::Open => Threshold::for_open_keys(noise, self.delta),
             Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
         }

@@ -1,0 +1,48 @@
+//! Where panes end under the smooth policy, which is private itself.
+
+use frostpane::audit::{Audit, Mutant};
+use frostpane::{Policy, Window};
+
+use crate::check::{Result, Trial};
+use crate::outcome::Outcome;
+use crate::setting::Setting;
+
+/// The part of epsilon that boundaries may cost.
+pub const PART: f64 = 0.25;
+
+const WINDOW: u64 = 1 << 16;
+const TICK: u64 = 16;
+/// How far the norm stays below the threshold, in units of the noise of a question.
+const DISTANCE: f64 = 2.0;
+/// How many questions are asked after it has come there.
+const QUESTIONS: u64 = 12;
+
+/// A block of one key, or with another key first, so that its norm is one less all along. It grows to a little below its
+/// threshold and then stays there. Looks at when it ends.
+pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let builder = setting
+        .builder(4)?
+        .alpha(0.1)
+        .window(Window::events(WINDOW).slide(TICK))
+        .policy(Policy::Smooth);
+    let audit = Audit::of(builder, mutant);
+    let histogram = audit.plan()?.layout.histogram.ok_or("there is no histogram")?;
+    let noise = 4.0 / (histogram.epsilon.as_f64() / 2.0);
+    let grown = histogram
+        .first_norm
+        .saturating_sub((DISTANCE * noise).ceil() as u64);
+    let events = grown + QUESTIONS * TICK;
+    if events > histogram.longest_block {
+        return Err("at this epsilon blocks end before their norm can tell: give a larger one".into());
+    }
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        let mut event = 0;
+        while audited.panes() == 0 && event < events {
+            let key = if event == 0 { side as u64 } else { 0 };
+            audited.update((event < grown).then_some(key))?;
+            event += 1;
+        }
+        Ok(Outcome::number((event / TICK) as i64))
+    }))
+}

@@ -1,0 +1,235 @@
+//! Single releases.
+
+use frostpane::audit::{Audit, Audited, Mutant};
+use frostpane::{Policy, Release, Window};
+
+use crate::check::{Result, Trial};
+use crate::checks::look::Look;
+use crate::outcome::Outcome;
+use crate::setting::Setting;
+
+type Stream = Vec<Option<u64>>;
+
+/// Counts that noise of the usual scale does not bring below a threshold of 1.
+const SOME: usize = 10;
+const UNIVERSE: u64 = 12;
+/// So small that it asks for a lower threshold than privacy, or for one that matters to no key.
+const ALPHA: f64 = 0.1;
+
+/// A window of events, and how many keys its panes keep.
+#[derive(Clone, Copy)]
+struct Shape {
+    window: u64,
+    slide: u64,
+    entries: u32,
+    policy: Policy,
+    alpha: f64,
+}
+
+impl Shape {
+    /// One pane that counts exactly.
+    fn exact(events: usize) -> Self {
+        Self::cut(events, events as u32)
+    }
+
+    /// One pane that keeps so many keys.
+    fn cut(events: usize, entries: u32) -> Self {
+        Self {
+            window: events as u64,
+            slide: events as u64,
+            entries,
+            policy: Policy::Uniform,
+            alpha: ALPHA,
+        }
+    }
+
+    fn audit(&self, setting: &Setting, mutant: Option<Mutant>) -> Result<Audit<u64>> {
+        let builder = setting
+            .builder(UNIVERSE)?
+            .window(Window::events(self.window).slide(self.slide))
+            .entries(self.entries)
+            .policy(self.policy)
+            .alpha(self.alpha);
+        Ok(Audit::of(builder, mutant))
+    }
+}
+
+/// The same key so often.
+fn times(key: u64, count: usize) -> Stream {
+    vec![Some(key); count]
+}
+
+fn feed(audited: &mut Audited<u64>, stream: &[Option<u64>]) -> Result<()> {
+    stream.iter().try_for_each(|key| audited.update(*key))?;
+    Ok(())
+}
+
+/// One release at the end of the stream.
+fn at_the_end(
+    setting: &Setting,
+    mutant: Option<Mutant>,
+    shape: Shape,
+    streams: [Stream; 2],
+) -> Result<Trial> {
+    let audit = shape.audit(setting, mutant)?;
+    let inside = |stream: &Stream| -> Result<_> {
+        let mut audited = audit.clone().build()?;
+        feed(&mut audited, stream)?;
+        Ok(audited.inside()?)
+    };
+    let look = Look::between(&inside(&streams[0])?, &inside(&streams[1])?);
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        feed(&mut audited, &streams[side as usize])?;
+        let release = audited.release()?;
+        Ok(Outcome {
+            label: look.label(&release),
+            shown: look.shown(&release),
+        })
+    }))
+}
+
+/// A key that occurs once, and in the neighbour not at all.
+pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    at_the_end(setting, mutant, Shape::exact(1), [times(1, 1), times(2, 1)])
+}
+
+/// A key that occurs once in one stream, where the other has one more of a frequent key.
+pub fn new_key(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let often = setting.threshold(UNIVERSE, mutant)? as usize + 1;
+    let one = [times(0, often), times(1, 1)].concat();
+    at_the_end(
+        setting,
+        mutant,
+        Shape::exact(often + 1),
+        [one, times(0, often + 1)],
+    )
+}
+
+/// Two keys of which one has just as many as the threshold, and the other one less.
+pub fn threshold(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let least = setting.threshold(UNIVERSE, mutant)? as usize;
+    let below = [times(0, least - 1), times(1, least - 1)].concat();
+    let streams = [0, 1].map(|last| [&below[..], &[Some(last)]].concat());
+    at_the_end(setting, mutant, Shape::exact(2 * least - 1), streams)
+}
+
+/// Two frequent keys, and one event of either.
+pub fn pair(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
+    let streams = [0, 1].map(|last| [times(0, often), times(1, often), times(last, 1)].concat());
+    at_the_end(setting, mutant, Shape::exact(2 * often + 1), streams)
+}
+
+/// One key far more frequent than the other, so that the norm moves too.
+pub fn norm(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let streams = [0, 1].map(|last| [times(0, 4 * SOME), times(1, SOME), times(last, 1)].concat());
+    at_the_end(setting, mutant, Shape::exact(5 * SOME + 1), streams)
+}
+
+/// The same in a pane that is cut, where the norm comes from a sketch.
+pub fn norm_of_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let floor = setting.threshold(UNIVERSE, mutant)? as usize;
+    let (many, few) = (4 * SOME + 2 * floor, 2 * SOME + 2 * floor);
+    let streams = [0, 1].map(|last| [times(0, many), times(1, few), times(last, 1)].concat());
+    at_the_end(setting, mutant, Shape::cut(many + few + 1, 3), streams)
+}
+
+/// A key that occurs once, and in the neighbour an event without a key: nothing else.
+pub fn absent(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    at_the_end(setting, mutant, Shape::exact(1), [times(0, 1), vec![None]])
+}
+
+/// A table of Misra-Gries that is full, and an event that finds its counter in it or does not.
+pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const COUNTERS: u64 = 8;
+    let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
+    let full: Stream = (0..COUNTERS).flat_map(|key| times(key, often)).collect();
+    let streams = [0, COUNTERS].map(|last| [&full[..], &[Some(last)]].concat());
+    // The cut leaves little of many events: the threshold must not grow with their number.
+    let shape = Shape {
+        alpha: ALPHA / 10.0,
+        ..Shape::cut(full.len() + 1, COUNTERS as u32)
+    };
+    at_the_end(setting, mutant, shape, streams)
+}
+
+/// Panes that have been merged, and cut again, as they aged.
+pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const EVENTS: u64 = 300;
+    let shape = Shape {
+        window: EVENTS,
+        slide: 1,
+        entries: 1,
+        policy: Policy::Exponential,
+        alpha: ALPHA,
+    };
+    let streams = [0, 1].map(|first| {
+        (0..EVENTS)
+            .map(|i| Some(if i == 0 { first } else { 0 }))
+            .collect()
+    });
+    at_the_end(setting, mutant, shape, streams)
+}
+
+/// The last event of the pane that a window begins within: only what the window leaves out can tell.
+pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const PANE: u64 = 60;
+    let shape = Shape {
+        window: 2 * PANE,
+        slide: PANE,
+        entries: PANE as u32,
+        policy: Policy::Uniform,
+        alpha: ALPHA,
+    };
+    let audit = shape.audit(setting, mutant)?;
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        for event in 0..2 * PANE + PANE / 2 {
+            audited.update(match event {
+                event if event < PANE / 3 => Some(0),
+                event if event == PANE - 1 => Some(side as u64),
+                _ => None,
+            })?;
+        }
+        let release = audited.release()?;
+        let slack = release.asked.slack.ok_or("the pane was not measured")?;
+        Ok(Outcome::number(slack as i64))
+    }))
+}
+
+/// A release that covers the event, a stream that then reacts to it, and a second release whose window begins within
+/// the event's pane.
+pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let pane = 2 * SOME + 1;
+    let shape = Shape {
+        window: 2 * pane as u64 - 5,
+        slide: pane as u64,
+        entries: pane as u32,
+        policy: Policy::Uniform,
+        alpha: ALPHA,
+    };
+    let audit = shape.audit(setting, mutant)?;
+    let (most, least) = (SOME as u64 + 1, SOME as u64);
+    let look = Look::at(&[(0, most, least), (1, least, most)]);
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        feed(
+            &mut audited,
+            &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat(),
+        )?;
+        let first = audited.release()?;
+        let reaction = u64::from(look.score(&first) < 0);
+        feed(&mut audited, &times(reaction, pane))?;
+        let second = audited.release()?;
+        Ok(Outcome {
+            label: 1_000 * look.label(&first) + left_out(&second),
+            shown: look.shown(&first),
+        })
+    }))
+}
+
+/// What a release says about the pane that its window begins within.
+fn left_out(release: &Release<u64>) -> i64 {
+    release.asked.slack.map_or(-1, |slack| slack.min(400) as i64)
+}

@@ -1,0 +1,107 @@
+//! The published algorithms, as printed, on streams that show what does not hold of them.
+
+use frostpane::audit::Mutant;
+use frostpane::noise::OsEntropy;
+use frostpane_paper::continual::{self, Draw};
+use frostpane_paper::{Continual, L1, Noise};
+
+use crate::check::{Result, Trial};
+use crate::outcome::{Outcome, Side};
+use crate::setting::Setting;
+
+const MEMORY: u64 = 1 << 30;
+
+/// 32 times key 1, then key 7 or key 8: whichever came is listed with positive probability, the other never.
+pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    let epsilon = setting.epsilon;
+    let after = move |last: u64| -> Result<L1> {
+        let mut l1 = L1::published(0.5, epsilon, 40, MEMORY)?.with_noise(Noise::Proof);
+        (0..32).map(|_| 1).chain([last]).for_each(|key| l1.update(key));
+        Ok(l1)
+    };
+    let streams = [after(7)?, after(8)?];
+    Ok(Box::new(move |side| {
+        let listed = streams[side as usize].query(33, &mut OsEntropy::new())?.listed;
+        let bit = |key: u64| i64::from(listed.iter().any(|(listed, _)| *listed == key));
+        Ok(Outcome::number(bit(7) + 2 * bit(8)))
+    }))
+}
+
+/// 20,000 times one key, or another key first, and a window that the first event has left: the streams are equal in it,
+/// and yet Counter's estimates lie hundreds apart.
+pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    const WINDOW: u64 = 19_999;
+    let epsilon = setting.epsilon;
+    let after = move |first: u64| -> Result<L1> {
+        let mut l1 = L1::published(0.5, epsilon, WINDOW + 1, MEMORY)?.with_noise(Noise::Proof);
+        l1.update(first);
+        (0..WINDOW).for_each(|_| l1.update(1));
+        Ok(l1)
+    };
+    let streams = [after(1)?, after(2)?];
+    Ok(Box::new(move |side| {
+        let listed = streams[side as usize]
+            .query(WINDOW, &mut OsEntropy::new())?
+            .listed;
+        let noisy = listed
+            .iter()
+            .find(|(key, _)| *key == 1)
+            .map_or(0.0, |(_, noisy)| *noisy);
+        Ok(Outcome::number(noisy.round() as i64 / 10))
+    }))
+}
+
+/// A block with one event more or less of a key, and four thousand outputs after it, whose noise is drawn anew each time: the
+/// mean tells them apart, although each single output has the noise that the proof asks for.
+pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    const BLOCK: u64 = 4_096;
+    let constants = continual::Constants {
+        alpha: 0.5,
+        epsilon: setting.epsilon,
+        window: 2 * BLOCK,
+        shortest: BLOCK,
+        levels: 1,
+        loss: 1.0,
+    };
+    let start = move |side: Side| {
+        let mut run = Continual::new(constants.clone())
+            .with_draw(Draw::EveryOutput)
+            .with_noise(Noise::Proof);
+        (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
+        run
+    };
+    let starts = Side::BOTH.map(start);
+    Ok(Box::new(move |side| {
+        let mut run = starts[side as usize].clone();
+        let mut entropy = OsEntropy::new();
+        let mut sum = 0.0;
+        for _ in 0..BLOCK - 1 {
+            run.update(2);
+            sum += run.estimate(1, &mut entropy)?;
+        }
+        Ok(Outcome::number((2.0 * sum / BLOCK as f64).round() as i64))
+    }))
+}
+
+/// The same block and a single output, with the noise that the algorithm prints.
+pub fn scale(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    const BLOCK: u64 = 64;
+    let constants = continual::Constants {
+        alpha: 0.5,
+        epsilon: setting.epsilon,
+        window: 2 * BLOCK,
+        shortest: BLOCK,
+        levels: 1,
+        loss: 1.0,
+    };
+    let start = move |side: Side| {
+        let mut run = Continual::new(constants.clone());
+        (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
+        run
+    };
+    let starts = Side::BOTH.map(start);
+    Ok(Box::new(move |side| {
+        let noisy = starts[side as usize].clone().estimate(1, &mut OsEntropy::new())?;
+        Ok(Outcome::number((2.0 * noisy).round() as i64))
+    }))
+}

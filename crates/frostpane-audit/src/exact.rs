@@ -1,0 +1,239 @@
+#![doc = include_str!("exact.md")]
+
+use std::collections::HashMap;
+
+use frostpane::audit::{Audit, Inside, Mutant};
+use frostpane::noise::{DiscreteLaplace, Threshold};
+use frostpane::{Norm, Window};
+
+use crate::check::Result;
+use crate::setting::{KeyKind, Setting};
+
+const KEYS: u64 = 3;
+const EVENTS: u32 = 6;
+/// Keys, and no key.
+const SYMBOLS: usize = KEYS as usize + 1;
+/// Bits of precision of a tail probability.
+const BITS: usize = 128;
+/// Halvings of the interval in which an epsilon lies.
+const HALVINGS: u32 = 50;
+
+/// Window, slide and entries: exact panes, and panes that are cut.
+const SHAPES: [(u64, u64, u32); 5] = [(6, 6, 6), (6, 6, 1), (6, 6, 2), (6, 3, 2), (4, 2, 1)];
+
+/// The largest loss of any pair of neighbours.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loss {
+    /// The least epsilon at the claimed delta; infinite if there is none.
+    pub epsilon: f64,
+    /// The pair.
+    pub streams: String,
+}
+
+/// The largest loss over all short streams and all their neighbours.
+pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss> {
+    let mut worst = Loss::default();
+    let prefix = prefix(setting, mutant)?;
+    let length = prefix.len() as u64 + u64::from(EVENTS);
+    let alone = SHAPES.map(|shape| (shape, &[][..]));
+    for ((window, slide, entries), prefix) in alone
+        .into_iter()
+        .chain([((length, length, length as u32), &prefix[..])])
+    {
+        // The norm by a sketch depends on a seed that is drawn anew for every stream.
+        if setting.norm == Norm::L2 && u64::from(entries) < slide {
+            continue;
+        }
+        let window = Window::events(window).slide(slide);
+        let audit = Audit::of(setting.builder(KEYS)?.window(window).entries(entries), mutant);
+        let insides = (0..SYMBOLS.pow(EVENTS))
+            .map(|stream| inside(&audit, prefix, stream))
+            .collect::<Result<Vec<_>>>()?;
+        let mut known = HashMap::new();
+        for (one, other) in neighbours() {
+            let (a, b) = (&insides[one], &insides[other]);
+            let moves = Moves::between(a, b);
+            let epsilon = *known.entry(moves.key()).or_insert_with(|| moves.loss(setting, a));
+            if epsilon > worst.epsilon {
+                worst = Loss {
+                    epsilon,
+                    streams: format!("{} and {}", spelled(one), spelled(other)),
+                };
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// Events that bring two of the keys near the threshold.
+fn prefix(setting: &Setting, mutant: Option<Mutant>) -> Result<Vec<u64>> {
+    let near = setting.threshold(KEYS, mutant)?.saturating_sub(2);
+    Ok((0..2 * near).map(|event| event % 2).collect())
+}
+
+/// What a release of a stream would add noise to. A stream is a number whose digits are its events.
+fn inside(audit: &Audit<u64>, prefix: &[u64], stream: usize) -> Result<Inside<u64>> {
+    let mut audited = audit.clone().build()?;
+    prefix.iter().try_for_each(|key| audited.update(Some(*key)))?;
+    for event in 0..EVENTS {
+        let symbol = digit(stream, event) as u64;
+        audited.update((symbol < KEYS).then_some(symbol))?;
+    }
+    Ok(audited.inside()?)
+}
+
+fn digit(stream: usize, event: u32) -> usize {
+    stream / SYMBOLS.pow(event) % SYMBOLS
+}
+
+fn spelled(stream: usize) -> String {
+    let letter = |event| ["a", "b", "c", "-"][digit(stream, event)];
+    (0..EVENTS).map(letter).collect()
+}
+
+/// All pairs of streams that differ in one event, both ways round.
+fn neighbours() -> impl Iterator<Item = (usize, usize)> {
+    (0..SYMBOLS.pow(EVENTS)).flat_map(|stream| {
+        (0..EVENTS).flat_map(move |event| {
+            let old = digit(stream, event);
+            (0..SYMBOLS).filter(move |new| *new != old).map(move |new| {
+                (
+                    stream,
+                    stream + SYMBOLS.pow(event) * new - SYMBOLS.pow(event) * old,
+                )
+            })
+        })
+    })
+}
+
+/// What differs between two neighbours.
+struct Moves {
+    /// The counts of each key that differs, sorted.
+    counts: Vec<(u64, u64)>,
+    norm: u64,
+}
+
+impl Moves {
+    fn between(one: &Inside<u64>, other: &Inside<u64>) -> Self {
+        let count = |inside: &Inside<u64>, key| {
+            let found = inside.counts.iter().find(|(held, _)| *held == key);
+            found.map_or(0, |(_, count)| *count)
+        };
+        let norm = |inside: &Inside<u64>| inside.norm.map_or(0, |(norm, _)| norm);
+        let mut counts: Vec<_> = (0..KEYS)
+            .map(|key| (count(one, key), count(other, key)))
+            .filter(|(a, b)| a != b)
+            .collect();
+        counts.sort_unstable();
+        Self {
+            counts,
+            norm: norm(one).abs_diff(norm(other)),
+        }
+    }
+
+    fn key(&self) -> (Vec<(u64, u64)>, u64) {
+        (self.counts.clone(), self.norm)
+    }
+
+    fn loss(&self, setting: &Setting, inside: &Inside<u64>) -> f64 {
+        match setting.keys {
+            KeyKind::Declared => self.pure_loss(inside),
+            KeyKind::Open => self.loss_beyond(setting.delta, &inside.threshold),
+        }
+    }
+
+    fn pure_loss(&self, inside: &Inside<u64>) -> f64 {
+        let counts: u64 = self.counts.iter().map(|(a, b)| a.abs_diff(*b)).sum();
+        let norm = inside.norm.map_or(0.0, |(_, law)| self.norm as f64 / law.scale());
+        counts as f64 / inside.threshold.noise().scale() + norm
+    }
+
+    /// The least epsilon at this delta.
+    fn loss_beyond(&self, delta: f64, threshold: &Threshold) -> f64 {
+        let mut joint = vec![(1.0, 1.0)];
+        for (a, b) in &self.counts {
+            let shown = shown(*a, *b, threshold);
+            joint = joint
+                .iter()
+                .flat_map(|(p, q)| shown.iter().map(move |(a, b)| (p * a, q * b)))
+                .collect();
+        }
+        let beyond = |epsilon: f64| -> f64 {
+            let excess = joint.iter().map(|(p, q)| p - epsilon.exp() * q);
+            excess.map(|excess| excess.max(0.0)).sum()
+        };
+        let never: f64 = joint.iter().filter(|(_, q)| *q == 0.0).map(|(p, _)| p).sum();
+        if never > delta {
+            return f64::INFINITY;
+        }
+        let (mut low, mut high) = (0.0, 100.0);
+        for _ in 0..HALVINGS {
+            let middle = (low + high) / 2.0;
+            if beyond(middle) > delta {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        low
+    }
+}
+
+/// The probabilities of everything that can be shown of a key with these counts in the two streams.
+fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
+    let (least, most) = (threshold.value(), one.max(other).max(threshold.value()));
+    let law = threshold.noise();
+    let reaches = |count: u64, value: u64| match count {
+        0 => 0.0,
+        count => tail(law, value as i64 - count as i64),
+    };
+    let at_least = |value: u64| (reaches(one, value), reaches(other, value));
+    let hidden = at_least(least);
+    let mut outcomes = vec![(1.0 - hidden.0, 1.0 - hidden.1), at_least(most)];
+    for value in least..most {
+        let (here, next) = (at_least(value), at_least(value + 1));
+        outcomes.push((here.0 - next.0, here.1 - next.1));
+    }
+    outcomes
+}
+
+/// `Pr[X >= m]`.
+fn tail(law: &DiscreteLaplace, m: i64) -> f64 {
+    match u64::try_from(m) {
+        Ok(m) => law.tail(m, BITS).approximate(),
+        Err(_) => 1.0 - law.tail(m.unsigned_abs() + 1, BITS).approximate(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use frostpane::noise::Epsilon;
+
+    #[test]
+    fn what_is_shown_adds_up_to_one() {
+        let law = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
+        let threshold = Threshold::for_open_keys(law, 0.1);
+        for counts in [(0, 1), (1, 2), (7, 6), (20, 21)] {
+            let shown = shown(counts.0, counts.1, &threshold);
+            let sum = shown
+                .iter()
+                .fold((0.0, 0.0), |sum, (p, q)| (sum.0 + p, sum.1 + q));
+            assert!(
+                (sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12,
+                "{counts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_event() {
+        let mut pairs = 0;
+        for (one, other) in neighbours() {
+            let differ = (0..EVENTS).filter(|event| digit(one, *event) != digit(other, *event));
+            assert_eq!(differ.count(), 1);
+            pairs += 1;
+        }
+        assert_eq!(pairs, SYMBOLS.pow(EVENTS) * EVENTS as usize * (SYMBOLS - 1));
+    }
+}

@@ -1,0 +1,28 @@
+//! Audits what Frostpane claims: evidence, not proof.
+//!
+//! A [`Check`] is a pair of neighbouring streams chosen to hurt, and what of a release it looks at. It runs the
+//! mechanism on both, through the code that users run, counts what comes out, and [`bound`] says what epsilon is at
+//! least, with confidence. Where the case is finite, [`exact`] calculates instead. [`Audit::run`] runs many checks so
+//! that the confidence holds for all of them together.
+//!
+//! The auditor is audited in turn: each [`Mutant`] breaks the mechanism in one way, and [`Check::catches`] says which
+//! checks must see it.
+
+mod beta;
+pub mod bound;
+pub mod check;
+mod checks;
+pub mod exact;
+pub mod finding;
+pub mod outcome;
+pub mod run;
+pub mod setting;
+pub mod tally;
+
+pub use check::{Check, Method};
+pub use checks::all;
+pub use finding::{Finding, Verdict};
+pub use frostpane::audit::Mutant;
+pub use outcome::{Outcome, Side};
+pub use run::Audit;
+pub use setting::{KeyKind, Setting, Wishes};

@@ -1,0 +1,106 @@
+//! Runs checks, on all processors.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use frostpane::audit::Mutant;
+
+use crate::check::{Check, Method, Result, Trial};
+use crate::finding::Finding;
+use crate::outcome::Side;
+use crate::tally::Tally;
+
+/// Runs of a cheap check on each stream, in a short and in a full audit.
+const SHORT: f64 = 6_000.0;
+const FULL: f64 = 60_000.0;
+
+/// How to audit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Audit {
+    /// With this probability no check of a sound mechanism alarms.
+    pub confidence: f64,
+    /// How the mechanism is broken, if it is.
+    pub mutant: Option<Mutant>,
+    /// Runs of a cheap check on each stream.
+    pub runs: f64,
+    /// Among how many sampled checks the confidence is shared out.
+    pub sampled: usize,
+}
+
+impl Audit {
+    /// An audit of so many sampled checks.
+    pub fn new(sampled: usize, short: bool, mutant: Option<Mutant>) -> Self {
+        Self {
+            confidence: 0.99,
+            mutant,
+            runs: if short { SHORT } else { FULL },
+            sampled,
+        }
+    }
+
+    /// Runs one check, and calls back with how much of it is done.
+    pub fn run(&self, check: &Check, progress: &(impl Fn(f64) + Sync)) -> Result<Finding> {
+        match check.method {
+            Method::Exact(calculate) => {
+                let loss = calculate(&check.setting, self.mutant)?;
+                Ok(Finding {
+                    streams: Some(loss.streams),
+                    ..Finding::new(check, loss.epsilon)
+                })
+            }
+            Method::Sampled { prepare, share } => {
+                let trial = prepare(&check.setting, self.mutant)?;
+                let half = ((self.runs * share / 2.0) as u64).max(1);
+                self.sample(check, &trial, half, progress)
+            }
+        }
+    }
+
+    /// The event is chosen on one half of the runs and counted on the other.
+    fn sample(
+        &self,
+        check: &Check,
+        trial: &Trial,
+        half: u64,
+        progress: &(impl Fn(f64) + Sync),
+    ) -> Result<Finding> {
+        let failure = (1.0 - self.confidence) / self.sampled.max(1) as f64;
+        let delta = check.setting.delta;
+        let mut first = tally(trial, half, &|share| progress(share / 2.0))?;
+        let event = first.choose(delta, failure);
+        let second = tally(trial, half, &|share| progress(0.5 + share / 2.0))?;
+        let at_least = second.bound(&event, delta, failure);
+        first.merge(second);
+        Ok(Finding {
+            runs: first.runs(),
+            tally: first,
+            ..Finding::new(check, at_least)
+        })
+    }
+}
+
+/// Runs a trial so often on each stream.
+pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Result<Tally> {
+    let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let done = AtomicU64::new(0);
+    let work = &|worker: u64| -> Result<Tally> {
+        let mut tally = Tally::default();
+        for _ in (worker..runs).step_by(workers as usize) {
+            for side in Side::BOTH {
+                tally.add(side, trial(side)?);
+            }
+            progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / runs as f64);
+        }
+        Ok(tally)
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|worker| scope.spawn(move || work(worker)))
+            .collect();
+        let mut all = Tally::default();
+        for thread in threads {
+            all.merge(thread.join().map_err(|_| "a run of the mechanism panicked")??);
+        }
+        Ok(all)
+    })
+}

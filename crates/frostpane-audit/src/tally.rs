@@ -1,0 +1,138 @@
+//! How often each outcome came up on each of two streams, and which outcomes to look at.
+
+use std::collections::BTreeMap;
+
+use crate::bound;
+use crate::outcome::{Outcome, Side};
+
+/// Counted runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    labels: BTreeMap<i64, [u64; 2]>,
+    shown: BTreeMap<i64, [u64; 2]>,
+    runs: [u64; 2],
+}
+
+/// A set of outcomes, and on which stream they are the likelier ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    labels: Vec<i64>,
+    likelier: Side,
+}
+
+impl Tally {
+    /// One run more.
+    pub fn add(&mut self, side: Side, outcome: Outcome) {
+        self.labels.entry(outcome.label).or_default()[side as usize] += 1;
+        self.shown.entry(outcome.shown).or_default()[side as usize] += 1;
+        self.runs[side as usize] += 1;
+    }
+
+    /// Adds other runs.
+    pub fn merge(&mut self, other: Self) {
+        for (mine, theirs) in [(&mut self.labels, other.labels), (&mut self.shown, other.shown)] {
+            for (value, counts) in theirs {
+                let sum = mine.entry(value).or_default();
+                (0..2).for_each(|side| sum[side] += counts[side]);
+            }
+        }
+        (0..2).for_each(|side| self.runs[side] += other.runs[side]);
+    }
+
+    /// How often each shown number came up on each stream.
+    pub fn shown(&self) -> &BTreeMap<i64, [u64; 2]> {
+        &self.shown
+    }
+
+    /// How many runs there were on each stream, at least.
+    pub fn runs(&self) -> u64 {
+        self.runs[0].min(self.runs[1])
+    }
+
+    /// The set of outcomes with the best bound on these runs: to be counted on others.
+    pub fn choose(&self, delta: f64, failure: f64) -> Event {
+        let mut best = (
+            0.0,
+            Event {
+                labels: Vec::new(),
+                likelier: Side::One,
+            },
+        );
+        for order in self.orders() {
+            for likelier in Side::BOTH {
+                let (first, second) = (likelier as usize, 1 - likelier as usize);
+                let mut hits = [0, 0];
+                for (taken, label) in order.iter().enumerate() {
+                    let counts = self.labels[label];
+                    hits = [hits[0] + counts[first], hits[1] + counts[second]];
+                    if bound::optimistic(hits, self.runs(), delta) <= best.0 {
+                        continue;
+                    }
+                    let epsilon = bound::epsilon(hits, self.runs(), delta, failure);
+                    if epsilon > best.0 {
+                        let labels = order[..=taken].to_vec();
+                        best = (epsilon, Event { labels, likelier });
+                    }
+                }
+            }
+        }
+        best.1
+    }
+
+    /// All labels, in orders whose beginnings are worth a look.
+    fn orders(&self) -> [Vec<i64>; 4] {
+        let rising: Vec<i64> = self.labels.keys().copied().collect();
+        let falling = rising.iter().rev().copied().collect();
+        let odds = |label: &i64| {
+            let [one, other] = self.labels[label].map(|count| count as f64 + 0.5);
+            one / other
+        };
+        let mut by_odds = rising.clone();
+        by_odds.sort_by(|a, b| odds(b).total_cmp(&odds(a)));
+        let against = by_odds.iter().rev().copied().collect();
+        [by_odds, against, rising, falling]
+    }
+
+    /// The least epsilon that an event, chosen on other runs, is compatible with.
+    pub fn bound(&self, event: &Event, delta: f64, failure: f64) -> f64 {
+        let sum = |side: usize| event.labels.iter().map(|label| self.hits(*label, side)).sum();
+        let (first, second) = (event.likelier as usize, 1 - event.likelier as usize);
+        bound::epsilon([sum(first), sum(second)], self.runs(), delta, failure)
+    }
+
+    fn hits(&self, label: i64, side: usize) -> u64 {
+        self.labels.get(&label).map_or(0, |counts| counts[side])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(counts: &[(i64, [u64; 2])]) -> Tally {
+        let mut tally = Tally::default();
+        for (label, counts) in counts {
+            for side in Side::BOTH {
+                (0..counts[side as usize]).for_each(|_| tally.add(side, Outcome::number(*label)));
+            }
+        }
+        tally
+    }
+
+    #[test]
+    fn the_event_is_where_the_streams_differ_most() {
+        let counts = [(1, [500, 480]), (2, [300, 20]), (3, [200, 500])];
+        let event = tally(&counts).choose(0.0, 0.01);
+        assert_eq!(event.labels, [2]);
+        assert_eq!(event.likelier, Side::One);
+        let turned = counts.map(|(label, [one, other])| (label, [other, one]));
+        assert_eq!(tally(&turned).choose(0.0, 0.01).likelier, Side::Other);
+    }
+
+    #[test]
+    fn equal_streams_have_no_loss() {
+        let same = tally(&[(1, [500, 500]), (2, [500, 500])]);
+        let event = same.choose(0.0, 0.01);
+        assert_eq!(same.bound(&event, 0.0, 0.01), 0.0);
+    }
+}

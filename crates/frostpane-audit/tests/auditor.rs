@@ -1,0 +1,159 @@
+//! The auditor, audited: it is silent where nothing is wrong, and sees what is broken.
+
+use frostpane::Norm;
+use frostpane::noise::{Entropy, OsEntropy};
+use frostpane_audit::check::{Result, Trial, Whose};
+use frostpane_audit::run::tally;
+use frostpane_audit::{Audit, Check, Method, Mutant, Outcome, Setting, Side, Verdict, all};
+
+fn short(mutant: Option<Mutant>) -> Audit {
+    let sampled = all().iter().filter(|check| check.is_sampled()).count();
+    Audit::new(sampled, true, mutant)
+}
+
+/// The largest number of alarms among `runs`, each of probability at most `chance`, that is exceeded with probability
+/// below `false_alarm`.
+fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
+    let mut mass = (1.0 - chance).powi(runs as i32);
+    let mut tail = 1.0 - mass;
+    let mut alarms = 0;
+    while tail >= false_alarm {
+        mass *= (runs - alarms) as f64 / (alarms + 1) as f64 * chance / (1.0 - chance);
+        alarms += 1;
+        tail -= mass;
+    }
+    alarms
+}
+
+/// Twenty outcomes at random, whatever the stream.
+fn blind(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    Ok(Box::new(|_| {
+        Ok(Outcome::number(OsEntropy::new().below(20)? as i64))
+    }))
+}
+
+/// A bound above 0 has a chance below 5e-4 in each of 20 audits; one above 0.02, far less than 1e-6 in all.
+#[test]
+fn a_mechanism_that_ignores_its_input_loses_nothing() {
+    let check = Check::sampled("blind", "nothing", Setting::declared(Norm::L1, 1.0), blind);
+    for _ in 0..20 {
+        let finding = short(None).run(&check, &|_| {}).unwrap();
+        assert!(finding.at_least < 0.02, "{}", finding.at_least);
+    }
+}
+
+/// Of a hundred outcomes, those of the one half are e times as likely on the one stream, those of the other on the other: as
+/// much as an epsilon of 1 allows, to the last bit.
+fn randomised_response(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
+    const OUTCOMES: u64 = 100;
+    let chance = 1.0 / (1.0 + (-1.0_f64).exp());
+    Ok(Box::new(move |side| {
+        let mut entropy = OsEntropy::new();
+        let truly = (entropy.word()? as f64 / 2_f64.powi(64)) < chance;
+        let half = u64::from((side == Side::One) == truly);
+        let outcome = half + 2 * entropy.below(OUTCOMES / 2)?;
+        Ok(Outcome::number(outcome as i64))
+    }))
+}
+
+/// How often 200 audits with fresh entropy alarm, at each of several confidences. No more often than these allow, but for a
+/// chance of 1e-6.
+fn assert_few_alarms(check: &Check, runs: u64) {
+    const AUDITS: u64 = 200;
+    let Method::Sampled { prepare, .. } = check.method else {
+        panic!("it is sampled");
+    };
+    let trial = prepare(&check.setting, None).unwrap();
+    let levels = [0.99, 0.9, 0.5];
+    let mut alarms = [0; 3];
+    for _ in 0..AUDITS {
+        let halves = [0, 1].map(|_| tally(&trial, runs, &|_| {}).unwrap());
+        for (alarms, confidence) in alarms.iter_mut().zip(levels) {
+            let event = halves[0].choose(0.0, 1.0 - confidence);
+            let at_least = halves[1].bound(&event, 0.0, 1.0 - confidence);
+            *alarms += u64::from(at_least > check.setting.epsilon);
+        }
+    }
+    println!(
+        "{}: alarms of {AUDITS} audits at {levels:?}: {alarms:?}",
+        check.name
+    );
+    for (alarms, confidence) in alarms.into_iter().zip(levels) {
+        let limit = most_alarms(AUDITS, 1.0 - confidence, 1e-6);
+        assert!(
+            alarms <= limit,
+            "{alarms} alarms at {confidence}, {limit} allowed"
+        );
+    }
+}
+
+/// On a pair of streams whose every outcome is e times as likely on one of them: nothing lies closer to an alarm.
+#[test]
+fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
+    let check = all().into_iter().find(|check| check.name == "pane-edge").unwrap();
+    assert_few_alarms(&check, 75);
+}
+
+/// So many outcomes, each so rare, that an event which is counted on the runs that it was chosen on alarms every time.
+#[test]
+fn choosing_the_event_raises_no_alarm() {
+    let setting = Setting::declared(Norm::L1, 1.0);
+    assert_few_alarms(
+        &Check::sampled("randomised", "choosing", setting, randomised_response),
+        500,
+    );
+}
+
+/// Every mark of the table in docs/audit.md, with the runs of a short audit. The bounds of marked checks exceed their claims by
+/// more than three standard deviations.
+#[test]
+fn every_check_sees_the_mutants_that_it_says_it_sees() {
+    let mut caught = Vec::new();
+    for check in all() {
+        for mutant in check.catches {
+            let finding = short(Some(*mutant)).run(&check, &|_| {}).unwrap();
+            println!(
+                "{}, {}: at least {:.3}, claimed {}",
+                mutant.name(),
+                check.name,
+                finding.at_least,
+                finding.epsilon
+            );
+            assert_eq!(
+                finding.verdict,
+                Verdict::Violated,
+                "{}: {}",
+                mutant.name(),
+                check.name
+            );
+            caught.push(*mutant);
+        }
+    }
+    assert!(Mutant::ALL.into_iter().all(|mutant| caught.contains(&mutant)));
+}
+
+/// Where nothing is sampled nothing is left to chance: the marks are complete.
+#[test]
+fn calculated_checks_see_nothing_else() {
+    for check in all().into_iter().filter(|check| !check.is_sampled()) {
+        for mutant in Mutant::ALL.into_iter().map(Some).chain([None]) {
+            let finding = short(mutant).run(&check, &|_| {}).unwrap();
+            let marked = mutant.is_some_and(|mutant| check.catches.contains(&mutant));
+            assert_eq!(
+                finding.verdict == Verdict::Violated,
+                marked,
+                "{mutant:?}: {}",
+                check.name
+            );
+        }
+    }
+}
+
+#[test]
+fn names_are_all_different_and_only_the_paper_has_no_marks_of_its_own() {
+    let checks = all();
+    for (number, check) in checks.iter().enumerate() {
+        assert!(checks[..number].iter().all(|other| other.name != check.name));
+        assert!(check.whose == Whose::Frostpane || check.catches.is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! `frostpane audit`: evidence for and against what is claimed about privacy.
+
+mod picture;
+mod progress;
+mod report;
+mod table;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use frostpane_audit::check::Whose;
+use frostpane_audit::{Audit, Check, Finding, KeyKind, Mutant, Wishes};
+
+use crate::args::AuditArgs;
+use crate::failure::{Failure, Result};
+use crate::screen::Screen;
+use crate::warnings::tell;
+use progress::Progress;
+use report::Report;
+
+/// Whether keys are declared.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum KeysArg {
+    Open,
+    Declared,
+}
+
+impl From<KeysArg> for KeyKind {
+    fn from(keys: KeysArg) -> Self {
+        match keys {
+            KeysArg::Open => KeyKind::Open,
+            KeysArg::Declared => KeyKind::Declared,
+        }
+    }
+}
+
+/// Takes the name of a mutant.
+pub fn mutant() -> PossibleValuesParser {
+    PossibleValuesParser::new(Mutant::ALL.map(Mutant::name))
+}
+
+pub fn run(args: &AuditArgs) -> Result<()> {
+    if args.mutants {
+        return Ok(io::stdout().write_all(table::of_mutants().as_bytes())?);
+    }
+    let wanted = wanted(args)?;
+    let picture = args.picture.as_deref().map(open).transpose()?;
+    let mutant = args
+        .mutant
+        .as_deref()
+        .and_then(|name| Mutant::ALL.into_iter().find(|mutant| mutant.name() == name));
+    let audit = Audit::new(sampled(), args.short, mutant);
+    let findings = find(&audit, &wanted, has_wishes(args))?;
+    let report = Report::new(&audit, args.short, findings);
+    write(args, &report)?;
+    if let Some((file, path)) = picture {
+        let svg = picture::draw(&report.findings);
+        (&file)
+            .write_all(svg.as_bytes())
+            .map_err(|cause| refusal(path, &cause))?;
+        tell(format_args!("the picture is in {}", path.display()));
+    }
+    match report.fallen() {
+        0 => Ok(()),
+        fallen => Err(Failure::Violated(format!(
+            "{fallen} of {} checks found that a claim of {} does not hold",
+            report.of_frostpane(),
+            if mutant.is_some() {
+                "this mutant"
+            } else {
+                "Frostpane"
+            }
+        ))),
+    }
+}
+
+/// How many sampled checks there are in all: what a check says does not depend on which others run.
+fn sampled() -> usize {
+    frostpane_audit::all()
+        .iter()
+        .filter(|check| check.is_sampled())
+        .count()
+}
+
+/// The checks to run, with the parameters asked for.
+fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
+    let all = frostpane_audit::all();
+    let names: Vec<&str> = all.iter().map(|check| check.name).collect();
+    if let Some(unknown) = args.checks.iter().find(|name| !names.contains(&name.as_str())) {
+        return Err(Failure::Message(format!(
+            "there is no check {unknown:?}, only {}",
+            names.join(", ")
+        )));
+    }
+    let wishes = Wishes {
+        keys: args.keys.map(KeyKind::from),
+        norm: args.norm.map(frostpane::Norm::from),
+        epsilon: args.epsilon,
+        delta: args.delta,
+    };
+    let frostpane_only = args.mutant.is_some() || has_wishes(args);
+    let wanted: Vec<Check> = all
+        .into_iter()
+        .filter(|check| args.checks.is_empty() || args.checks.iter().any(|name| name == check.name))
+        .filter(|check| check.whose == Whose::Frostpane || !frostpane_only)
+        .filter_map(|check| {
+            let setting = check.setting.with(&wishes)?;
+            Some(Check { setting, ..check })
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Err(Failure::Message(
+            "no check has these keys and this norm: leave out --keys, --norm, --mutant or --check".to_owned(),
+        ));
+    }
+    Ok(wanted)
+}
+
+/// Whether a deployment's parameters were given.
+fn has_wishes(args: &AuditArgs) -> bool {
+    args.keys.is_some() || args.norm.is_some() || args.epsilon.is_some() || args.delta.is_some()
+}
+
+/// Runs the checks. Those that cannot be made at the parameters asked for are left out, and that is told.
+fn find(audit: &Audit, checks: &[Check], may_leave_out: bool) -> Result<Vec<Finding>> {
+    let progress = Progress::new(checks.len());
+    let mut findings = Vec::new();
+    for (number, check) in checks.iter().enumerate() {
+        match audit.run(check, &|share| progress.look(number, check.name, share)) {
+            Ok(finding) => findings.push(finding),
+            Err(cause) if may_leave_out => {
+                progress.erase();
+                tell(format_args!("{} is left out: {cause}", check.name));
+            }
+            Err(cause) => return Err(Failure::Message(format!("{}: {cause}", check.name))),
+        }
+    }
+    match findings.is_empty() {
+        true => Err(Failure::Message("no check could be made: see above".to_owned())),
+        false => Ok(findings),
+    }
+}
+
+fn write(args: &AuditArgs, report: &Report) -> Result<()> {
+    let stdout = io::stdout().lock();
+    let screen = Screen::of(&stdout);
+    let mut out = BufWriter::new(stdout);
+    if args.json {
+        serde_json::to_writer(&mut out, report).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        report.write(&mut out, &screen)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Before the runs: nobody wants to learn after ten minutes that there is no such directory.
+fn open(path: &Path) -> Result<(File, &Path)> {
+    let file = File::create(path).map_err(|cause| refusal(path, &cause))?;
+    Ok((file, path))
+}
+
+fn refusal(path: &Path, cause: &io::Error) -> Failure {
+    Failure::Message(format!(
+        "cannot write the picture {}: {cause}; give another name",
+        path.display()
+    ))
+}
