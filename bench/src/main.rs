@@ -5,8 +5,10 @@
 
 mod continual;
 mod growth;
+mod ingest;
 mod plot;
 mod policies;
+mod rivals;
 mod speed;
 mod streams;
 
@@ -19,9 +21,10 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 4] = [
+const MEASUREMENTS: [Measurement; 5] = [
     ("continual", continual::run),
     ("speed", speed::run),
+    ("ingest", ingest::run),
     ("policies", policies::run),
     ("growth", growth::run),
 ];

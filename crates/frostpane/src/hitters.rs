@@ -55,11 +55,17 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(crate) fn new(window: Window, layout: &Layout, terms: Terms<K>, releases: u32) -> Result<Self> {
+    pub(crate) fn new(
+        window: Window,
+        layout: &Layout,
+        terms: Terms<K>,
+        releases: u32,
+        threads: usize,
+    ) -> Result<Self> {
         let grid = window.grid(layout.policy)?;
         let (schedule, norms) = layout.schedule(terms.shape.sketch(), terms.shape.seed());
         Ok(Self {
-            timeline: Timeline::new(grid, terms.shape, schedule, norms),
+            timeline: Timeline::new(grid, terms.shape, schedule, norms).with_threads(threads),
             window,
             grid,
             terms,
@@ -78,7 +84,32 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Many events of a window by count, in order.
     pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = K::Ref<'a>>) -> Result<()> {
-        keys.into_iter().try_for_each(|key| self.push(Some(key)))
+        let mut keys = keys.into_iter();
+        while let Some(first) = keys.next() {
+            self.push(Some(first))?;
+            self.fill(&mut keys);
+        }
+        Ok(())
+    }
+
+    /// Takes as many keys as the block has room for.
+    fn fill<'a>(&mut self, keys: &mut impl Iterator<Item = K::Ref<'a>>) {
+        let Some((block, room)) = self.timeline.room(self.arrived) else {
+            return;
+        };
+        let before = block.events();
+        let keys = keys.take(room);
+        match &self.terms.keys {
+            Keys::Open => {
+                self.without_key += block.extend(keys.map(|key| Some(key).filter(|key| K::fits(*key))))
+            }
+            declared => {
+                block.extend(keys.map(|key| counted(declared, Some(key), &mut self.without_key)));
+            }
+        }
+        let taken = (block.events() - before) as i64;
+        self.arrived += taken;
+        self.timeline.pass(self.arrived - 1);
     }
 
     /// One event without a key. It is an event all the same: the window moves on.

@@ -48,6 +48,7 @@ pub mod pane;
 pub mod plan;
 pub mod release;
 pub mod sketch;
+mod tally;
 pub mod timeline;
 mod universe;
 
