@@ -1,137 +1,157 @@
-//! Counting a stream: ours beside its rivals.
+//! Counting a stream, ours beside its rivals, as JSON: for each stream and contender the million events a second
+//! of every repetition.
+//!
+//! Contenders take turns, so that a noisy machine disturbs all of them. On one thread the time is that of the
+//! processor, which others on the machine disturb least; on two it is that of the clock, also for the one thread
+//! that they are compared with.
 
 use std::hint::black_box;
 
-use frostpane::{HeavyHitters, Keys, Norm, Policy, Window};
+use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Map, Value, json};
 
 use crate::rivals::{self, WINDOW};
-use crate::streams::{uniform, zipf};
-use crate::{Outcome, REPETITIONS, median};
+use crate::streams::{text, uniform, words, zipf};
+use crate::{Outcome, REPETITIONS};
 
 const EVENTS: usize = 50_000_000;
+const KEYS: usize = 1_000_000;
 
-type Contender = (&'static str, fn(&[u64]));
+type Contender<T> = (&'static str, Clock, fn(&[T]) -> Result<()>);
 
-const CONTENDERS: [Contender; 10] = [
-    ("plain pass", rivals::plain_pass),
-    ("hash map", rivals::hash_map),
-    ("exact window", rivals::exact_window),
-    ("fi4096", |keys| rivals::frequent_items(keys, 4096)),
-    ("fi262144", |keys| rivals::frequent_items(keys, 1 << 18)),
-    ("ours L1", |keys| ours(keys, Norm::L1, Policy::Uniform)),
-    ("ours 2t", |keys| {
-        let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
-            .norm(Norm::L1)
-            .threads(2)
-            .window(Window::events(WINDOW as u64))
-            .build()
-            .unwrap();
-        hitters.update_batch(keys.iter().copied()).unwrap();
-        black_box(hitters.release().unwrap());
+#[derive(Clone, Copy)]
+enum Clock {
+    Processor,
+    Wall,
+}
+
+const INTEGERS: [Contender<u64>; 14] = [
+    ("plain pass", Clock::Processor, |keys| {
+        rival(|| rivals::plain_pass(keys))
     }),
-    ("ours L2", |keys| ours(keys, Norm::L2, Policy::Uniform)),
-    ("ours exp", |keys| ours(keys, Norm::L1, Policy::Exponential)),
-    ("ours smooth", |keys| ours(keys, Norm::L1, Policy::Smooth)),
+    ("hash map", Clock::Processor, |keys| {
+        rival(|| rivals::hash_map(keys))
+    }),
+    ("exact window", Clock::Processor, |keys| {
+        rival(|| rivals::exact_window(keys))
+    }),
+    ("frequent items, map 4,096", Clock::Processor, |keys| {
+        rival(|| rivals::frequent_items(keys, 4_096))
+    }),
+    ("frequent items, map 262,144", Clock::Processor, |keys| {
+        rival(|| rivals::frequent_items(keys, 262_144))
+    }),
+    ("uniform", Clock::Processor, |keys| batch::<u64>(l1(), keys)),
+    ("uniform, one by one", Clock::Processor, |keys| {
+        single::<u64>(l1(), keys)
+    }),
+    ("uniform, L2", Clock::Processor, |keys| batch::<u64>(l2(), keys)),
+    ("exponential", Clock::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Exponential), keys)
+    }),
+    ("smooth", Clock::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Smooth), keys)
+    }),
+    ("continual", Clock::Processor, continual),
+    ("one thread, by the clock", Clock::Wall, |keys| {
+        batch::<u64>(l1(), keys)
+    }),
+    ("two threads, by the clock", Clock::Wall, |keys| {
+        batch::<u64>(l1().threads(2), keys)
+    }),
+    ("two threads, exponential", Clock::Wall, |keys| {
+        batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
+    }),
+];
+
+const STRINGS: [Contender<&'static [u8]>; 5] = [
+    ("hash map", Clock::Processor, |keys| {
+        rival(|| rivals::hash_map(keys))
+    }),
+    ("exact window", Clock::Processor, |keys| {
+        rival(|| rivals::exact_window(keys))
+    }),
+    ("uniform", Clock::Processor, |keys| batch::<Bytes>(l1(), keys)),
+    ("uniform, one by one", Clock::Processor, |keys| {
+        single::<Bytes>(l1(), keys)
+    }),
+    ("uniform, L2", Clock::Processor, |keys| batch::<Bytes>(l2(), keys)),
 ];
 
 pub fn run() -> Outcome {
-    let reps: usize = std::env::var("REPS")
-        .ok()
-        .and_then(|r| r.parse().ok())
-        .unwrap_or(REPETITIONS);
-    for (name, stream) in if std::env::var("STRINGS").is_ok() {
-        Vec::new()
-    } else {
-        vec![
-            ("zipf", zipf(EVENTS, 1_000_000)),
-            ("uniform", uniform(EVENTS, 10_000_000)),
-        ]
-    } {
-        if std::env::var("STREAM").is_ok_and(|s| s != name) {
-            continue;
-        }
-        let mut rates = CONTENDERS.map(|_| Vec::new());
-        for _ in 0..reps {
-            for ((who, count), rates) in CONTENDERS.iter().zip(&mut rates) {
-                if std::env::var("ONLY").is_ok_and(|only| !only.split(',').any(|o| *who == o)) {
-                    rates.push(0.0);
-                    continue;
-                }
-                let wall = std::env::var("WALL").is_ok();
-                let clock = || {
-                    if wall {
-                        EPOCH.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
-                    } else {
-                        cpu()
-                    }
-                };
-                let start = clock();
-                count(&stream);
-                rates.push(stream.len() as f64 / (clock() - start) / 1e6);
-            }
-        }
-        for ((who, _), rates) in CONTENDERS.iter().zip(rates) {
-            println!("{name} {who}: {:.1}  {:.1?}", median(rates.clone()), rates);
-        }
-    }
-    if std::env::var("STREAM").is_err() {
-        strings(reps);
-    }
+    let mut all = Map::new();
+    let skewed = zipf(EVENTS, KEYS);
+    all.insert("zipf".to_owned(), measure(&INTEGERS, &skewed)?);
+    let flat = uniform(EVENTS, 10_000_000);
+    all.insert("flat".to_owned(), measure(&INTEGERS, &flat)?);
+    // As long as the process: contenders cannot name a shorter life.
+    let text: &'static [u8] = text(&words(KEYS), &skewed).leak();
+    let keys: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take(EVENTS).collect();
+    all.insert("strings".to_owned(), measure(&STRINGS, &keys)?);
+    println!("{}", serde_json::to_string_pretty(&Value::Object(all))?);
     Ok(())
 }
 
-fn strings(reps: usize) {
-    let text = crate::streams::words(1_000_000);
-    let ranks = zipf(EVENTS, 1_000_000);
-    let stream: Vec<u8> = ranks
-        .iter()
-        .flat_map(|rank| text[*rank as usize].iter().copied())
-        .collect();
-    let mut rest = &stream[..];
-    let keys: Vec<&[u8]> = ranks
-        .iter()
-        .map(|rank| {
-            let (key, others) = rest.split_at(text[*rank as usize].len());
-            rest = others;
-            key
-        })
-        .collect();
-    let mut rates = [Vec::new(), Vec::new(), Vec::new()];
-    for _ in 0..reps {
-        let start = cpu();
-        if std::env::var("ONLY").is_err() {
-            rivals::exact_window(&keys);
-        }
-        rates[0].push(keys.len() as f64 / (cpu() - start) / 1e6);
-        for (i, norm) in [Norm::L1, Norm::L2].into_iter().enumerate() {
-            let start = cpu();
-            let mut hitters = HeavyHitters::<frostpane::Bytes>::builder(Keys::open())
-                .norm(norm)
-                .window(Window::events(WINDOW as u64))
-                .build()
-                .unwrap();
-            hitters.update_batch(keys.iter().copied()).unwrap();
-            black_box(hitters);
-            rates[i + 1].push(keys.len() as f64 / (cpu() - start) / 1e6);
+fn measure<T>(contenders: &[Contender<T>], stream: &[T]) -> Result<Value> {
+    let mut rates = vec![Vec::new(); contenders.len()];
+    for _ in 0..REPETITIONS {
+        for ((_, clock, count), rates) in contenders.iter().zip(&mut rates) {
+            let start = clock.now();
+            count(stream)?;
+            rates.push(stream.len() as f64 / (clock.now() - start) / 1e6);
         }
     }
-    println!("strings exact, L1, L2: {rates:.1?}");
+    let names = contenders.iter().map(|(name, ..)| (*name).to_owned());
+    Ok(Value::Object(
+        names.zip(rates.into_iter().map(|rates| json!(rates))).collect(),
+    ))
 }
 
-static EPOCH: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-
-fn cpu() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+impl Clock {
+    /// In seconds.
+    fn now(self) -> f64 {
+        let time = clock_gettime(match self {
+            Clock::Processor => ClockId::ProcessCPUTime,
+            Clock::Wall => ClockId::Monotonic,
+        });
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    }
 }
 
-fn ours(keys: &[u64], norm: Norm, policy: Policy) {
-    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
-        .norm(norm)
-        .policy(policy)
-        .window(Window::events(WINDOW as u64))
-        .build()
-        .unwrap();
-    hitters.update_batch(keys.iter().copied()).unwrap();
-    black_box(hitters);
+fn rival(count: impl FnOnce()) -> Result<()> {
+    count();
+    Ok(())
+}
+
+fn l2<K: Key>() -> Builder<K> {
+    HeavyHitters::builder(Keys::open()).window(Window::events(WINDOW as u64))
+}
+
+fn l1<K: Key>() -> Builder<K> {
+    l2().norm(Norm::L1)
+}
+
+fn batch<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
+    let mut hitters = builder.build()?;
+    hitters.update_batch(keys.iter().copied())?;
+    black_box(hitters.release()?);
+    Ok(())
+}
+
+fn single<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
+    let mut hitters = builder.build()?;
+    keys.iter().try_for_each(|key| hitters.update(*key))?;
+    black_box(hitters.release()?);
+    Ok(())
+}
+
+/// Every pane becomes due; the releases themselves are measured elsewhere.
+fn continual(keys: &[u64]) -> Result<()> {
+    let mut continual = l1::<u64>().continual()?;
+    for key in keys {
+        continual.push(Some(*key), |_| Ok(()))?;
+    }
+    black_box(continual);
+    Ok(())
 }

@@ -47,3 +47,13 @@ pub fn words(count: usize) -> Vec<Box<[u8]>> {
         })
         .collect()
 }
+
+/// The words of these ranks, one a line.
+pub fn text(words: &[Box<[u8]>], ranks: &[u64]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for rank in ranks {
+        text.extend_from_slice(&words[*rank as usize]);
+        text.push(b'\n');
+    }
+    text
+}

@@ -5,6 +5,7 @@ mod compare;
 mod csv;
 mod demo;
 mod failure;
+mod feed;
 mod guarantee;
 mod input;
 mod list;

@@ -84,27 +84,30 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Many events of a window by count, in order.
     pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = K::Ref<'a>>) -> Result<()> {
+        self.update_all(keys.into_iter().map(Some))
+    }
+
+    /// Many events of a window by count, with keys or without, in order.
+    pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
         let mut keys = keys.into_iter();
         while let Some(first) = keys.next() {
-            self.push(Some(first))?;
+            self.push(first)?;
             self.fill(&mut keys);
         }
         Ok(())
     }
 
     /// Takes as many keys as the block has room for.
-    fn fill<'a>(&mut self, keys: &mut impl Iterator<Item = K::Ref<'a>>) {
+    fn fill<'a>(&mut self, keys: &mut impl Iterator<Item = Option<K::Ref<'a>>>) {
         let Some((block, room)) = self.timeline.room(self.arrived) else {
             return;
         };
         let before = block.events();
         let keys = keys.take(room);
         match &self.terms.keys {
-            Keys::Open => {
-                self.without_key += block.extend(keys.map(|key| Some(key).filter(|key| K::fits(*key))))
-            }
+            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
             declared => {
-                block.extend(keys.map(|key| counted(declared, Some(key), &mut self.without_key)));
+                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
             }
         }
         let taken = (block.events() - before) as i64;
@@ -204,11 +207,7 @@ impl<K: Key> HeavyHitters<K> {
                 "this window goes by the number of events: give the event without a time, with update",
             ));
         }
-        if Timestamp::from_microsecond(time).is_err() {
-            return Err(Error::window(format!(
-                "the time {time} lies outside the calendar: give microseconds since 1970"
-            )));
-        }
+        check_time(time)?;
         let key = counted(&self.terms.keys, key, &mut self.without_key);
         if !self.timeline.update(time, key)? {
             self.dropped += 1;
@@ -266,6 +265,16 @@ impl<K: Key> HeavyHitters<K> {
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
         self.timeline.panes()
+    }
+}
+
+/// Whether a time in microseconds since 1970 lies within the calendar.
+pub fn check_time(time: i64) -> Result<()> {
+    match Timestamp::from_microsecond(time) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::window(format!(
+            "the time {time} lies outside the calendar: give microseconds since 1970"
+        ))),
     }
 }
 

@@ -80,6 +80,12 @@ pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
         Self::unpack(&mut &store[(held & START) as usize..])
     }
 
+    /// The first byte of what the store has of the key that this, or 0, stands for; 0 if it has none.
+    #[inline]
+    fn first_byte(held: u64, store: &[u8]) -> u8 {
+        store.get((held & START) as usize).copied().unwrap_or(0)
+    }
+
     /// The key with this hash, if no two keys ever have the same.
     #[inline]
     fn unhash(_hash: u64, _seed: u64) -> Option<Self::Ref<'static>> {
@@ -192,6 +198,11 @@ impl Key for u64 {
     #[inline]
     fn held(held: u64, _: &[u8]) -> u64 {
         held
+    }
+
+    #[inline]
+    fn first_byte(_: u64, _: &[u8]) -> u8 {
+        0
     }
 
     #[inline]

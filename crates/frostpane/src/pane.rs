@@ -13,6 +13,9 @@ use crate::tally::Tally;
 /// Blocks of more events are not listed: their lists would take more memory than counters.
 pub(crate) const LONGEST_LIST: usize = 1 << 18;
 
+/// Events that are looked up before the first of them is counted.
+const AHEAD: usize = 32;
+
 /// The public numbers that fix how a pane is built. Nothing about it depends on the events.
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
@@ -148,10 +151,14 @@ impl<K: Key> OpenPane<K> {
         self.events += 1;
         let Some(key) = key else { return };
         let hash = K::hash(key, self.shape.seed);
-        if let Some(list) = &mut self.list {
-            list.push(hash);
-            return;
+        match &mut self.list {
+            Some(list) => list.push(hash),
+            None => self.count(key, hash),
         }
+    }
+
+    #[inline]
+    fn count(&mut self, key: K::Ref<'_>, hash: u64) {
         let counted = self.counts.update(key, hash);
         if let Some(sketch) = &mut self.sketch {
             sketch.add(hash, 1);
@@ -178,13 +185,31 @@ impl<K: Key> OpenPane<K> {
                 self.events += events;
             }
             None => {
-                for key in keys {
-                    without_key += u64::from(key.is_none());
-                    self.update(key);
+                let mut keys = keys.peekable();
+                while keys.peek().is_some() {
+                    without_key += self.extend_some(keys.by_ref().take(AHEAD));
                 }
             }
         }
         without_key
+    }
+
+    /// The same for a few events that are counted one by one. All their slots are looked up first: the memory then
+    /// comes while others are waited for.
+    fn extend_some<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
+        let mut hashed = [None; AHEAD];
+        let mut events = 0;
+        for (key, hashed) in keys.zip(&mut hashed) {
+            *hashed = key.map(|key| (key, K::hash(key, self.shape.seed)));
+            events += 1;
+        }
+        let some = &hashed[..events];
+        self.counts.look_up(some.iter().flatten().map(|(_, hash)| *hash));
+        self.events += events as u64;
+        some.iter()
+            .flatten()
+            .for_each(|(key, hash)| self.count(*key, *hash));
+        some.iter().filter(|key| key.is_none()).count() as u64
     }
 
     /// The table is full and the event's key is not in it.

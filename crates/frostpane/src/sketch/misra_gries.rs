@@ -1,5 +1,6 @@
 #![doc = include_str!("misra_gries.md")]
 
+use std::hint::black_box;
 use std::marker::PhantomData;
 use std::mem;
 
@@ -75,6 +76,17 @@ impl<K: Key> MisraGries<K> {
             }
             place = (place + 1) & mask;
         }
+    }
+
+    /// Reads the slots that keys with these hashes are likely to have, and what these hold beside them, so that
+    /// both are near when the keys are counted.
+    #[inline]
+    pub fn look_up(&self, hashes: impl Iterator<Item = u64> + Clone) {
+        let mask = self.slots.len() - 1;
+        let held = hashes.clone().map(|hash| self.slots[hash as usize & mask].0);
+        black_box(held.fold(0, |all, held| all ^ held));
+        let held = hashes.map(|hash| self.slots[hash as usize & mask].0);
+        black_box(held.fold(0, |all, held| all ^ K::first_byte(held, &self.store)));
     }
 
     /// Takes one from every counter. A counter at zero gives up its slot.
