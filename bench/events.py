@@ -4,8 +4,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as csv
-import pyarrow.parquet as parquet
+from pyarrow import csv, parquet
 
 EVENTS, KEYS = 10_000_000, 1_000_000
 

@@ -26,7 +26,10 @@ def measure(frostpane: str, window: int) -> dict[str, float]:
     request = ["--window", str(window), "--policy", "uniform", "--json"]
     plan = json.loads(subprocess.run([frostpane, "plan", *request], check=True, capture_output=True).stdout)
     process = subprocess.Popen(
-        [frostpane, "list", *request], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [frostpane, "list", *request],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     for chunk in lines(window * 5 // 4, plan["plan"]["slide"], plan["plan"]["entries"]):
         process.stdin.write(chunk)

@@ -5,7 +5,7 @@ import sys
 
 os.environ["POLARS_MAX_THREADS"] = "2"
 
-import polars as pl  # noqa: E402
+import polars as pl
 
 file = sys.argv[1]
 if file.endswith(".txt"):

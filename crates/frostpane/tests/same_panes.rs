@@ -11,7 +11,7 @@ fn key(event: u64) -> u64 {
     let mixed = (event + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
     match event % 3 {
         0 => mixed,
-        _ => (mixed % 1_000) * (mixed % 77) / 50,
+        _ => mixed % (1 + mixed / 7 % 40),
     }
 }
 
@@ -41,7 +41,7 @@ fn a_batch_is_its_events_one_by_one() {
             let single = release::<u64>(builder(policy, entries), |hitters| {
                 (0..EVENTS).for_each(|event| hitters.update(key(event)).unwrap());
             });
-            assert!(single.heavy.len() > 10);
+            assert!(!single.heavy.is_empty());
             for length in [1, 776, 778, 5_000, EVENTS] {
                 let batched = release(builder(policy, entries), |hitters| {
                     for start in (0..EVENTS).step_by(length as usize) {
