@@ -1,13 +1,15 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
-//! `cargo run --release -p frostpane-bench` does all of it; a name does one: `speed`, `policies`, `growth`,
-//! `continual`.
+//! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
+//! `policies`, `growth`, `continual`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
 mod growth;
+mod ingest;
 mod plot;
 mod policies;
-mod speed;
+mod releases;
+mod rivals;
 mod streams;
 
 use std::env;
@@ -19,9 +21,10 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 4] = [
+const MEASUREMENTS: [Measurement; 5] = [
     ("continual", continual::run),
-    ("speed", speed::run),
+    ("ingest", ingest::run),
+    ("releases", releases::run),
     ("policies", policies::run),
     ("growth", growth::run),
 ];
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
         .filter(|(name, _)| asked.as_deref().is_none_or(|asked| asked == *name));
     let mut ran = false;
     for (name, run) in chosen {
-        println!("== {name}");
+        eprintln!("== {name}");
         if let Err(error) = run() {
             eprintln!("{error}");
             return ExitCode::FAILURE;
@@ -42,7 +45,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give speed, policies, growth or continual, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth or continual, or nothing for all of them"
         );
         return ExitCode::from(2);
     }

@@ -27,3 +27,33 @@ pub fn zipf(events: usize, keys: usize) -> Vec<u64> {
         })
         .collect()
 }
+
+/// Made-up words of 6 to 20 letters, all different.
+pub fn words(count: usize) -> Vec<Box<[u8]>> {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let mut entropy = InsecureSeededEntropy::new(2);
+    (0..count)
+        .map(|number| {
+            let mut word = || entropy.word().unwrap_or(0);
+            let length = 6 + word() as usize % 15;
+            let (mut low, mut high) = (number as u64 | word() << 20, word());
+            let mut letters = Vec::with_capacity(length);
+            for _ in 0..length {
+                letters.push(LETTERS[low as usize % 32]);
+                low = low >> 5 | high << 59;
+                high >>= 5;
+            }
+            letters.into()
+        })
+        .collect()
+}
+
+/// The words of these ranks, one a line.
+pub fn text(words: &[Box<[u8]>], ranks: &[u64]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for rank in ranks {
+        text.extend_from_slice(&words[*rank as usize]);
+        text.push(b'\n');
+    }
+    text
+}

@@ -7,6 +7,7 @@ use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 
 use crate::args::{InputArgs, ListArgs};
 use crate::failure::{Failure, Result};
+use crate::feed::{Batch, feed};
 use crate::guarantee::{together, write_guarantees};
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
@@ -53,14 +54,16 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
-    source.for_each(|event| {
-        push(&mut hitters, event, by_clock)?;
-        if let (false, Some(key)) = (by_clock, event.key) {
-            sorted.see(key);
+    let see = |event: Event<'_>| {
+        match (by_clock, event.time, event.key) {
+            (true, Some(time), _) => frostpane::check_time(time)?,
+            (false, _, Some(key)) => sorted.see(key),
+            _ => {}
         }
         progress.step(bytes_read.get());
         Ok(())
-    })?;
+    };
+    feed(&mut source, see, |batch| count(&mut hitters, batch, by_clock))?;
     let events = progress.finish();
     source.notes().into_iter().for_each(tell);
     if sorted.looks_sorted() {
@@ -145,32 +148,36 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
 /// A key that can be read from text.
 pub trait TextKey: Key {
     /// Hands over the key that the text stands for, if it stands for one.
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<Self::Ref<'_>>) -> R) -> R;
+    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<Self::Ref<'_>>) -> R) -> R {
+        then(Self::parse(text))
+    }
+
+    /// The key that the text stands for, if it stands for one.
+    fn parse(text: Option<&[u8]>) -> Option<Self::Ref<'_>>;
 }
 
 impl TextKey for Bytes {
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<&[u8]>) -> R) -> R {
-        then(text)
+    fn parse(text: Option<&[u8]>) -> Option<&[u8]> {
+        text
     }
 }
 
 impl TextKey for u64 {
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<u64>) -> R) -> R {
-        let number = text.and_then(|text| std::str::from_utf8(text).ok()?.parse().ok());
-        then(number)
+    fn parse(text: Option<&[u8]>) -> Option<u64> {
+        std::str::from_utf8(text?).ok()?.parse().ok()
     }
 }
 
-fn push<K: TextKey>(
-    hitters: &mut HeavyHitters<K>,
-    event: Event<'_>,
-    by_clock: bool,
-) -> frostpane::Result<()> {
-    let time = event.time.filter(|_| by_clock);
-    K::read(event.key, |key| match (time, key) {
-        (Some(time), Some(key)) => hitters.update_at(time, key),
-        (Some(time), None) => hitters.update_without_key_at(time),
-        (None, Some(key)) => hitters.update(key),
-        (None, None) => hitters.update_without_key(),
-    })
+fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, batch: &Batch, by_clock: bool) -> frostpane::Result<()> {
+    if !by_clock {
+        return hitters.update_all(batch.events().map(|event| K::parse(event.key)));
+    }
+    batch
+        .events()
+        .try_for_each(|event| match (event.time, K::parse(event.key)) {
+            (Some(time), Some(key)) => hitters.update_at(time, key),
+            (Some(time), None) => hitters.update_without_key_at(time),
+            (None, Some(key)) => hitters.update(key),
+            (None, None) => hitters.update_without_key(),
+        })
 }

@@ -6,6 +6,7 @@ mod compare;
 mod csv;
 mod demo;
 mod failure;
+mod feed;
 mod guarantee;
 mod input;
 mod list;

@@ -37,6 +37,7 @@ pub struct Builder<K: Key> {
     policy: Policy,
     releases: u32,
     horizon: u64,
+    threads: usize,
     memory: u64,
     program: u64,
     key_bytes: u64,
@@ -58,6 +59,7 @@ impl<K: Key> Builder<K> {
             policy: Policy::Uniform,
             releases: 1,
             horizon: 1_000,
+            threads: 1,
             memory: DEFAULT_MEMORY,
             program: 0,
             key_bytes: DEFAULT_KEY_BYTES,
@@ -125,6 +127,12 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// How many threads count the events, the one that brings them included; 1 unless told. It changes no
+    /// release. Integers in windows by count gain most, and a list that is released at every slide nothing.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
     /// The most memory to take, in bytes; 64 MB unless told. What panes keep follows from it.
     pub fn memory(self, bytes: u64) -> Self {
         Self {
@@ -185,6 +193,7 @@ impl<K: Key> Builder<K> {
             footprint: K::footprint(self.key_bytes),
             memory: self.memory,
             program: self.program,
+            threads: self.threads as u64,
             entries: self.entries,
             sketch: self.sketch,
         };
@@ -287,7 +296,7 @@ impl<K: Key> Builder<K> {
     pub fn build(self) -> Result<HeavyHitters<K>> {
         let plan = self.plan()?;
         let terms = self.terms(&plan, OsEntropy::new().word()?)?;
-        HeavyHitters::new(self.window, &plan.layout, terms, self.releases)
+        HeavyHitters::new(self.window, &plan.layout, terms, self.releases, self.threads)
     }
 
     /// Checks everything and starts a list that is released again at every slide, at one epsilon for ever.

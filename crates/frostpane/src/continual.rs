@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::hitters::{counted, instant, within_calendar};
+use crate::hitters::{check_time, counted, instant};
 use crate::key::Key;
 use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes, WindowNoise};
 use crate::release::continual::Sequence;
@@ -221,7 +221,7 @@ impl<K: Key> Continual<K> {
 
     /// That a time is one, and not so far on that slides without events would never come to an end.
     fn check_time(&self, time: i64) -> Result<()> {
-        within_calendar(time)?;
+        check_time(time)?;
         let ahead = |open: i64| time.div_euclid(self.grid.slide) - open;
         match self.open.map(ahead) {
             Some(slides) if slides > MOST_SLIDES_AT_ONCE => Err(Error::window(format!(

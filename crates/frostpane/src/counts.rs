@@ -37,22 +37,52 @@ impl<K: Key> Counts<K> {
         })
     }
 
-    fn push(&mut self, key: K::Ref<'_>, count: u64) {
-        K::pack(key, &mut self.bytes);
-        pack_number(count, &mut self.bytes);
-        self.entries += 1;
-    }
-
     /// Packs keys with their counts.
     pub fn collect<'a>(counts: impl Iterator<Item = (K::Ref<'a>, u64)>) -> Self {
-        let mut packed = Self {
-            bytes: Vec::new(),
-            entries: 0,
-            keys: PhantomData,
-        };
+        let mut packed = Packer::default();
         counts.for_each(|(key, count)| packed.push(key, count));
-        packed.bytes.shrink_to_fit();
-        packed
+        packed.finish()
+    }
+}
+
+/// Packs counts one by one, and keeps its memory for others.
+#[derive(Clone, Debug)]
+pub struct Packer<K> {
+    packed: Counts<K>,
+}
+
+impl<K> Default for Packer<K> {
+    fn default() -> Self {
+        Self {
+            packed: Counts {
+                bytes: Vec::new(),
+                entries: 0,
+                keys: PhantomData,
+            },
+        }
+    }
+}
+
+impl<K: Key> Packer<K> {
+    /// One more key.
+    #[inline]
+    pub fn push(&mut self, key: K::Ref<'_>, count: u64) {
+        K::pack(key, &mut self.packed.bytes);
+        pack_number(count, &mut self.packed.bytes);
+        self.packed.entries += 1;
+    }
+
+    /// All keys so far, in no more memory than they need.
+    pub fn finish(&mut self) -> Counts<K> {
+        let counts = self.packed.clone();
+        self.packed.bytes.clear();
+        self.packed.entries = 0;
+        counts
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.packed.bytes()
     }
 }
 

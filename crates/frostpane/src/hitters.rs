@@ -55,11 +55,17 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(crate) fn new(window: Window, layout: &Layout, terms: Terms<K>, releases: u32) -> Result<Self> {
+    pub(crate) fn new(
+        window: Window,
+        layout: &Layout,
+        terms: Terms<K>,
+        releases: u32,
+        threads: usize,
+    ) -> Result<Self> {
         let grid = window.grid(layout.policy)?;
         let (schedule, norms) = layout.schedule(terms.shape.sketch(), terms.shape.seed());
         Ok(Self {
-            timeline: Timeline::new(grid, terms.shape, schedule, norms),
+            timeline: Timeline::new(grid, terms.shape, schedule, norms).with_threads(threads),
             window,
             grid,
             terms,
@@ -78,7 +84,35 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Many events of a window by count, in order.
     pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = K::Ref<'a>>) -> Result<()> {
-        keys.into_iter().try_for_each(|key| self.push(Some(key)))
+        self.update_all(keys.into_iter().map(Some))
+    }
+
+    /// Many events of a window by count, with keys or without, in order.
+    pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
+        let mut keys = keys.into_iter();
+        while let Some(first) = keys.next() {
+            self.push(first)?;
+            self.fill(&mut keys);
+        }
+        Ok(())
+    }
+
+    /// Takes as many keys as the block has room for.
+    fn fill<'a>(&mut self, keys: &mut impl Iterator<Item = Option<K::Ref<'a>>>) {
+        let Some((block, room)) = self.timeline.room(self.arrived) else {
+            return;
+        };
+        let before = block.events();
+        let keys = keys.take(room);
+        match &self.terms.keys {
+            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
+            declared => {
+                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
+            }
+        }
+        let taken = (block.events() - before) as i64;
+        self.arrived += taken;
+        self.timeline.pass(self.arrived - 1);
     }
 
     /// One event without a key. It is an event all the same: the window moves on.
@@ -173,7 +207,7 @@ impl<K: Key> HeavyHitters<K> {
                 "this window goes by the number of events: give the event without a time, with update",
             ));
         }
-        within_calendar(time)?;
+        check_time(time)?;
         let key = counted(&self.terms.keys, key, &mut self.without_key);
         if !self.timeline.update(time, key)? {
             self.dropped += 1;
@@ -240,6 +274,16 @@ impl<K: Key> HeavyHitters<K> {
     }
 }
 
+/// Whether a time in microseconds since 1970 lies within the calendar.
+pub fn check_time(time: i64) -> Result<()> {
+    match Timestamp::from_microsecond(time) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::window(format!(
+            "the time {time} lies outside the calendar: give microseconds since 1970"
+        ))),
+    }
+}
+
 /// The key, unless it is one that is not counted.
 #[inline]
 pub(crate) fn counted<'a, K: Key>(
@@ -258,16 +302,6 @@ pub(crate) fn counted<'a, K: Key>(
 /// The first whole second after a time.
 fn next_second(micros: i64) -> i64 {
     (micros.div_euclid(MICROS_PER_SECOND) + 1) * MICROS_PER_SECOND
-}
-
-/// That a time is one.
-pub(crate) fn within_calendar(time: i64) -> Result<()> {
-    match Timestamp::from_microsecond(time) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(Error::window(format!(
-            "the time {time} lies outside the calendar: give microseconds since 1970"
-        ))),
-    }
 }
 
 /// A moment within the calendar.

@@ -7,13 +7,23 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::plan::Footprint;
-use crate::sketch::count_sketch::mix;
+use crate::sketch::count_sketch::{mix, unmix};
 
 /// A key made of bytes.
 pub type Bytes = Box<[u8]>;
 
 /// The longest key that is counted. An event with a longer one is an event without a key.
 pub const LONGEST_KEY: usize = 64 * 1024;
+
+/// Of the 64 bits that stand for a key in a table, those that say where the store has it.
+const START_BITS: u32 = 40;
+const START: u64 = (1 << START_BITS) - 1;
+
+/// The other bits: of the hash, and one that tells them from 0.
+#[inline]
+fn tag(hash: u64) -> u64 {
+    hash & !START | 1 << START_BITS
+}
 
 /// A type of key. Keys are equal when they are equal as a whole; the hash only says where to look.
 pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
@@ -32,6 +42,11 @@ pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
     /// Whether this is the same key.
     fn is(&self, key: Self::Ref<'_>) -> bool;
 
+    /// Whether these are the same key.
+    fn are_same(a: Self::Ref<'_>, b: Self::Ref<'_>) -> bool {
+        Self::owned(a).is(b)
+    }
+
     /// A hash whose 64 bits can all be used.
     fn hash(key: Self::Ref<'_>, seed: u64) -> u64;
 
@@ -43,6 +58,39 @@ pub trait Key: Clone + Ord + Debug + Send + Sync + 'static {
 
     /// Takes a packed key from the front.
     fn unpack<'a>(bytes: &mut &'a [u8]) -> Self::Ref<'a>;
+
+    /// What stands for the key in a table, with what does not fit into 64 bits appended to the store.
+    #[inline]
+    fn hold(key: Self::Ref<'_>, hash: u64, store: &mut Vec<u8>) -> u64 {
+        let start = store.len() as u64;
+        debug_assert!(start < 1 << START_BITS);
+        Self::pack(key, store);
+        tag(hash) | start
+    }
+
+    /// Whether this, or 0, stands for the key.
+    #[inline]
+    fn holds(held: u64, key: Self::Ref<'_>, hash: u64, store: &[u8]) -> bool {
+        held & !START == tag(hash) && Self::are_same(Self::held(held, store), key)
+    }
+
+    /// The key that this stands for.
+    #[inline]
+    fn held(held: u64, store: &[u8]) -> Self::Ref<'_> {
+        Self::unpack(&mut &store[(held & START) as usize..])
+    }
+
+    /// The first byte of what the store has of the key that this, or 0, stands for; 0 if it has none.
+    #[inline]
+    fn first_byte(held: u64, store: &[u8]) -> u8 {
+        store.get((held & START) as usize).copied().unwrap_or(0)
+    }
+
+    /// The key with this hash, if no two keys ever have the same.
+    #[inline]
+    fn unhash(_hash: u64, _seed: u64) -> Option<Self::Ref<'static>> {
+        None
+    }
 
     /// The key as releases show it.
     fn shown(&self) -> Self::Shown;
@@ -67,6 +115,12 @@ impl Key for Bytes {
         self.as_ref() == key
     }
 
+    #[inline]
+    fn are_same(a: &[u8], b: &[u8]) -> bool {
+        a == b
+    }
+
+    #[inline]
     fn hash(key: &[u8], seed: u64) -> u64 {
         xxh3_64_with_seed(key, seed)
     }
@@ -96,15 +150,11 @@ impl Key for Bytes {
 
     fn footprint(bytes: u64) -> Footprint {
         let reference = size_of::<&[u8]>() as u64;
+        let packed = bytes.saturating_add(if bytes < 128 { 1 } else { 2 });
         Footprint {
-            inline: reference,
-            // The system's allocator keeps 8 bytes of its own and rounds up to 16, from 32 on.
-            heap: bytes
-                .saturating_add(8)
-                .checked_next_multiple_of(16)
-                .unwrap_or(u64::MAX)
-                .max(32),
-            packed: bytes.saturating_add(if bytes < 128 { 1 } else { 2 }),
+            held: packed,
+            listed: false,
+            packed,
             reference,
         }
     }
@@ -126,6 +176,7 @@ impl Key for u64 {
         *self == key
     }
 
+    #[inline]
     fn hash(key: u64, seed: u64) -> u64 {
         mix(key ^ seed)
     }
@@ -134,16 +185,39 @@ impl Key for u64 {
         true
     }
 
+    #[inline]
+    fn hold(key: u64, _: u64, _: &mut Vec<u8>) -> u64 {
+        key
+    }
+
+    #[inline]
+    fn holds(held: u64, key: u64, _: u64, _: &[u8]) -> bool {
+        held == key
+    }
+
+    #[inline]
+    fn held(held: u64, _: &[u8]) -> u64 {
+        held
+    }
+
+    #[inline]
+    fn first_byte(_: u64, _: &[u8]) -> u8 {
+        0
+    }
+
+    #[inline]
+    fn unhash(hash: u64, seed: u64) -> Option<u64> {
+        Some(unmix(hash) ^ seed)
+    }
+
     fn pack(key: u64, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&key.to_le_bytes());
     }
 
     fn unpack(bytes: &mut &[u8]) -> u64 {
-        let (key, rest) = bytes.split_at(size_of::<u64>());
+        let (key, rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
         *bytes = rest;
-        key.iter()
-            .rev()
-            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+        u64::from_le_bytes(*key)
     }
 
     fn shown(&self) -> u64 {
@@ -153,8 +227,8 @@ impl Key for u64 {
     fn footprint(_: u64) -> Footprint {
         let bytes = size_of::<u64>() as u64;
         Footprint {
-            inline: bytes,
-            heap: 0,
+            held: 0,
+            listed: true,
             packed: bytes,
             reference: bytes,
         }
@@ -171,7 +245,18 @@ pub(crate) fn pack_number(mut number: u64, bytes: &mut Vec<u8>) {
 }
 
 /// Takes a packed number from the front.
+#[inline]
 pub(crate) fn unpack_number(bytes: &mut &[u8]) -> u64 {
+    match bytes.split_first() {
+        Some((byte, rest)) if *byte < 0x80 => {
+            *bytes = rest;
+            u64::from(*byte)
+        }
+        _ => unpack_long_number(bytes),
+    }
+}
+
+fn unpack_long_number(bytes: &mut &[u8]) -> u64 {
     let end = bytes
         .iter()
         .position(|byte| byte & 0x80 == 0)
@@ -204,6 +289,13 @@ mod tests {
         assert_eq!(shown("höhe\\tiefe".as_bytes()), "höhe\\tiefe");
         assert_eq!(shown(b"a\xff\\b"), "a\\xff\\\\b");
         assert_eq!(shown(b""), "");
+    }
+
+    #[test]
+    fn an_integer_is_found_again_from_its_hash() {
+        for key in [0, 1, 77, u64::MAX, 1 << 63] {
+            assert_eq!(u64::unhash(u64::hash(key, 99), 99), Some(key));
+        }
     }
 
     #[test]

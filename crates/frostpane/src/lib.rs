@@ -51,13 +51,14 @@ pub mod pane;
 pub mod plan;
 pub mod release;
 pub mod sketch;
+mod tally;
 pub mod timeline;
 mod universe;
 
 pub use builder::{Builder, DEFAULT_KEY_BYTES, DEFAULT_MEMORY};
 pub use continual::Continual;
 pub use error::{Error, ErrorKind, Result};
-pub use hitters::HeavyHitters;
+pub use hitters::{HeavyHitters, check_time};
 pub use key::{Bytes, Key, LONGEST_KEY};
 pub use plan::{Choice, Forecast, Layout, Plan};
 pub use release::{Asked, Continuity, Coverage, Edge, Estimator, Heavy, Norm, Promises, Release};

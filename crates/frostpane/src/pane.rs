@@ -2,19 +2,28 @@
 
 use hashbrown::HashTable;
 
-use crate::counts::Counts;
+use crate::counts::{Counts, Packer};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::Key;
 use crate::noise::Secret;
 use crate::sketch::count_sketch::Dimensions;
 use crate::sketch::{CountSketch, MisraGries};
+use crate::tally::Tally;
+
+/// Blocks of more events are not listed: their lists would take more memory than counters.
+pub(crate) const LONGEST_LIST: usize = 1 << 18;
+
+/// Events that are looked up before the first of them is counted.
+const AHEAD: usize = 32;
 
 /// The public numbers that fix how a pane is built. Nothing about it depends on the events.
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
     /// Counters of the open pane; at least `entries`, or as many as it can have events.
     capacity: usize,
+    /// The most events of a block whose keys are listed and counted when it ends, if they can be.
+    listed: Option<usize>,
     /// The most keys that a closed pane keeps: `k`.
     entries: u64,
     /// The sketch of panes that are not exact, where the norm is asked for.
@@ -34,6 +43,7 @@ impl PaneShape {
         }
         Ok(Self {
             capacity: capacity.max(entries as usize),
+            listed: None,
             entries: u64::from(entries),
             sketch,
             seed,
@@ -50,6 +60,17 @@ impl PaneShape {
         Self {
             capacity: self.capacity.min(usize::try_from(events).unwrap_or(usize::MAX)),
             ..self
+        }
+    }
+
+    /// For blocks that have at most so many events and are not asked for their norm: a short list of the keys
+    /// can be counted, exactly, when the block ends.
+    pub fn listing(self, events: u64) -> Self {
+        Self {
+            listed: usize::try_from(events)
+                .ok()
+                .filter(|events| *events <= LONGEST_LIST),
+            ..self.for_blocks_of(events)
         }
     }
 
@@ -81,11 +102,37 @@ impl PaneShape {
     }
 }
 
+/// What closing a pane needs beside it, kept for the next.
+#[derive(Clone, Debug)]
+pub struct Closer<K> {
+    tally: Tally,
+    packer: Packer<K>,
+}
+
+impl<K> Default for Closer<K> {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            packer: Packer::default(),
+        }
+    }
+}
+
+impl<K: Key> Closer<K> {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.tally.bytes() + self.packer.bytes()
+    }
+}
+
 /// The block that still receives events.
 #[derive(Clone, Debug)]
 pub struct OpenPane<K> {
     shape: PaneShape,
     events: u64,
+    /// The hashes of all keys, where they can be undone and the block is short.
+    list: Option<Vec<u64>>,
+    /// The counters of all keys, where there is no list.
     counts: MisraGries<K>,
     /// All events so far; made when the table ceases to be exact.
     sketch: Option<CountSketch>,
@@ -94,10 +141,13 @@ pub struct OpenPane<K> {
 impl<K: Key> OpenPane<K> {
     /// A block without events.
     pub fn new(shape: PaneShape) -> Self {
+        let list = shape.listed.filter(|_| K::unhash(0, shape.seed).is_some());
+        let capacity = if list.is_some() { 0 } else { shape.capacity };
         Self {
             shape,
             events: 0,
-            counts: MisraGries::new(shape.capacity, shape.seed),
+            list: list.map(Vec::with_capacity),
+            counts: MisraGries::new(capacity, shape.seed),
             sketch: None,
         }
     }
@@ -108,6 +158,14 @@ impl<K: Key> OpenPane<K> {
         self.events += 1;
         let Some(key) = key else { return };
         let hash = K::hash(key, self.shape.seed);
+        match &mut self.list {
+            Some(list) => list.push(hash),
+            None => self.count(key, hash),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, key: K::Ref<'_>, hash: u64) {
         let counted = self.counts.update(key, hash);
         if let Some(sketch) = &mut self.sketch {
             sketch.add(hash, 1);
@@ -115,6 +173,50 @@ impl<K: Key> OpenPane<K> {
         if !counted {
             self.make_room(hash);
         }
+    }
+
+    /// Many events, in order. Returns how many were without a key.
+    pub fn extend<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
+        let seed = self.shape.seed;
+        let mut without_key = 0;
+        match &mut self.list {
+            Some(list) => {
+                let mut events = 0;
+                for key in keys {
+                    events += 1;
+                    without_key += u64::from(key.is_none());
+                    if let Some(key) = key {
+                        list.push(K::hash(key, seed));
+                    }
+                }
+                self.events += events;
+            }
+            None => {
+                let mut keys = keys.peekable();
+                while keys.peek().is_some() {
+                    without_key += self.extend_some(keys.by_ref().take(AHEAD));
+                }
+            }
+        }
+        without_key
+    }
+
+    /// The same for a few events that are counted one by one. All their slots are looked up first: the memory then
+    /// comes while others are waited for.
+    fn extend_some<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
+        let mut hashed = [None; AHEAD];
+        let mut events = 0;
+        for (key, hashed) in keys.zip(&mut hashed) {
+            *hashed = key.map(|key| (key, K::hash(key, self.shape.seed)));
+            events += 1;
+        }
+        let some = &hashed[..events];
+        self.counts.look_up(some.iter().flatten().map(|(_, hash)| *hash));
+        self.events += events as u64;
+        some.iter()
+            .flatten()
+            .for_each(|(key, hash)| self.count(*key, *hash));
+        some.iter().filter(|key| key.is_none()).count() as u64
     }
 
     /// The table is full and the event's key is not in it.
@@ -132,6 +234,7 @@ impl<K: Key> OpenPane<K> {
     /// Forgets the events, and keeps the memory for others.
     pub fn clear(&mut self) {
         self.events = 0;
+        self.list.as_mut().map(Vec::clear);
         self.counts.clear();
         self.sketch = None;
     }
@@ -139,20 +242,35 @@ impl<K: Key> OpenPane<K> {
     /// The norm of the events so far, for a private mechanism. Exact while there were no more events than
     /// counters; it then moves by at most 1 between neighbours.
     pub fn norm(&self) -> Secret<u64> {
-        Secret::new(self.counts.norm())
+        let Some(list) = &self.list else {
+            return Secret::new(self.counts.norm());
+        };
+        let mut tally = Tally::default();
+        tally.count(list, list.len());
+        let squares = tally
+            .iter()
+            .fold(0_u64, |sum, (_, count)| sum.saturating_add(count * count));
+        Secret::new(squares.isqrt())
     }
 
     /// Adds all events of the block, whose table must be exact, to a sketch.
     pub fn add_to(&self, sum: &mut CountSketch) {
         debug_assert!(self.counts.decrements() == 0);
+        if let Some(list) = &self.list {
+            list.iter().for_each(|hash| sum.add(*hash, 1));
+        }
         self.counts
             .iter()
             .for_each(|(key, count)| sum.add(K::hash(key, self.shape.seed), count as i64));
     }
 
-    /// How many bytes it takes, without what its keys hold elsewhere.
+    /// How many bytes it takes.
     pub fn bytes(&self) -> u64 {
-        self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+        let list = self
+            .list
+            .as_ref()
+            .map_or(0, |list| list.capacity() * size_of::<u64>());
+        list as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
     }
 
     /// How many events came, with and without keys.
@@ -162,21 +280,17 @@ impl<K: Key> OpenPane<K> {
 
     /// The block as a closed pane. The cut follows from the number of events alone.
     pub fn close(&self) -> Pane<K> {
+        self.close_with(&mut Closer::default())
+    }
+
+    /// The same, in memory that is kept.
+    pub fn close_with(&self, closer: &mut Closer<K>) -> Pane<K> {
         let cut = self.shape.cut(self.events);
-        let sketch = match &self.sketch {
-            None if cut > 0 => self.shape.sketch_of::<K>(self.counts.iter()),
-            sketch => sketch.clone(),
+        let sketch = match &self.list {
+            Some(list) => self.close_list(list, cut, closer),
+            None => self.close_counters(cut, closer),
         };
-        let raise = self.counts.decrements();
-        let cut_off = match self.shape.fault.is(Mutant::DataDependentCut) {
-            true => raise,
-            false => cut,
-        };
-        let kept = self
-            .counts
-            .iter()
-            .filter(|(_, counter)| counter + raise > cut_off);
-        let counts = Counts::collect(kept.map(|(key, counter)| (key, counter + raise - cut_off)));
+        let counts = closer.packer.finish();
         debug_assert!(counts.len() as u64 <= self.shape.entries);
         Pane {
             events: self.events,
@@ -185,6 +299,55 @@ impl<K: Key> OpenPane<K> {
             counts,
             sketch,
         }
+    }
+}
+
+impl<K: Key> OpenPane<K> {
+    /// What is cut from every count: as much as the events say, unless that is to be broken.
+    fn cut_off(&self, cut: u64, decrements: u64) -> u64 {
+        match self.shape.fault.is(Mutant::DataDependentCut) {
+            true => decrements,
+            false => cut,
+        }
+    }
+
+    /// Packs what is kept of the counters, and returns the sketch, if there is one.
+    fn close_counters(&self, cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+        let raise = self.counts.decrements();
+        let cut_off = self.cut_off(cut, raise);
+        for (key, counter) in self.counts.iter() {
+            if counter + raise > cut_off {
+                closer.packer.push(key, counter + raise - cut_off);
+            }
+        }
+        match &self.sketch {
+            None if cut > 0 => self.shape.sketch_of::<K>(self.counts.iter()),
+            sketch => sketch.clone(),
+        }
+    }
+
+    /// The same for a list.
+    fn close_list(&self, list: &[u64], cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+        let Closer { tally, packer } = closer;
+        tally.count(list, self.shape.capacity);
+        let raise = tally.decrements();
+        let cut_off = self.cut_off(cut, raise);
+        for (hash, counter) in tally.iter() {
+            if counter + raise > cut_off
+                && let Some(key) = K::unhash(hash, self.shape.seed)
+            {
+                packer.push(key, counter + raise - cut_off);
+            }
+        }
+        let mut sketch = CountSketch::new(self.shape.sketch.filter(|_| cut > 0)?, self.shape.seed);
+        match raise {
+            0 => tally
+                .iter()
+                .for_each(|(hash, count)| sketch.add(hash, count as i64)),
+            // Decremented counters stand for no events.
+            _ => list.iter().for_each(|hash| sketch.add(*hash, 1)),
+        }
+        Some(sketch)
     }
 }
 

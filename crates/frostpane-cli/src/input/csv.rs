@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
+use memchr::memchr;
 
 use super::column::Wanted;
 use super::lines::Lines;
@@ -15,7 +16,7 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
     let mut records = Records::new(wanted);
     let mut quoted = Quoted::new();
     while let Some((number, line)) = lines.next().map_err(|cause| sink.unreadable(cause))? {
-        if quoted.start.is_none() && !line.contains(&b'"') {
+        if quoted.start.is_none() && memchr(b'"', line).is_none() {
             records.take(number, line.split(|&byte| byte == b','), sink)?;
         } else if let Some(start) = quoted.push(number, line) {
             records.take(start, quoted.fields(), sink)?;

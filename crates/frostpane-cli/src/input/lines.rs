@@ -1,14 +1,20 @@
 //! The lines of a file.
 
 use std::io::{self, BufRead, Read};
+use std::mem;
+
+use memchr::memchr;
 
 /// Longer lines are no events; reading them would take the memory that was promised to the window.
 const LONGEST_LINE: u64 = 16_000_000;
 
-/// Reads lines one by one into the same buffer.
+/// Reads lines one by one.
 pub struct Lines<'a> {
     reader: &'a mut dyn BufRead,
+    /// A line that did not lie in the reader's buffer as a whole.
     line: Vec<u8>,
+    /// How much of that buffer the last line has taken.
+    taken: usize,
     number: u64,
 }
 
@@ -17,12 +23,26 @@ impl<'a> Lines<'a> {
         Self {
             reader,
             line: Vec::new(),
+            taken: 0,
             number: 0,
         }
     }
 
     /// The next line without its end, and its number from 1.
+    #[inline]
     pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
+        self.reader.consume(mem::take(&mut self.taken));
+        let Some(end) = memchr(b'\n', self.reader.fill_buf()?) else {
+            return self.read();
+        };
+        self.taken = end + 1;
+        self.number += 1;
+        Ok(Some((self.number, without_end(&self.reader.fill_buf()?[..=end]))))
+    }
+
+    /// The next line, however much has to be read for it.
+    #[cold]
+    fn read(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         self.line.clear();
         let mut reader = (&mut self.reader).take(LONGEST_LINE);
         if reader.read_until(b'\n', &mut self.line)? == 0 {

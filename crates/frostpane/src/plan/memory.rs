@@ -9,10 +9,10 @@ use crate::sketch::count_sketch::Dimensions;
 /// What a key takes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// Within a table of the open pane.
-    pub inline: u64,
-    /// Beside that table.
-    pub heap: u64,
+    /// In a table of the open pane, beside its slot.
+    pub held: u64,
+    /// Whether it can be listed instead.
+    pub listed: bool,
     /// In a closed pane.
     pub packed: u64,
     /// As a reference while a release is made.
@@ -35,6 +35,9 @@ pub struct Memory {
 }
 
 const COUNT: u64 = size_of::<u64>() as u64;
+/// A slot of a table of the open pane is two of these.
+const WORD: u64 = size_of::<u64>() as u64;
+const PLACE: u64 = size_of::<u32>() as u64;
 /// Most packed counts of full panes are below 128.
 const PACKED_COUNT: u64 = 1;
 /// A closed pane without its counts, in a queue that grows by doubling, and the head of its block of counts.
@@ -47,6 +50,10 @@ pub(crate) struct Load {
     pub panes: u64,
     /// How many of them may be open at a time.
     pub open: u64,
+    /// How many threads close panes beside the one that fills them.
+    pub others: u64,
+    /// The most keys of an open pane whose keys are listed.
+    pub list: Option<u64>,
     /// The most keys of an open pane.
     pub capacity: u64,
     /// The most keys of all closed panes together.
@@ -75,13 +82,29 @@ impl Memory {
         let summed = hash_table(part, key.reference + COUNT)
             .saturating_add(times(power_of_two_from(part), key.reference + COUNT));
         let ranks = if load.declared { times(all, COUNT) } else { 0 };
-        // Decrements leave slots that cannot be used until the table has grown.
-        let tables = if load.exact { 1 } else { 2 };
-        let table =
-            times(tables, hash_table(capacity, key.inline + COUNT)).saturating_add(times(capacity, key.heap));
+        let kept = times(capacity, packed);
+        let (block, closer) = match load.list {
+            Some(events) => {
+                let table = times(2 * WORD, power_of_two_from(capacity.saturating_mul(5) / 3));
+                let sorted = times(events.min(capacity), WORD);
+                (
+                    times(events, WORD),
+                    table.saturating_add(sorted).saturating_add(kept),
+                )
+            }
+            None => {
+                // A decrement moves all keys to another table.
+                let tables = if load.exact { 1 } else { 2 };
+                let table = times(2 * WORD, power_of_two_from(times(2, capacity)));
+                let held = times(capacity, PLACE + key.held);
+                (times(tables, table.saturating_add(held)), kept)
+            }
+        };
+        // Each thread has a block at work and two that wait, and one goes back empty.
+        let blocks = open + 4 * load.others;
         Self {
             closed: times(panes, CLOSED_PANE).saturating_add(times(entries, packed)),
-            open: times(open, table),
+            open: times(blocks, block).saturating_add(times(1 + load.others, closer)),
             sketches: load
                 .sketch
                 .map_or(0, |sketch| times(panes.saturating_add(2 * open), sketch.bytes()))

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::noise::Epsilon;
-use crate::pane::PaneShape;
+use crate::pane::{LONGEST_LIST, PaneShape};
 use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
 use crate::timeline::window::{Grid, Policy};
@@ -67,6 +67,8 @@ pub(crate) struct Wishes {
     pub footprint: Footprint,
     pub memory: u64,
     pub program: u64,
+    /// The threads that close panes, if panes can be closed by others.
+    pub threads: u64,
     pub entries: Option<u32>,
     pub sketch: Option<Dimensions>,
 }
@@ -106,7 +108,11 @@ impl Plan {
         // The blocks of a histogram are counted exactly, whatever is kept of them.
         let capacity = self.layout.histogram.and(block).unwrap_or(0);
         let shape = PaneShape::new(self.entries, capacity as usize, self.sketch, seed)?;
-        Ok(shape.for_blocks_of(block.unwrap_or(u64::MAX)))
+        let block = block.unwrap_or(u64::MAX);
+        Ok(match self.layout.histogram {
+            Some(_) => shape.for_blocks_of(block),
+            None => shape.listing(block),
+        })
     }
 }
 
@@ -140,10 +146,19 @@ impl Wishes {
             1 + self.grid.lateness as u64 / self.grid.slide as u64
         };
         let capacity = layout.longest_block();
+        let others = match layout.histogram {
+            None => self.threads.saturating_sub(1),
+            Some(_) => 0,
+        };
+        let list = capacity.filter(|events| {
+            self.footprint.listed && layout.histogram.is_none() && *events <= LONGEST_LIST as u64
+        });
         let own = Memory::new(
             &Load {
                 panes: layout.panes,
                 open: 1 + waiting,
+                others,
+                list,
                 capacity: if layout.histogram.is_some() {
                     capacity.unwrap_or(entries)
                 } else {

@@ -240,6 +240,13 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Undoes [`mix`]: both factors are odd, and have an inverse modulo `2^64`.
+pub(crate) fn unmix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);
+    z ^ (z >> 30) ^ (z >> 60)
+}
+
 /// The probability that more than half of `rows` independent rows fail, each with probability `p`.
 fn majority_tail(rows: usize, p: f64) -> f64 {
     (rows / 2 + 1..=rows)

@@ -1,34 +1,51 @@
 #![doc = include_str!("misra_gries.md")]
 
-use hashbrown::HashTable;
+use std::hint::black_box;
+use std::marker::PhantomData;
+use std::mem;
 
 use crate::key::Key;
 
-/// Tables up to this size are made at once, larger ones grow.
+/// Tables for up to this many keys are made at once, larger ones grow.
 const PRESIZED: usize = 1 << 16;
+const FEWEST_SLOTS: usize = 16;
 
 /// Misra-Gries with a fixed capacity and the number of decrements it has made.
 #[derive(Clone, Debug)]
 pub struct MisraGries<K> {
-    /// Keys with counters of at least 1; never more than `capacity` of them.
-    counters: HashTable<(K, u64)>,
+    slots: Vec<Slot>,
+    /// Where the keys are, in the order in which they came.
+    places: Vec<u32>,
+    /// What keys hold beside their slots.
+    store: Vec<u8>,
+    /// Slots that have been emptied, for their memory.
+    spare: Vec<Slot>,
     capacity: usize,
     decrements: u64,
     /// The sum of all squared counters, as long as there was no decrement. It stays at its most: wrapped around,
     /// the norm would move by more than 1 between neighbours.
     squares: u64,
     seed: u64,
+    keys: PhantomData<K>,
 }
+
+/// What stands for a key, and its counter: 0 where there is none.
+type Slot = (u64, u64);
+const EMPTY: Slot = (0, 0);
 
 impl<K: Key> MisraGries<K> {
     /// An empty table. `seed` is that of the hashes given to [`update`](Self::update).
     pub fn new(capacity: usize, seed: u64) -> Self {
         Self {
-            counters: HashTable::with_capacity(capacity.min(PRESIZED)),
+            slots: vec![EMPTY; slots_for(capacity.min(PRESIZED))],
+            places: Vec::new(),
+            store: Vec::new(),
+            spare: Vec::new(),
             capacity,
             decrements: 0,
             squares: 0,
             seed,
+            keys: PhantomData,
         }
     }
 
@@ -36,31 +53,79 @@ impl<K: Key> MisraGries<K> {
     /// table as it is and returns `false`: the caller must [`decrement`](Self::decrement).
     #[inline]
     pub fn update(&mut self, key: K::Ref<'_>, hash: u64) -> bool {
-        if let Some((_, count)) = self.counters.find_mut(hash, |(held, _)| held.is(key)) {
-            self.squares = self.squares.saturating_add(2 * *count + 1);
-            *count += 1;
-            return true;
+        let mask = self.slots.len() - 1;
+        let mut place = hash as usize & mask;
+        loop {
+            let slot = &mut self.slots[place];
+            let free = slot.1 == 0;
+            // One branch for a key that is there and for one that is new: which it is, nobody can foresee.
+            if K::holds(slot.0, key, hash, &self.store) | free {
+                if free && self.places.len() == self.capacity {
+                    return false;
+                }
+                self.squares = self.squares.saturating_add(2 * slot.1 + 1);
+                slot.1 += 1;
+                if free {
+                    slot.0 = K::hold(key, hash, &mut self.store);
+                    self.places.push(place as u32);
+                    if self.places.len() * 2 > self.slots.len() {
+                        self.grow();
+                    }
+                }
+                return true;
+            }
+            place = (place + 1) & mask;
         }
-        if self.counters.len() == self.capacity {
-            return false;
-        }
-        let seed = self.seed;
-        self.squares = self.squares.saturating_add(1);
-        self.counters
-            .insert_unique(hash, (K::owned(key), 1), |(held, _)| {
-                K::hash(held.borrowed(), seed)
-            });
-        true
+    }
+
+    /// Reads the slots that keys with these hashes are likely to have, and what these hold beside them, so that
+    /// both are near when the keys are counted.
+    #[inline]
+    pub fn look_up(&self, hashes: impl Iterator<Item = u64> + Clone) {
+        let mask = self.slots.len() - 1;
+        let held = hashes.clone().map(|hash| self.slots[hash as usize & mask].0);
+        black_box(held.fold(0, |all, held| all ^ held));
+        let held = hashes.map(|hash| self.slots[hash as usize & mask].0);
+        black_box(held.fold(0, |all, held| all ^ K::first_byte(held, &self.store)));
     }
 
     /// Takes one from every counter. A counter at zero gives up its slot.
     #[cold]
     pub fn decrement(&mut self) {
         self.decrements += 1;
-        self.counters.retain(|(_, count)| {
-            *count -= 1;
-            *count > 0
-        });
+        self.rebuild(self.slots.len(), 1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.spare = Vec::new();
+        self.rebuild(2 * self.slots.len(), 0);
+    }
+
+    /// Moves all keys into so many other slots, with so much less in their counters.
+    fn rebuild(&mut self, slots: usize, less: u64) {
+        let mut fresh = mem::take(&mut self.spare);
+        fresh.resize(slots, EMPTY);
+        let old = mem::replace(&mut self.slots, fresh);
+        let places = mem::take(&mut self.places);
+        let store = mem::take(&mut self.store);
+        let mask = slots - 1;
+        for (held, count) in places.iter().map(|place| old[*place as usize]) {
+            if count > less {
+                let key = K::held(held, &store);
+                let hash = K::hash(key, self.seed);
+                let mut place = hash as usize & mask;
+                while self.slots[place].1 > 0 {
+                    place = (place + 1) & mask;
+                }
+                self.slots[place] = (K::hold(key, hash, &mut self.store), count - less);
+                self.places.push(place as u32);
+            }
+        }
+        if less > 0 {
+            self.spare = old;
+            self.spare.fill(EMPTY);
+        }
     }
 
     /// How often every counter was decremented.
@@ -75,20 +140,32 @@ impl<K: Key> MisraGries<K> {
 
     /// Forgets all counters, and keeps their memory.
     pub fn clear(&mut self) {
-        self.counters.clear();
+        for place in self.places.drain(..) {
+            self.slots[place as usize] = EMPTY;
+        }
+        self.store.clear();
         self.decrements = 0;
         self.squares = 0;
     }
 
-    /// How many bytes the table takes, without what its keys hold elsewhere.
+    /// How many bytes the table takes.
     pub fn bytes(&self) -> u64 {
-        self.counters.allocation_size() as u64
+        let slots = (self.slots.capacity() + self.spare.capacity()) * size_of::<Slot>();
+        (slots + self.places.capacity() * size_of::<u32>() + self.store.capacity()) as u64
     }
 
     /// The keys and their counters, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
-        self.counters.iter().map(|(key, count)| (key.borrowed(), *count))
+        self.places.iter().map(|place| {
+            let (held, count) = self.slots[*place as usize];
+            (K::held(held, &self.store), count)
+        })
     }
+}
+
+/// At most half of the slots are taken, so that a key is found at the first or second.
+fn slots_for(keys: usize) -> usize {
+    (2 * keys).next_power_of_two().max(FEWEST_SLOTS)
 }
 
 #[cfg(test)]
@@ -99,9 +176,9 @@ mod tests {
     fn the_norm_of_a_huge_block_does_not_wrap_around() {
         let mut table = MisraGries::<u64>::new(4, 0);
         let count = u64::from(u32::MAX);
-        table
-            .counters
-            .insert_unique(u64::hash(9, 0), (9, count), |(key, _)| u64::hash(*key, 0));
+        assert!(table.update(9, u64::hash(9, 0)));
+        let place = table.places[0] as usize;
+        table.slots[place].1 = count;
         table.squares = count * count;
         for _ in 0..3 {
             assert!(table.update(9, u64::hash(9, 0)));

@@ -34,7 +34,7 @@ impl Exponential {
 }
 
 impl Schedule for Exponential {
-    fn ends(&mut self, _: Outline, _: Secret<u64>) -> Result<bool> {
+    fn ends(&mut self, _: Outline, _: &dyn Fn() -> Secret<u64>) -> Result<bool> {
         Ok(true)
     }
 

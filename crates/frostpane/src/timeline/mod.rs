@@ -1,5 +1,6 @@
 #![doc = include_str!("timeline.md")]
 
+mod crew;
 pub mod exponential;
 pub mod norms;
 pub mod schedule;
@@ -9,10 +10,12 @@ pub mod window;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 
 use crate::error::Result;
 use crate::key::Key;
-use crate::pane::{OpenPane, Pane, PaneShape};
+use crate::pane::{Closer, OpenPane, Pane, PaneShape};
+use crew::Crew;
 use norms::Norms;
 use schedule::{Outline, Outlines, Schedule};
 use window::Grid;
@@ -31,8 +34,14 @@ pub struct Timeline<K> {
     waiting: VecDeque<Block<OpenPane<K>>>,
     /// Closed panes, in order, all before those that wait.
     closed: VecDeque<Block<Pane<K>>>,
-    /// A block that has closed, for its memory.
-    spare: Option<OpenPane<K>>,
+    /// Blocks that others are closing, in order, all between those that have closed and those that wait.
+    closing: VecDeque<Block<Closing<K>>>,
+    /// How many blocks others have closed.
+    handed_back: u64,
+    crew: Option<Crew<K>>,
+    /// Blocks that have closed, for their memory.
+    spares: Vec<OpenPane<K>>,
+    closer: Closer<K>,
     /// Where the first pane with an event begins.
     origin: i64,
 }
@@ -69,13 +78,31 @@ impl<P> Block<P> {
     }
 }
 
-impl<K: Key> Outlines for VecDeque<Block<Pane<K>>> {
+/// A pane that may not be there yet, and how many events it has.
+struct Closing<K> {
+    events: u64,
+    pane: Option<Pane<K>>,
+}
+
+/// All panes that do not wait for events any more.
+struct Past<'a, K> {
+    closed: &'a VecDeque<Block<Pane<K>>>,
+    closing: &'a VecDeque<Block<Closing<K>>>,
+}
+
+impl<K: Key> Outlines for Past<'_, K> {
     fn count(&self) -> usize {
-        self.len()
+        self.closed.len() + self.closing.len()
     }
 
     fn outline(&self, index: usize) -> Outline {
-        self[index].outline(self[index].pane.events())
+        match self.closed.get(index) {
+            Some(block) => block.outline(block.pane.events()),
+            None => {
+                let block = &self.closing[index - self.closed.len()];
+                block.outline(block.pane.events)
+            }
+        }
     }
 }
 
@@ -108,8 +135,21 @@ impl<K: Key> Timeline<K> {
             head: None,
             waiting: VecDeque::new(),
             closed: VecDeque::new(),
-            spare: None,
+            closing: VecDeque::new(),
+            handed_back: 0,
+            crew: None,
+            spares: Vec::new(),
+            closer: Closer::default(),
             origin: i64::MAX,
+        }
+    }
+
+    /// With so many threads. A schedule that asks for norms leaves nothing to do for a second one.
+    pub(crate) fn with_threads(self, threads: usize) -> Self {
+        let others = NonZeroUsize::new(threads.saturating_sub(1)).filter(|_| self.norms.is_none());
+        Self {
+            crew: others.and_then(Crew::new),
+            ..self
         }
     }
 
@@ -130,6 +170,20 @@ impl<K: Key> Timeline<K> {
         Ok(true)
     }
 
+    /// The head pane, if this position lies within, and how many positions it has from there on.
+    pub(crate) fn room(&mut self, position: i64) -> Option<(&mut OpenPane<K>, usize)> {
+        let (_, block) = self.head.as_mut()?;
+        let room = usize::try_from(block.end - position).ok()?;
+        (block.start <= position && room > 0).then_some((&mut block.pane, room))
+    }
+
+    /// The head pane has taken events up to this position.
+    pub(crate) fn pass(&mut self, position: i64) {
+        if let Some((latest, _)) = &mut self.head {
+            *latest = position.max(*latest);
+        }
+    }
+
     /// The pane for a position outside the head pane, unless it has closed.
     #[cold]
     fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
@@ -146,7 +200,7 @@ impl<K: Key> Timeline<K> {
             }
             if self
                 .schedule
-                .ends(head.outline(head.pane.events()), head.pane.norm())?
+                .ends(head.outline(head.pane.events()), &|| head.pane.norm())?
             {
                 self.waiting.extend(self.head.take().map(|(_, head)| head));
                 advanced = self.advance(position);
@@ -157,7 +211,7 @@ impl<K: Key> Timeline<K> {
             }
         }
         self.origin = self.origin.min(start);
-        let pane = self.spare.take().unwrap_or_else(|| OpenPane::new(self.shape));
+        let pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.shape));
         let (_, head) = self.head.insert((position, Block::new(start, end, pane)));
         // Also after a failure there is a block for what comes next.
         advanced.map(|()| Some(head))
@@ -179,8 +233,19 @@ impl<K: Key> Timeline<K> {
             self.close(block)?;
         }
         let since = latest + 1 - self.grid.length;
+        if self.closing.front().is_some_and(|block| block.end <= since) {
+            self.finish();
+        }
         while self.closed.pop_front_if(|block| block.end <= since).is_some() {}
-        for run in self.schedule.merges(&self.closed, latest).into_iter().rev() {
+        let past = Past {
+            closed: &self.closed,
+            closing: &self.closing,
+        };
+        let runs = self.schedule.merges(&past, latest);
+        if runs.last().is_some_and(|run| run.end > self.closed.len()) {
+            self.finish();
+        }
+        for run in runs.into_iter().rev() {
             let merged = Block::merge(self.closed.drain(run.clone()).collect(), &self.shape);
             self.closed.insert(run.start, merged);
         }
@@ -188,7 +253,11 @@ impl<K: Key> Timeline<K> {
     }
 
     fn close(&mut self, mut block: Block<OpenPane<K>>) -> Result<()> {
-        let pane = block.pane.close();
+        if self.crew.is_some() {
+            self.hand_over(block);
+            return Ok(());
+        }
+        let pane = block.pane.close_with(&mut self.closer);
         if let Some(norms) = &mut self.norms {
             norms.add(&block.pane, &pane);
         }
@@ -200,12 +269,60 @@ impl<K: Key> Timeline<K> {
             pane,
         });
         block.pane.clear();
-        self.spare = Some(block.pane);
+        self.spares.push(block.pane);
         // The pane is there already: a failure costs its end the level, and nothing else.
         if let (Some(norms), Some(closed)) = (&mut self.norms, self.closed.back_mut()) {
             closed.level = self.schedule.level(norms)?;
         }
         Ok(())
+    }
+
+    /// Has a block closed by others, or closes it if they have enough to do.
+    fn hand_over(&mut self, block: Block<OpenPane<K>>) {
+        let Some(crew) = &self.crew else { return };
+        let events = block.pane.events();
+        let number = self.handed_back + self.closing.len() as u64;
+        let pane = crew.hand_over(number, block.pane).err().map(|mut open| {
+            let pane = open.close_with(&mut self.closer);
+            open.clear();
+            self.spares.push(open);
+            pane
+        });
+        self.closing.push_back(Block {
+            start: block.start,
+            end: block.end,
+            level: 0,
+            releases: block.releases,
+            pane: Closing { events, pane },
+        });
+        while let Some((number, pane, open)) = self.crew.as_ref().and_then(Crew::done) {
+            self.take_back(number, pane, open);
+        }
+    }
+
+    /// Waits for the panes that others are closing.
+    fn finish(&mut self) {
+        while !self.closing.is_empty()
+            && let Some(crew) = &self.crew
+        {
+            let (number, pane, open) = crew.next();
+            self.take_back(number, pane, open);
+        }
+    }
+
+    fn take_back(&mut self, number: u64, pane: Pane<K>, open: OpenPane<K>) {
+        self.spares.push(open);
+        self.closing[(number - self.handed_back) as usize].pane.pane = Some(pane);
+        while let Some(block) = self.closing.pop_front_if(|block| block.pane.pane.is_some()) {
+            self.handed_back += 1;
+            self.closed.extend(block.pane.pane.map(|pane| Block {
+                start: block.start,
+                end: block.end,
+                level: block.level,
+                releases: block.releases,
+                pane,
+            }));
+        }
     }
 
     /// All positions before `now` have passed: closes what need not wait any longer, and forgets what no
@@ -215,7 +332,9 @@ impl<K: Key> Timeline<K> {
         if self.head.as_ref().is_some_and(|(_, head)| is_past(head)) {
             self.waiting.extend(self.head.take().map(|(_, head)| head));
         }
-        self.advance(now)
+        let advanced = self.advance(now);
+        self.finish();
+        advanced
     }
 
     /// The closed panes between two positions.
@@ -229,6 +348,7 @@ impl<K: Key> Timeline<K> {
     /// been in `most` releases already. The pane that the window begins within is charged if it can pay;
     /// returns whether it was.
     pub fn charge(&mut self, length: i64, most: u32) -> Option<bool> {
+        self.finish();
         let since = self.since(length);
         let head = self
             .head
@@ -261,6 +381,7 @@ impl<K: Key> Timeline<K> {
 
     /// As many of the latest panes as lie within a window of this length; none if there was no event.
     pub fn cover(&self, length: i64) -> Option<Covered<'_, K>> {
+        debug_assert!(self.closing.is_empty(), "a release is charged before it is made");
         let (latest, head) = self.head.as_ref()?;
         let since = self.since(length);
         let mut panes = Vec::new();
@@ -298,7 +419,7 @@ impl<K: Key> Timeline<K> {
 
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
-        self.closed.len()
+        self.closed.len() + self.closing.len()
     }
 
     /// About how much memory the panes take, in bytes.
@@ -307,7 +428,8 @@ impl<K: Key> Timeline<K> {
         let open: u64 = open.map(|block| block.pane.bytes()).sum();
         let closed: u64 = self.closed.iter().map(|block| block.pane.bytes()).sum();
         open + closed
-            + self.spare.as_ref().map_or(0, OpenPane::bytes)
+            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
+            + self.closer.bytes()
             + self.norms.as_ref().map_or(0, Norms::bytes)
     }
 }

@@ -31,8 +31,8 @@ pub trait Outlines {
 /// a [`Secret`]: so its decisions are public or private themselves, and the panes are as good as fixed in
 /// advance.
 pub trait Schedule: Send {
-    /// Whether the open block ends at this tick.
-    fn ends(&mut self, block: Outline, norm: Secret<u64>) -> Result<bool>;
+    /// Whether the open block, which has this norm, ends at this tick.
+    fn ends(&mut self, block: Outline, norm: &dyn Fn() -> Secret<u64>) -> Result<bool>;
 
     /// The level of the end of the block that has just been added to the norms.
     fn level(&mut self, norms: &mut Norms) -> Result<u8>;

@@ -176,9 +176,9 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
 }
 
 impl Schedule for Smooth {
-    fn ends(&mut self, block: Outline, norm: Secret<u64>) -> Result<bool> {
+    fn ends(&mut self, block: Outline, norm: &dyn Fn() -> Secret<u64>) -> Result<bool> {
         if block.events < self.histogram.longest_block {
-            return self.ask(0, norm);
+            return self.ask(0, norm());
         }
         self.questions[0] = None;
         Ok(true)

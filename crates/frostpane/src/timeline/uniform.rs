@@ -12,7 +12,7 @@ use crate::timeline::schedule::{Outline, Outlines, Schedule};
 pub struct Uniform;
 
 impl Schedule for Uniform {
-    fn ends(&mut self, _: Outline, _: Secret<u64>) -> Result<bool> {
+    fn ends(&mut self, _: Outline, _: &dyn Fn() -> Secret<u64>) -> Result<bool> {
         Ok(true)
     }
 

@@ -1,0 +1,157 @@
+//! Counting a stream, ours beside its rivals, as JSON: for each stream and contender the million events a second
+//! of every repetition.
+//!
+//! Contenders take turns, so that a noisy machine disturbs all of them. On one thread the time is that of the
+//! processor, which others on the machine disturb least; on two it is that of the clock, also for the one thread
+//! that they are compared with.
+
+use std::hint::black_box;
+
+use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Map, Value, json};
+
+use crate::rivals::{self, WINDOW};
+use crate::streams::{text, uniform, words, zipf};
+use crate::{Outcome, REPETITIONS};
+
+const EVENTS: usize = 50_000_000;
+const KEYS: usize = 1_000_000;
+
+type Contender<T> = (&'static str, Clock, fn(&[T]) -> Result<()>);
+
+#[derive(Clone, Copy)]
+enum Clock {
+    Processor,
+    Wall,
+}
+
+const INTEGERS: [Contender<u64>; 14] = [
+    ("plain pass", Clock::Processor, |keys| {
+        rival(|| rivals::plain_pass(keys))
+    }),
+    ("hash map", Clock::Processor, |keys| {
+        rival(|| rivals::hash_map(keys))
+    }),
+    ("exact window", Clock::Processor, |keys| {
+        rival(|| rivals::exact_window(keys))
+    }),
+    ("frequent items, map 4,096", Clock::Processor, |keys| {
+        rival(|| rivals::frequent_items(keys, 4_096))
+    }),
+    ("frequent items, map 262,144", Clock::Processor, |keys| {
+        rival(|| rivals::frequent_items(keys, 262_144))
+    }),
+    ("uniform", Clock::Processor, |keys| batch::<u64>(l1(), keys)),
+    ("uniform, one by one", Clock::Processor, |keys| {
+        single::<u64>(l1(), keys)
+    }),
+    ("uniform, L2", Clock::Processor, |keys| batch::<u64>(l2(), keys)),
+    ("exponential", Clock::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Exponential), keys)
+    }),
+    ("smooth", Clock::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Smooth), keys)
+    }),
+    ("continual", Clock::Processor, continual),
+    ("one thread, by the clock", Clock::Wall, |keys| {
+        batch::<u64>(l1(), keys)
+    }),
+    ("two threads, by the clock", Clock::Wall, |keys| {
+        batch::<u64>(l1().threads(2), keys)
+    }),
+    ("two threads, exponential", Clock::Wall, |keys| {
+        batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
+    }),
+];
+
+const STRINGS: [Contender<&'static [u8]>; 5] = [
+    ("hash map", Clock::Processor, |keys| {
+        rival(|| rivals::hash_map(keys))
+    }),
+    ("exact window", Clock::Processor, |keys| {
+        rival(|| rivals::exact_window(keys))
+    }),
+    ("uniform", Clock::Processor, |keys| batch::<Bytes>(l1(), keys)),
+    ("uniform, one by one", Clock::Processor, |keys| {
+        single::<Bytes>(l1(), keys)
+    }),
+    ("uniform, L2", Clock::Processor, |keys| batch::<Bytes>(l2(), keys)),
+];
+
+pub fn run() -> Outcome {
+    let mut all = Map::new();
+    let skewed = zipf(EVENTS, KEYS);
+    all.insert("zipf".to_owned(), measure(&INTEGERS, &skewed)?);
+    let flat = uniform(EVENTS, 10_000_000);
+    all.insert("flat".to_owned(), measure(&INTEGERS, &flat)?);
+    // As long as the process: contenders cannot name a shorter life.
+    let text: &'static [u8] = text(&words(KEYS), &skewed).leak();
+    let keys: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take(EVENTS).collect();
+    all.insert("strings".to_owned(), measure(&STRINGS, &keys)?);
+    println!("{}", serde_json::to_string_pretty(&Value::Object(all))?);
+    Ok(())
+}
+
+fn measure<T>(contenders: &[Contender<T>], stream: &[T]) -> Result<Value> {
+    let mut rates = vec![Vec::new(); contenders.len()];
+    for _ in 0..REPETITIONS {
+        for ((_, clock, count), rates) in contenders.iter().zip(&mut rates) {
+            let start = clock.now();
+            count(stream)?;
+            rates.push(stream.len() as f64 / (clock.now() - start) / 1e6);
+        }
+    }
+    let names = contenders.iter().map(|(name, ..)| (*name).to_owned());
+    Ok(Value::Object(
+        names.zip(rates.into_iter().map(|rates| json!(rates))).collect(),
+    ))
+}
+
+impl Clock {
+    /// In seconds.
+    fn now(self) -> f64 {
+        let time = clock_gettime(match self {
+            Clock::Processor => ClockId::ProcessCPUTime,
+            Clock::Wall => ClockId::Monotonic,
+        });
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    }
+}
+
+fn rival(count: impl FnOnce()) -> Result<()> {
+    count();
+    Ok(())
+}
+
+fn l2<K: Key>() -> Builder<K> {
+    HeavyHitters::builder(Keys::open()).window(Window::events(WINDOW as u64))
+}
+
+fn l1<K: Key>() -> Builder<K> {
+    l2().norm(Norm::L1)
+}
+
+fn batch<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
+    let mut hitters = builder.build()?;
+    hitters.update_batch(keys.iter().copied())?;
+    black_box(hitters.release()?);
+    Ok(())
+}
+
+fn single<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
+    let mut hitters = builder.build()?;
+    keys.iter().try_for_each(|key| hitters.update(*key))?;
+    black_box(hitters.release()?);
+    Ok(())
+}
+
+/// Every pane becomes due; the releases themselves are measured elsewhere.
+fn continual(keys: &[u64]) -> Result<()> {
+    let mut continual = l1::<u64>().continual()?;
+    for key in keys {
+        continual.push(Some(*key), |_| Ok(()))?;
+    }
+    black_box(continual);
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Threads that close panes while others fill.
+
+use std::num::NonZeroUsize;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use crate::key::Key;
+use crate::pane::{Closer, OpenPane, Pane};
+
+/// Blocks that wait for each thread, so that none is idle while another block fills.
+const WAITING: usize = 2;
+
+/// A block to be closed, with its number.
+type Job<K> = (u64, OpenPane<K>);
+/// A pane with the number of its block, and the block without its events.
+type Done<K> = (u64, Pane<K>, OpenPane<K>);
+
+/// Threads that close panes. What a pane becomes does not depend on who closes it.
+pub struct Crew<K> {
+    jobs: Option<SyncSender<Job<K>>>,
+    done: Receiver<Done<K>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<K: Key> Crew<K> {
+    /// So many threads beside the one that asks; none if the system gives none.
+    pub fn new(threads: NonZeroUsize) -> Option<Self> {
+        let (jobs, waiting) = sync_channel(WAITING * threads.get());
+        let (sender, done) = channel();
+        let waiting = Arc::new(Mutex::new(waiting));
+        let threads: Vec<JoinHandle<()>> = (0..threads.get())
+            .map_while(|_| {
+                let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+                thread::Builder::new()
+                    .name("frostpane-close".to_owned())
+                    .spawn(move || work(&waiting, &sender))
+                    .ok()
+            })
+            .collect();
+        (!threads.is_empty()).then_some(Self {
+            jobs: Some(jobs),
+            done,
+            threads,
+        })
+    }
+
+    /// Hands over a block, or gives it back if enough of them wait already.
+    pub fn hand_over(&self, number: u64, block: OpenPane<K>) -> Result<(), OpenPane<K>> {
+        let Some(jobs) = &self.jobs else {
+            return Err(block);
+        };
+        jobs.try_send((number, block)).map_err(|refused| match refused {
+            TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block)) => block,
+        })
+    }
+
+    /// A pane that is done, if there is one.
+    pub fn done(&self) -> Option<Done<K>> {
+        self.done.try_recv().ok()
+    }
+
+    /// The next pane that is done.
+    pub fn next(&self) -> Done<K> {
+        self.done.recv().expect("a thread that closes panes ended early")
+    }
+}
+
+impl<K> Drop for Crew<K> {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // A panic has been shown already.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work<K: Key>(waiting: &Mutex<Receiver<Job<K>>>, done: &Sender<Done<K>>) {
+    let mut closer = Closer::default();
+    loop {
+        let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, mut block)) = job else { return };
+        let pane = block.close_with(&mut closer);
+        block.clear();
+        if done.send((number, pane, block)).is_err() {
+            return;
+        }
+    }
+}
