@@ -46,13 +46,14 @@ impl<K: Key> Crew<K> {
     }
 
     /// Hands over a block, or gives it back if enough of them wait already.
-    pub fn hand_over(&self, number: u64, block: OpenPane<K>) -> Result<(), OpenPane<K>> {
+    pub fn hand_over(&self, number: u64, block: OpenPane<K>) -> Option<OpenPane<K>> {
         let Some(jobs) = &self.jobs else {
-            return Err(block);
+            return Some(block);
         };
-        jobs.try_send((number, block)).map_err(|refused| match refused {
-            TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block)) => block,
-        })
+        match jobs.try_send((number, block)) {
+            Ok(()) => None,
+            Err(TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block))) => Some(block),
+        }
     }
 
     /// A pane that is done, if there is one.

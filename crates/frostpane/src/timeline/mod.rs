@@ -282,7 +282,7 @@ impl<K: Key> Timeline<K> {
         let Some(crew) = &self.crew else { return };
         let events = block.pane.events();
         let number = self.handed_back + self.closing.len() as u64;
-        let pane = crew.hand_over(number, block.pane).err().map(|mut open| {
+        let pane = crew.hand_over(number, block.pane).map(|mut open| {
             let pane = open.close_with(&mut self.closer);
             open.clear();
             self.spares.push(open);
