@@ -8,8 +8,8 @@ use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
 
 /// Events and bytes of a batch, about, and batches that wait.
-const EVENTS: usize = 1 << 12;
-const BYTES: usize = 1 << 16;
+const EVENTS: usize = 1 << 10;
+const BYTES: usize = 1 << 14;
 const WAITING: usize = 4;
 
 /// Reads all events: `see` sees each as it is read, and what it returns is taken as a fault of the line; `count`

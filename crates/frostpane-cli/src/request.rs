@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::units::{Asked, Declared, Extent, duration, memory, plain};
 
 /// What the program takes beside the window: its code, and what it reads into.
-const PROGRAM: u64 = 8_000_000;
+const PROGRAM: u64 = 6_000_000;
 const DEFAULT_WINDOW: u64 = 1_000_000;
 /// Panes of the shortest of several windows, by count and by time, unless the slide is given.
 const PANES: (u64, u32) = (64, 60);

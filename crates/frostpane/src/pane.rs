@@ -12,7 +12,7 @@ use crate::sketch::{CountSketch, MisraGries};
 use crate::tally::Tally;
 
 /// Blocks of more events are not listed: their lists would take more memory than counters.
-pub(crate) const LONGEST_LIST: usize = 1 << 18;
+pub(crate) const LONGEST_LIST: usize = 1 << 19;
 
 /// Events that are looked up before the first of them is counted.
 const AHEAD: usize = 32;

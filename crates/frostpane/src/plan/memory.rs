@@ -96,12 +96,12 @@ impl Memory {
                 // A decrement moves all keys to another table.
                 let tables = if load.exact { 1 } else { 2 };
                 let table = times(2 * WORD, power_of_two_from(times(2, capacity)));
-                let held = times(capacity, PLACE + key.held);
+                let held = times(capacity, PLACE.saturating_add(key.held));
                 (times(tables, table.saturating_add(held)), kept)
             }
         };
         // Each thread has a block at work and two that wait, and one goes back empty.
-        let blocks = open + 4 * load.others;
+        let blocks = open.saturating_add(times(4, load.others));
         Self {
             closed: times(panes, CLOSED_PANE).saturating_add(times(entries, packed)),
             open: times(blocks, block).saturating_add(times(1 + load.others, closer)),

@@ -50,9 +50,10 @@ impl<K: Key> Crew<K> {
         let Some(jobs) = &self.jobs else {
             return Some(block);
         };
-        let refused = jobs.try_send((number, block)).err()?;
-        let (TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block))) = refused;
-        Some(block)
+        match jobs.try_send((number, block)) {
+            Ok(()) => None,
+            Err(TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block))) => Some(block),
+        }
     }
 
     /// A pane that is done, if there is one.
