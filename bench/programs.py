@@ -38,7 +38,8 @@ def commands(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
     text = f"{folder}/events.txt"
     jobs["private"] = {
         "frostpane": jobs["txt"]["frostpane"],
-        "opendp": [sys.executable, str(RIVALS / "opendp_release.py"), text],
+        "opendp": [sys.executable, str(RIVALS / "opendp_release.py"), "library", text],
+        "opendp, counted in a dict": [sys.executable, str(RIVALS / "opendp_release.py"), "dict", text],
     }
     return jobs
 

@@ -53,7 +53,12 @@ RIVALS = {
     "frequent items, map 262,144": "DataSketches, map 262,144",
     "hash map": "a hash map without a window",
 }
-NAMES = {"duckdb": "DuckDB", "polars": "Polars", "opendp": "OpenDP in Python"}
+NAMES = {
+    "duckdb": "DuckDB",
+    "polars": "Polars",
+    "opendp": "OpenDP in Python",
+    "opendp, counted in a dict": "OpenDP, counted in a dict",
+}
 FILES = {
     "txt": "text file",
     "csv": "CSV file",
