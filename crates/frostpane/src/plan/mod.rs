@@ -36,6 +36,9 @@ const SMOOTH_SKETCH_SHARE: u64 = 3;
 /// And where declared keys can be estimated from them.
 const POINTS_SHARE: u64 = 2;
 
+/// The share of the memory that a list of the keys of an open pane may take.
+const LIST_SHARE: u64 = 8;
+
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
@@ -48,6 +51,9 @@ pub struct Plan {
     pub always_exact: bool,
     /// The sketch for the L2 norm, where panes may be inexact.
     pub sketch: Option<Dimensions>,
+    /// Whether an open pane lists its keys and is counted when it ends: a question of speed.
+    #[serde(skip)]
+    pub(crate) listed: bool,
     /// The most memory that this takes.
     pub memory: Memory,
 }
@@ -109,9 +115,9 @@ impl Plan {
         let capacity = self.layout.histogram.and(block).unwrap_or(0);
         let shape = PaneShape::new(self.entries, capacity as usize, self.sketch, seed)?;
         let block = block.unwrap_or(u64::MAX);
-        Ok(match self.layout.histogram {
-            Some(_) => shape.for_blocks_of(block),
-            None => shape.listing(block),
+        Ok(match self.listed {
+            true => shape.listing(block),
+            false => shape.for_blocks_of(block),
         })
     }
 }
@@ -135,8 +141,16 @@ impl Wishes {
             entries: u32::try_from(entries).unwrap_or(u32::MAX),
             always_exact,
             sketch,
+            listed: self.list(&layout).is_some(),
             memory: self.memory_of(&layout, entries, sketch),
         }
+    }
+
+    /// The most events of an open pane, if it lists their keys: not where that would take much of the memory.
+    fn list(&self, layout: &Layout) -> Option<u64> {
+        let longest = (self.memory / LIST_SHARE / size_of::<u64>() as u64).min(LONGEST_LIST as u64);
+        let may = self.footprint.listed && layout.histogram.is_none();
+        layout.longest_block().filter(|events| may && *events <= longest)
     }
 
     fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
@@ -150,15 +164,12 @@ impl Wishes {
             None => self.threads.saturating_sub(1),
             Some(_) => 0,
         };
-        let list = capacity.filter(|events| {
-            self.footprint.listed && layout.histogram.is_none() && *events <= LONGEST_LIST as u64
-        });
         let own = Memory::new(
             &Load {
                 panes: layout.panes,
                 open: 1 + waiting,
                 others,
-                list,
+                list: self.list(layout),
                 capacity: if layout.histogram.is_some() {
                     capacity.unwrap_or(entries)
                 } else {
