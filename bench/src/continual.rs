@@ -56,9 +56,7 @@ fn one_shot(stream: &[u64]) -> frostpane::Result<f64> {
 fn continual(stream: &[u64]) -> frostpane::Result<f64> {
     let mut continual = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).continual()?;
     let start = Instant::now();
-    for key in stream {
-        continual.push(Some(*key), |_| Ok(()))?;
-    }
+    continual.push_all(stream.iter().copied().map(Some), |_| Ok(()))?;
     let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
     black_box(continual);
     Ok(rate)

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::hitters::{check_time, counted, instant};
+use crate::hitters::{check_time, counted, fill, instant};
 use crate::key::Key;
 use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes, WindowNoise};
 use crate::release::continual::Sequence;
@@ -182,6 +182,27 @@ impl<K: Key> Continual<K> {
         self.timeline.update(self.now, key)?;
         self.now += 1;
         self.complete(self.now, due)
+    }
+
+    /// Many events of a window by count, in order: the same as one by one, sooner.
+    pub fn push_all<'a>(
+        &mut self,
+        keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
+        mut due: impl FnMut(&Self) -> Result<()>,
+    ) -> Result<()> {
+        let mut keys = keys.into_iter();
+        while let Some(first) = keys.next() {
+            self.push(first, &mut due)?;
+            self.now = fill(
+                &mut self.timeline,
+                &self.sequence.terms().keys,
+                self.now,
+                &mut keys,
+                &mut self.without_key,
+            );
+            self.complete(self.now, &mut due)?;
+        }
+        Ok(())
     }
 
     /// One event of a window by the clock, with its key or without. Calls back for each pane that has ended by

@@ -92,27 +92,15 @@ impl<K: Key> HeavyHitters<K> {
         let mut keys = keys.into_iter();
         while let Some(first) = keys.next() {
             self.push(first)?;
-            self.fill(&mut keys);
+            self.arrived = fill(
+                &mut self.timeline,
+                &self.terms.keys,
+                self.arrived,
+                &mut keys,
+                &mut self.without_key,
+            );
         }
         Ok(())
-    }
-
-    /// Takes as many keys as the block has room for.
-    fn fill<'a>(&mut self, keys: &mut impl Iterator<Item = Option<K::Ref<'a>>>) {
-        let Some((block, room)) = self.timeline.room(self.arrived) else {
-            return;
-        };
-        let before = block.events();
-        let keys = keys.take(room);
-        match &self.terms.keys {
-            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
-            declared => {
-                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
-            }
-        }
-        let taken = (block.events() - before) as i64;
-        self.arrived += taken;
-        self.timeline.pass(self.arrived - 1);
     }
 
     /// One event without a key. It is an event all the same: the window moves on.
@@ -282,6 +270,30 @@ pub fn check_time(time: i64) -> Result<()> {
             "the time {time} lies outside the calendar: give microseconds since 1970"
         ))),
     }
+}
+
+/// Takes as many events as the head pane has room for from a position on, and returns the position after them.
+pub(crate) fn fill<'a, K: Key>(
+    timeline: &mut Timeline<K>,
+    keys: &Keys<K>,
+    position: i64,
+    events: &mut impl Iterator<Item = Option<K::Ref<'a>>>,
+    without_key: &mut u64,
+) -> i64 {
+    let Some((block, room)) = timeline.room(position) else {
+        return position;
+    };
+    let before = block.events();
+    let events = events.take(room);
+    match keys {
+        Keys::Open => *without_key += block.extend(events.map(|key| key.filter(|key| K::fits(*key)))),
+        declared => {
+            block.extend(events.map(|key| counted(declared, key, without_key)));
+        }
+    }
+    let next = position + (block.events() - before) as i64;
+    timeline.pass(next - 1);
+    next
 }
 
 /// The key, unless it is one that is not counted.

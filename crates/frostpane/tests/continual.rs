@@ -267,6 +267,41 @@ fn statements_hold_for_a_key_with_the_lowest_noise() {
     assert!(untrue <= limit, "{untrue} of {runs}, {limit} allowed");
 }
 
+/// Batches of any size bring the same releases, at the same events, as one event after the other.
+#[test]
+fn batches_are_their_events_one_by_one() {
+    for keys in [Keys::open(), Keys::range(0..40).unwrap()] {
+        let build = || {
+            let builder = HeavyHitters::<u64>::builder(keys.clone())
+                .norm(Norm::L1)
+                .epsilon(1e5);
+            let window = Window::events(600).slide(100);
+            builder.alpha(0.01).window(window).continual().unwrap()
+        };
+        let events: Vec<Option<u64>> = (0..2_345_u64)
+            .map(|i| (i % 7 > 0).then_some(i * i % 50))
+            .collect();
+        let mut one_by_one = Vec::new();
+        let mut single = build();
+        for event in &events {
+            let show =
+                |continual: &Continual<u64>| continual.release().map(|release| one_by_one.push(release));
+            single.push(*event, show).unwrap();
+        }
+        assert_eq!(one_by_one.len(), 23);
+        for size in [1, 7, 99, 100, 101, 1_000, 5_000] {
+            let (mut batched, mut releases) = (build(), Vec::new());
+            for batch in events.chunks(size) {
+                let show =
+                    |continual: &Continual<u64>| continual.release().map(|release| releases.push(release));
+                batched.push_all(batch.iter().copied(), show).unwrap();
+            }
+            assert_eq!(releases, one_by_one, "in batches of {size}");
+            assert_eq!(batched.without_key(), single.without_key());
+        }
+    }
+}
+
 /// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise: windows of one
 /// pane show the noise-free vector of all nodes, which moves by 1 up and 1 down.
 #[test]
