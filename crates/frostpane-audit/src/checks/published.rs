@@ -51,18 +51,23 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
+/// A window of two blocks.
+fn blocks_of(events: u64, setting: &Setting) -> continual::Constants {
+    continual::Constants {
+        alpha: 0.5,
+        epsilon: setting.epsilon,
+        window: 2 * events,
+        shortest: events,
+        levels: 1,
+        loss: 1.0,
+    }
+}
+
 /// A block with one event more or less of a key, and four thousand outputs after it, whose noise is drawn anew each time: the
 /// mean tells them apart, although each single output has the noise that the proof asks for.
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 4_096;
-    let constants = continual::Constants {
-        alpha: 0.5,
-        epsilon: setting.epsilon,
-        window: 2 * BLOCK,
-        shortest: BLOCK,
-        levels: 1,
-        loss: 1.0,
-    };
+    let constants = blocks_of(BLOCK, setting);
     let start = move |side: Side| {
         let mut run = Continual::new(constants.clone())
             .with_draw(Draw::EveryOutput)
@@ -86,14 +91,7 @@ pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
 /// The same block and a single output, with the noise that the algorithm prints.
 pub fn scale(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 64;
-    let constants = continual::Constants {
-        alpha: 0.5,
-        epsilon: setting.epsilon,
-        window: 2 * BLOCK,
-        shortest: BLOCK,
-        levels: 1,
-        loss: 1.0,
-    };
+    let constants = blocks_of(BLOCK, setting);
     let start = move |side: Side| {
         let mut run = Continual::new(constants.clone());
         (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
