@@ -127,8 +127,9 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    /// How many threads count the events, the one that brings them included; 1 unless told. It changes no
-    /// release. Integers in windows by count gain most, and a list that is released at every slide nothing.
+    /// How many threads count the events, the one that brings them included; 1 unless told. Each takes memory,
+    /// which may leave room for fewer keys; with [`entries`](Self::entries) given they change no release.
+    /// Integers in windows by count gain most, and a list that is released at every slide nothing.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }

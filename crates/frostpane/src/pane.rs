@@ -63,8 +63,8 @@ impl PaneShape {
         }
     }
 
-    /// For blocks that have at most so many events and are not asked for their norm: a short list of the keys
-    /// can be counted, exactly, when the block ends.
+    /// For blocks that have at most so many events: a short list of the keys can be counted, exactly, when the
+    /// block ends.
     pub fn listing(self, events: u64) -> Self {
         Self {
             listed: usize::try_from(events)
@@ -132,7 +132,7 @@ pub struct OpenPane<K> {
     events: u64,
     /// The hashes of all keys, where they can be undone and the block is short.
     list: Option<Vec<u64>>,
-    /// The counters of all keys, where there is no list.
+    /// Counters of the keys, where there is no list.
     counts: MisraGries<K>,
     /// All events so far; made when the table ceases to be exact.
     sketch: Option<CountSketch>,
@@ -141,7 +141,8 @@ pub struct OpenPane<K> {
 impl<K: Key> OpenPane<K> {
     /// A block without events.
     pub fn new(shape: PaneShape) -> Self {
-        let list = shape.listed.filter(|_| K::unhash(0, shape.seed).is_some());
+        let counted = shape.fault.is(Mutant::DataDependentCut) || K::unhash(0, shape.seed).is_none();
+        let list = shape.listed.filter(|_| !counted);
         let capacity = if list.is_some() { 0 } else { shape.capacity };
         Self {
             shape,
@@ -245,11 +246,12 @@ impl<K: Key> OpenPane<K> {
         let Some(list) = &self.list else {
             return Secret::new(self.counts.norm());
         };
-        let mut tally = Tally::default();
-        tally.count(list, list.len());
-        let squares = tally
-            .iter()
-            .fold(0_u64, |sum, (_, count)| sum.saturating_add(count * count));
+        let mut squares = 0_u64;
+        Tally::default().count(list, 0, |found| {
+            squares = found
+                .iter()
+                .fold(squares, |sum, (_, count)| sum.saturating_add(count * count));
+        });
         Secret::new(squares.isqrt())
     }
 
@@ -329,25 +331,24 @@ impl<K: Key> OpenPane<K> {
     /// The same for a list.
     fn close_list(&self, list: &[u64], cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
         let Closer { tally, packer } = closer;
-        tally.count(list, self.shape.capacity);
-        let raise = tally.decrements();
-        let cut_off = self.cut_off(cut, raise);
-        for (hash, counter) in tally.iter() {
-            if counter + raise > cut_off
-                && let Some(key) = K::unhash(hash, self.shape.seed)
-            {
-                packer.push(key, counter + raise - cut_off);
+        let seed = self.shape.seed;
+        let mut sketch = self
+            .shape
+            .sketch
+            .filter(|_| cut > 0)
+            .map(|dimensions| CountSketch::new(dimensions, seed));
+        let seen = if sketch.is_some() { 0 } else { cut };
+        tally.count(list, seen, |found| {
+            if let Some(sketch) = &mut sketch {
+                sketch.add_all(found);
             }
-        }
-        let mut sketch = CountSketch::new(self.shape.sketch.filter(|_| cut > 0)?, self.shape.seed);
-        match raise {
-            0 => tally
-                .iter()
-                .for_each(|(hash, count)| sketch.add(hash, count as i64)),
-            // Decremented counters stand for no events.
-            _ => list.iter().for_each(|hash| sketch.add(*hash, 1)),
-        }
-        Some(sketch)
+            for (hash, count) in found.iter().filter(|(_, count)| *count > cut) {
+                if let Some(key) = K::unhash(*hash, seed) {
+                    packer.push(key, count - cut);
+                }
+            }
+        });
+        sketch
     }
 }
 

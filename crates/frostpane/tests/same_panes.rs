@@ -79,7 +79,8 @@ fn threads_change_nothing() {
     assert_eq!(release(builder(Policy::Uniform, 100).threads(2), feed), one);
 }
 
-/// A list that is counted when its block ends keeps what counters keep that take the events one by one.
+/// A list that is counted when its block ends keeps what counters keep that take the events one by one and are
+/// enough for all keys.
 #[test]
 fn a_listed_block_is_a_counted_one() {
     let close = |shape: PaneShape, events: &[Option<u64>]| -> (Vec<(u64, u64)>, Pane<u64>) {
@@ -97,8 +98,9 @@ fn a_listed_block_is_a_counted_one() {
             let events: Vec<_> = (0..length)
                 .map(|event| (event % 11 > 0).then(|| key(event)))
                 .collect();
+            let exact = PaneShape::new(entries, length as usize, Some(sketch), 4).unwrap();
             let (listed, list) = close(shape.listing(length.max(1)), &events);
-            let (counted, counters) = close(shape.for_blocks_of(length.max(1)), &events);
+            let (counted, counters) = close(exact, &events);
             assert_eq!(listed, counted, "{entries} entries, {length} events");
             assert_eq!((list.cut(), list.events()), (counters.cut(), counters.events()));
             assert_eq!(list.sketch(), counters.sketch());

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::plan::layout::LEVEL_SKETCH;
 use crate::release::parts;
 use crate::sketch::count_sketch::Dimensions;
+use crate::tally::Tally;
 
 /// What a key takes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +86,8 @@ impl Memory {
         let kept = times(capacity, packed);
         let (block, closer) = match load.list {
             Some(events) => {
-                let table = times(2 * WORD, power_of_two_from(capacity.saturating_mul(5) / 3));
-                let sorted = times(events.min(capacity), WORD);
-                (
-                    times(events, WORD),
-                    table.saturating_add(sorted).saturating_add(kept),
-                )
+                let closer = Tally::most_bytes(events).saturating_add(kept);
+                (times(events, WORD), closer)
             }
             None => {
                 // A decrement moves all keys to another table.

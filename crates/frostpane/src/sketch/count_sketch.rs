@@ -11,6 +11,9 @@ pub(crate) const WIDEST: usize = 1 << 24;
 /// In how many ways the chance of a row's failure is split between collisions and noise, to find the best.
 const SPLITS: u32 = 32;
 
+/// Between what is mixed with a hash for one word of bits and for the next.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Rows and columns of a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Dimensions {
@@ -46,6 +49,17 @@ impl CountSketch {
         for row in self.cells.chunks_exact_mut(self.width) {
             let (cell, sign) = places.next();
             row[cell & (row.len() - 1)] += signed(count, sign);
+        }
+    }
+
+    /// Adds many keys by their hashes, row by row: a row stays in the nearest cache.
+    pub fn add_all(&mut self, counts: &[(u64, u64)]) {
+        for (number, row) in self.cells.chunks_exact_mut(self.width).enumerate() {
+            let place = Place::in_row(number as u32, self.seed, self.width);
+            for (hash, count) in counts {
+                let (cell, sign) = place.of(*hash);
+                row[cell & (row.len() - 1)] += signed(*count as i64, sign);
+            }
         }
     }
 
@@ -154,13 +168,44 @@ impl Places {
     #[inline]
     fn next(&mut self) -> (usize, i64) {
         if self.left < self.bits {
-            self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            self.seed = self.seed.wrapping_add(STEP);
             self.word = mix(self.hash ^ self.seed);
             self.left = u64::BITS;
         }
         let own = self.word & ((1 << self.bits) - 1);
         self.word >>= self.bits;
         self.left -= self.bits;
+        ((own >> 1) as usize, -((own & 1) as i64))
+    }
+}
+
+/// The same for one row.
+struct Place {
+    /// What is mixed with the hash, unless it is the hash itself that has the bits.
+    mixed_with: Option<u64>,
+    shift: u32,
+    mask: u64,
+}
+
+impl Place {
+    fn in_row(row: u32, seed: u64, width: usize) -> Self {
+        let bits = width.trailing_zeros() + 1;
+        let in_a_word = u64::BITS / bits;
+        let word = row / in_a_word;
+        Self {
+            mixed_with: (word > 0).then(|| seed.wrapping_add(STEP.wrapping_mul(word.into()))),
+            shift: bits * (row % in_a_word),
+            mask: (1 << bits) - 1,
+        }
+    }
+
+    #[inline]
+    fn of(&self, hash: u64) -> (usize, i64) {
+        let word = match self.mixed_with {
+            Some(other) => mix(hash ^ other),
+            None => hash,
+        };
+        let own = word >> self.shift & self.mask;
         ((own >> 1) as usize, -((own & 1) as i64))
     }
 }
@@ -283,6 +328,20 @@ mod tests {
             sketch.add(u64::hash(*key, seed), *count);
         }
         sketch
+    }
+
+    #[test]
+    fn many_at_a_time_are_one_by_one() {
+        let counts: Vec<(u64, u64)> = (0..300).map(|i| (mix(i), i)).collect();
+        for (rows, width) in [(1, 2), (3, 1 << 12), (33, 1 << 5), (99, 1 << 10), (5, 1 << 16)] {
+            let dimensions = Dimensions { rows, width };
+            let (mut single, mut all) = (CountSketch::new(dimensions, 7), CountSketch::new(dimensions, 7));
+            counts
+                .iter()
+                .for_each(|(hash, count)| single.add(*hash, *count as i64));
+            all.add_all(&counts);
+            assert!(single == all, "{dimensions:?}");
+        }
     }
 
     #[test]
