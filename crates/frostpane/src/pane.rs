@@ -97,7 +97,7 @@ impl PaneShape {
     /// The sketch of a table that is exact.
     fn sketch_of<'a, K: Key>(&self, counts: impl Iterator<Item = (K::Ref<'a>, u64)>) -> Option<CountSketch> {
         let mut sketch = CountSketch::new(self.sketch?, self.seed);
-        counts.for_each(|(key, count)| sketch.add(K::hash(key, self.seed), count as i64));
+        sketch.extend(counts.map(|(key, count)| (K::hash(key, self.seed), count)));
         Some(sketch)
     }
 }
@@ -259,11 +259,10 @@ impl<K: Key> OpenPane<K> {
     pub fn add_to(&self, sum: &mut CountSketch) {
         debug_assert!(self.counts.decrements() == 0);
         if let Some(list) = &self.list {
-            list.iter().for_each(|hash| sum.add(*hash, 1));
+            sum.extend(list.iter().map(|hash| (*hash, 1)));
         }
-        self.counts
-            .iter()
-            .for_each(|(key, count)| sum.add(K::hash(key, self.shape.seed), count as i64));
+        let counts = self.counts.iter();
+        sum.extend(counts.map(|(key, count)| (K::hash(key, self.shape.seed), count)));
     }
 
     /// How many bytes it takes.
@@ -392,10 +391,11 @@ impl<K: Key> Pane<K> {
     pub fn add_to(&self, sum: &mut CountSketch, shape: &PaneShape) {
         match &self.sketch {
             Some(sketch) => sum.merge(sketch),
-            None => self
-                .counts
-                .iter()
-                .for_each(|(key, count)| sum.add(K::hash(key, shape.seed), count as i64)),
+            None => sum.extend(
+                self.counts
+                    .iter()
+                    .map(|(key, count)| (K::hash(key, shape.seed), count)),
+            ),
         }
     }
 
@@ -417,7 +417,7 @@ impl<K: Key> Pane<K> {
         if let Some(sketch) = &mut sketch {
             panes.iter().for_each(|pane| pane.add_to(sketch, shape));
         }
-        let mut counts = HashTable::new();
+        let mut counts = HashTable::with_capacity(panes.iter().map(|pane| pane.counts.len()).sum());
         for pane in &panes {
             add_up::<K>(&mut counts, pane.counts.iter(), shape.seed);
         }
