@@ -2,7 +2,9 @@
 
 mod column;
 mod csv;
+mod fields;
 mod files;
+mod find;
 mod format;
 mod guard;
 mod json_path;
