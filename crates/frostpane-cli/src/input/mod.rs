@@ -11,7 +11,9 @@ mod json_path;
 mod jsonl;
 mod lines;
 mod parquet;
+mod parquet_bytes;
 mod parquet_column;
+mod parquet_runs;
 mod records;
 mod sink;
 mod source;
@@ -22,6 +24,8 @@ mod tsv;
 
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod parquet_same;
 
 pub use column::Column;
 pub use format::Format;
