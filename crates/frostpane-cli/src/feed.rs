@@ -10,7 +10,7 @@ use crate::input::{Event, Source};
 /// Events and bytes of a batch, about, and batches that wait.
 const EVENTS: usize = 1 << 12;
 const BYTES: usize = 1 << 16;
-const WAITING: usize = 4;
+const WAITING: usize = 10;
 
 /// Reads all events: `see` sees each as it is read, and what it returns is taken as a fault of the line; `count`
 /// gets them in the same order, many at a time, on another thread.

@@ -7,7 +7,8 @@ use memchr::memchr;
 
 use super::find::find;
 
-const BLOCK: usize = 1 << 18;
+/// More than the buffer of the reader, which then stays out of the way.
+const BLOCK: usize = 1 << 17;
 /// Longer lines are no events; reading them would take the memory that was promised to the window.
 const LONGEST_LINE: usize = 16_000_000;
 
