@@ -8,9 +8,9 @@ use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
 
 /// Events and bytes of a batch, about, and batches that wait.
-const EVENTS: usize = 1 << 10;
-const BYTES: usize = 1 << 14;
-const WAITING: usize = 4;
+const EVENTS: usize = 1 << 12;
+const BYTES: usize = 1 << 16;
+const WAITING: usize = 10;
 
 /// Reads all events: `see` sees each as it is read, and what it returns is taken as a fault of the line; `count`
 /// gets them in the same order, many at a time, on another thread.
@@ -58,34 +58,37 @@ pub fn feed(
 #[derive(Default)]
 pub struct Batch {
     keys: Vec<u8>,
-    events: Vec<Entry>,
+    /// Where the key of each event ends, or [`NO_KEY`].
+    ends: Vec<u32>,
+    /// Of each event; none at all as long as no event has one.
+    times: Vec<Option<i64>>,
 }
 
-struct Entry {
-    time: Option<i64>,
-    /// Where its key ends, if it has one.
-    end: Option<u32>,
-}
+const NO_KEY: u32 = u32::MAX;
 
 impl Batch {
+    #[inline]
     fn push(&mut self, event: Event<'_>) {
+        if event.time.is_some() || !self.times.is_empty() {
+            self.times.resize(self.ends.len(), None);
+            self.times.push(event.time);
+        }
         self.keys.extend_from_slice(event.key.unwrap_or_default());
-        self.events.push(Entry {
-            time: event.time,
-            end: event.key.map(|_| self.keys.len() as u32),
-        });
+        self.ends
+            .push(event.key.map_or(NO_KEY, |_| self.keys.len() as u32));
     }
 
+    #[inline]
     fn is_full(&self) -> bool {
-        self.events.len() >= EVENTS || self.keys.len() >= BYTES
+        self.ends.len() >= EVENTS || self.keys.len() >= BYTES
     }
 
     /// The events, in order.
     pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
         let mut start = 0;
-        self.events.iter().map(move |entry| Event {
-            time: entry.time,
-            key: entry.end.map(|end| {
+        self.ends.iter().enumerate().map(move |(index, &end)| Event {
+            time: self.times.get(index).copied().flatten(),
+            key: (end != NO_KEY).then(|| {
                 let key = &self.keys[start..end as usize];
                 start = end as usize;
                 key
@@ -95,7 +98,8 @@ impl Batch {
 
     fn clear(&mut self) {
         self.keys.clear();
-        self.events.clear();
+        self.ends.clear();
+        self.times.clear();
     }
 }
 

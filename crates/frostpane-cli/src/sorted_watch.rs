@@ -19,6 +19,7 @@ pub struct SortedWatch {
 }
 
 impl SortedWatch {
+    #[inline]
     pub fn see(&mut self, key: &[u8]) {
         if self.by_bytes == Direction::Mixed && self.by_length == Direction::Mixed {
             return;

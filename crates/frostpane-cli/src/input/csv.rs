@@ -3,9 +3,9 @@
 use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
-use memchr::memchr;
 
 use super::column::Wanted;
+use super::fields::Fields;
 use super::lines::Lines;
 use super::records::Records;
 use super::sink::Sink;
@@ -15,9 +15,9 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
     let mut lines = Lines::new(reader);
     let mut records = Records::new(wanted);
     let mut quoted = Quoted::new();
-    while let Some((number, line)) = lines.next().map_err(|cause| sink.unreadable(cause))? {
-        if quoted.start.is_none() && memchr(b'"', line).is_none() {
-            records.take(number, line.split(|&byte| byte == b','), sink)?;
+    while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.unreadable(cause))? {
+        if quoted.start.is_none() && !has_quote {
+            records.take(number, Fields::new(line, b','), sink)?;
         } else if let Some(start) = quoted.push(number, line) {
             records.take(start, quoted.fields(), sink)?;
         }

@@ -24,5 +24,9 @@ pub fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     GUARDED.set(true);
     let outcome = panic::catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(false);
-    outcome.unwrap_or_else(|_| Err(ParquetError::General("it is damaged".to_owned())))
+    outcome.unwrap_or_else(|_| Err(damaged()))
+}
+
+pub fn damaged() -> ParquetError {
+    ParquetError::General("it is damaged".to_owned())
 }

@@ -1,14 +1,20 @@
 //! Files that nobody should have: every reader ends, with events or with an error, and never panics.
 
 use std::sync::Arc;
+use std::vec::IntoIter;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
+use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::file::properties::WriterProperties;
+use parquet::errors::Result as ParquetResult;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::column::{Column, Wanted};
+use super::parquet_bytes::ByteCells;
+use super::parquet_same::written;
 use super::sink::{Sink, Tally};
 use super::source::read_stream;
 use super::stream::Stream;
@@ -163,4 +169,127 @@ fn damaged_files_end_every_reader_without_panic() {
             let _ = read(&dice.mutate(&file), format, dice.below(2) == 0);
         }
     }
+}
+
+const ROWS: i64 = 300;
+
+/// Pages that come from no file.
+struct Pages(IntoIter<Page>);
+
+impl Iterator for Pages {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        Ok(self.0.next())
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        Ok(None)
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        Ok(())
+    }
+}
+
+/// Pages of both versions, with a dictionary that is soon full, and with nulls.
+fn pages(version: WriterVersion, schema: &str) -> Vec<Page> {
+    let nullable = schema.contains("optional");
+    let cell = |row: usize| (!nullable || row % 50 != 7).then(|| vec![row as u8; row % 90]);
+    let cells = (0..ROWS as usize).map(cell).collect();
+    let properties = WriterProperties::builder()
+        .set_writer_version(version)
+        .set_encoding(Encoding::PLAIN)
+        .set_dictionary_page_size_limit(400)
+        .set_data_page_row_count_limit(60)
+        .set_write_batch_size(20);
+    let file = SerializedFileReader::new(written(schema, &[cells], properties)).unwrap();
+    let pages = file.get_row_group(0).unwrap().get_column_page_reader(0);
+    pages.unwrap().map(|page| page.unwrap()).collect()
+}
+
+/// Damages what a page holds, what it says about it, or where it stands.
+fn damage(dice: &mut Dice, pages: &mut [Page]) {
+    let index = dice.below(pages.len());
+    let (other, wrong) = (pages[dice.below(pages.len())].clone(), dice.below(400) as u32);
+    match (dice.below(6), &mut pages[index]) {
+        (0, page) => *page = other,
+        (1, Page::DataPage { num_values, .. } | Page::DictionaryPage { num_values, .. }) => {
+            *num_values = wrong;
+        }
+        (1, Page::DataPageV2 { num_values, .. }) => *num_values = u32::MAX - wrong,
+        (
+            2,
+            Page::DataPageV2 {
+                def_levels_byte_len, ..
+            },
+        ) => *def_levels_byte_len = wrong,
+        (
+            3,
+            Page::DataPageV2 {
+                rep_levels_byte_len, ..
+            },
+        ) => *rep_levels_byte_len = u32::MAX - wrong,
+        (_, Page::DataPage { buf, .. } | Page::DataPageV2 { buf, .. } | Page::DictionaryPage { buf, .. }) => {
+            *buf = dice.mutate(buf).into()
+        }
+    }
+}
+
+#[test]
+fn damaged_pages_are_errors_or_cells_without_panic() {
+    let mut dice = Dice(3);
+    let (mut faults, mut ends) = (0, 0);
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for (schema, most) in [
+            ("message m { required binary key; }", 0),
+            ("message m { optional binary key; }", 1),
+        ] {
+            let pages = pages(version, schema);
+            for _ in 0..5_000 {
+                let mut damaged = pages.clone();
+                (0..=dice.below(2)).for_each(|_| damage(&mut dice, &mut damaged));
+                let mut cells = ByteCells::new(Box::new(Pages(damaged.into_iter())), most, ROWS);
+                let mut read = 0;
+                let outcome = loop {
+                    match cells.fill() {
+                        Ok(0) => break Ok(()),
+                        Ok(filled) => read += filled,
+                        Err(fault) => break Err(fault),
+                    }
+                    (0..cells.left()).for_each(|_| drop(cells.next().map(<[u8]>::to_vec)));
+                };
+                assert!(read as i64 <= ROWS);
+                match outcome {
+                    Ok(()) => ends += 1,
+                    Err(_) => faults += 1,
+                }
+            }
+        }
+    }
+    assert!(faults > 1_000 && ends > 1_000, "{faults} faults, {ends} without");
+}
+
+#[test]
+fn pages_that_are_encoded_in_other_ways_than_announced_are_told() {
+    let mut pages = pages(WriterVersion::PARQUET_1_0, "message m { required binary key; }");
+    for page in &mut pages {
+        if let Page::DataPage { encoding, .. } = page {
+            *encoding = Encoding::DELTA_BYTE_ARRAY;
+        }
+    }
+    let fault = ByteCells::new(Box::new(Pages(pages.into_iter())), 0, ROWS).fill();
+    let fault = fault.unwrap_err().to_string();
+    assert!(
+        fault.ends_with(
+            "a page is encoded as DELTA_BYTE_ARRAY, which cannot be read here: write the file again in another way"
+        ),
+        "{fault}"
+    );
 }

@@ -1,61 +1,126 @@
 //! The lines of a file.
 
-use std::io::{self, BufRead, Read};
-use std::mem;
+use std::io::{self, BufRead};
+use std::ops::Range;
 
 use memchr::memchr;
 
+use super::find::find;
+
+/// More than the buffer of the reader, which then stays out of the way.
+const BLOCK: usize = 1 << 17;
 /// Longer lines are no events; reading them would take the memory that was promised to the window.
-const LONGEST_LINE: u64 = 16_000_000;
+const LONGEST_LINE: usize = 16_000_000;
 
 /// Reads lines one by one.
 pub struct Lines<'a> {
     reader: &'a mut dyn BufRead,
-    /// A line that did not lie in the reader's buffer as a whole.
-    line: Vec<u8>,
-    /// How much of that buffer the last line has taken.
-    taken: usize,
+    buffer: Vec<u8>,
+    /// The part of the buffer that was read and not yet handed out.
+    start: usize,
+    end: usize,
+    /// Whether the reader has no more. A terminal that is asked again would wait for more.
+    ended: bool,
     number: u64,
+    /// Where the next quote stands in the buffer, once that is known.
+    quote: Option<usize>,
 }
 
 impl<'a> Lines<'a> {
     pub fn new(reader: &'a mut dyn BufRead) -> Self {
         Self {
             reader,
-            line: Vec::new(),
-            taken: 0,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            ended: false,
             number: 0,
+            quote: None,
         }
     }
 
     /// The next line without its end, and its number from 1.
     #[inline]
     pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
-        self.reader.consume(mem::take(&mut self.taken));
-        let Some(end) = memchr(b'\n', self.reader.fill_buf()?) else {
-            return self.read();
-        };
-        self.taken = end + 1;
-        self.number += 1;
-        Ok(Some((self.number, without_end(&self.reader.fill_buf()?[..=end]))))
+        let line = self.advance()?;
+        Ok(self.numbered(line))
     }
 
-    /// The next line, however much has to be read for it.
-    #[cold]
-    fn read(&mut self) -> io::Result<Option<(u64, &[u8])>> {
-        self.line.clear();
-        let mut reader = (&mut self.reader).take(LONGEST_LINE);
-        if reader.read_until(b'\n', &mut self.line)? == 0 {
-            return Ok(None);
-        }
+    /// The same, and whether the line has a quote.
+    #[inline]
+    pub fn next_quoted(&mut self) -> io::Result<Option<(u64, &[u8], bool)>> {
+        let line = self.advance()?;
+        let quoted = line.contains(&self.next_quote(line.start));
+        let numbered = self.numbered(line);
+        Ok(numbered.map(|(number, line)| (number, line, quoted)))
+    }
+
+    /// Where the next line is in the buffer, with its end; nowhere if there is none.
+    #[inline]
+    fn advance(&mut self) -> io::Result<Range<usize>> {
+        let length = match find(b'\n', &self.buffer[self.start..self.end]) {
+            Some(place) => place + 1,
+            None => self.read_line()?,
+        };
+        let line = self.start..self.start + length;
+        self.start = line.end;
         self.number += 1;
-        if reader.limit() == 0 {
+        Ok(line)
+    }
+
+    #[inline]
+    fn numbered(&self, line: Range<usize>) -> Option<(u64, &[u8])> {
+        (!line.is_empty()).then(|| (self.number, without_end(&self.buffer[line])))
+    }
+
+    /// Where the first quote from a place on is in the buffer, or the end. Most blocks have none, and are
+    /// searched once.
+    #[inline]
+    fn next_quote(&mut self, from: usize) -> usize {
+        match self.quote {
+            Some(quote) if quote >= from => quote,
+            _ => {
+                let quote = memchr(b'"', &self.buffer[from..self.end]);
+                *self.quote.insert(quote.map_or(self.end, |place| from + place))
+            }
+        }
+    }
+
+    /// Reads on until the buffer begins with a whole line, and says how long it is with its end.
+    #[cold]
+    fn read_line(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        self.quote = None;
+        let mut length = None;
+        while length.is_none() && !self.ended && self.end < LONGEST_LINE {
+            let before = self.end;
+            self.read_block()?;
+            length = find(b'\n', &self.buffer[before..self.end]).map(|place| before + place + 1);
+        }
+        let length = length.unwrap_or(self.end);
+        if length >= LONGEST_LINE {
             return Err(io::Error::other(format!(
                 "line {} is longer than 16 MB: is this the right file?",
-                self.number
+                self.number + 1
             )));
         }
-        Ok(Some((self.number, without_end(&self.line))))
+        Ok(length)
+    }
+
+    fn read_block(&mut self) -> io::Result<()> {
+        let room = self.end + BLOCK;
+        self.buffer.resize(self.buffer.len().max(room), 0);
+        match self.reader.read(&mut self.buffer[self.end..]) {
+            Ok(read) => {
+                self.end += read;
+                self.ended = read == 0;
+                Ok(())
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(cause) => Err(cause),
+        }
     }
 }
 
@@ -66,7 +131,7 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
+    use std::io::{BufReader, Read};
 
     use super::*;
 
@@ -75,6 +140,50 @@ mod tests {
         let mut endless = BufReader::new(io::repeat(b'x'));
         let fault = Lines::new(&mut endless).next().unwrap_err();
         assert!(fault.to_string().contains("longer than 16 MB"), "{fault}");
+    }
+
+    /// Gives a few bytes at a time, and is interrupted now and then.
+    struct Halting<'a> {
+        text: &'a [u8],
+        reads: usize,
+    }
+
+    impl Read for Halting<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.reads += 1;
+            if self.reads.is_multiple_of(7) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let some = buffer.len().min(self.reads % 5 * 30_011 + 1);
+            self.text.read(&mut buffer[..some])
+        }
+    }
+
+    #[test]
+    fn lines_and_their_quotes_are_found_however_the_bytes_come() {
+        let lines: Vec<String> = (0..30_000_usize)
+            .map(|line| match line % 1_000 {
+                0 => "long".repeat(line * 20),
+                1..500 => "x".repeat(line % 41),
+                _ => format!("{}\"{}", "y".repeat(line % 7), "z".repeat(line % 23)),
+            })
+            .collect();
+        let text = lines.join("\n") + "\n";
+        let mut reader = BufReader::new(Halting {
+            text: text.as_bytes(),
+            reads: 0,
+        });
+        let mut found = Lines::new(&mut reader);
+        for (index, line) in lines.iter().enumerate() {
+            let expected = (index as u64 + 1, line.as_bytes(), line.contains('"'));
+            assert!(
+                found.next_quoted().unwrap() == Some(expected),
+                "line {}",
+                index + 1
+            );
+        }
+        assert_eq!(found.next_quoted().unwrap(), None);
+        assert_eq!(found.next_quoted().unwrap(), None);
     }
 
     #[test]

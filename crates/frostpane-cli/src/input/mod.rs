@@ -2,14 +2,18 @@
 
 mod column;
 mod csv;
+mod fields;
 mod files;
+mod find;
 mod format;
 mod guard;
 mod json_path;
 mod jsonl;
 mod lines;
 mod parquet;
+mod parquet_bytes;
 mod parquet_column;
+mod parquet_runs;
 mod records;
 mod sink;
 mod source;
@@ -20,6 +24,8 @@ mod tsv;
 
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod parquet_same;
 
 pub use column::Column;
 pub use format::Format;

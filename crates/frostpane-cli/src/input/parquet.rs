@@ -13,9 +13,6 @@ use super::sink::Sink;
 use super::{Event, time};
 use crate::failure::{Failure, Result};
 
-/// Rows that are held in memory at once.
-const BATCH: usize = 1 << 13;
-
 /// `progress` is told which share of the rows has been read.
 pub fn read(
     file: impl ChunkReader + 'static,
@@ -65,10 +62,11 @@ impl Rows<'_> {
         let mut keys = open(positions.key)?;
         let mut times = positions.time.map(open).transpose()?;
         loop {
-            let rows = keys.fill(BATCH).map_err(|cause| broken(sink, &cause))?;
-            if let Some(times) = &mut times
-                && times.fill(BATCH).map_err(|cause| broken(sink, &cause))? != rows
-            {
+            let ready = |cells: &mut Cells| cells.ready().map_err(|cause| broken(sink, &cause));
+            let with_key = ready(&mut keys)?;
+            let with_time = times.as_mut().map_or(Ok(with_key), ready)?;
+            let rows = with_key.min(with_time);
+            if rows == 0 && with_key != with_time {
                 return Err(sink.unfit("the columns of this Parquet file differ in length".to_owned()));
             }
             if rows == 0 {

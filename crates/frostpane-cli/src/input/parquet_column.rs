@@ -8,8 +8,11 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::guard::guarded;
+use super::parquet_bytes::ByteCells;
 use super::time;
 
+/// Cells that are held in memory at once.
+const BATCH: usize = 1 << 13;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 /// A value as it is stored.
@@ -93,7 +96,8 @@ impl Cells {
     pub fn open(group: &dyn RowGroupReader, index: usize) -> Result<Self, String> {
         let broken = |cause: ParquetError| format!("this cannot be read as Parquet: {cause}");
         let chunk = group.metadata().columns().get(index);
-        let column = chunk.ok_or("a row group lacks columns")?.column_descr_ptr();
+        let chunk = chunk.ok_or("a row group lacks columns")?;
+        let column = chunk.column_descr_ptr();
         let unfit = |what: &str| format!("column {} holds {what}", column.path().string());
         if column.max_rep_level() > 0 {
             return Err(unfit("lists, but must hold one value a row"));
@@ -104,6 +108,11 @@ impl Cells {
             ));
         }
         let most = column.max_def_level();
+        if ByteCells::can_read(chunk) {
+            let pages = guarded(|| group.get_column_page_reader(index)).map_err(broken)?;
+            let rows = group.metadata().num_rows();
+            return Ok(Self::new(&column, Box::new(ByteCells::new(pages, most, rows))));
+        }
         let batch: Box<dyn Batch> = match guarded(|| group.get_column_reader(index)).map_err(broken)? {
             ColumnReader::BoolColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::Int32ColumnReader(reader) => Typed::boxed(reader, most),
@@ -116,16 +125,23 @@ impl Cells {
                 return Err(unfit("96-bit timestamps, but must hold 64-bit ones"));
             }
         };
-        Ok(Self {
-            meaning: Meaning::of(&column),
-            clock: Clock::of(&column),
-            batch,
-        })
+        Ok(Self::new(&column, batch))
     }
 
-    /// Reads up to so many cells on, in place of those before, and says how many there are.
-    pub fn fill(&mut self, cells: usize) -> Result<usize, ParquetError> {
-        guarded(|| self.batch.fill(cells))
+    fn new(column: &ColumnDescriptor, batch: Box<dyn Batch>) -> Self {
+        Self {
+            meaning: Meaning::of(column),
+            clock: Clock::of(column),
+            batch,
+        }
+    }
+
+    /// How many cells are at hand, after reading on if there were none; none at the end of the column.
+    pub fn ready(&mut self) -> Result<usize, ParquetError> {
+        match self.batch.left() {
+            0 => guarded(|| self.batch.fill()),
+            left => Ok(left),
+        }
     }
 
     /// The value of the next cell, unless it is null.
@@ -135,8 +151,25 @@ impl Cells {
 }
 
 trait Batch {
-    fn fill(&mut self, cells: usize) -> Result<usize, ParquetError>;
+    /// How many cells are at hand.
+    fn left(&self) -> usize;
+    /// Reads more cells in place of those before, and says how many.
+    fn fill(&mut self) -> Result<usize, ParquetError>;
     fn next(&mut self) -> Option<Value<'_>>;
+}
+
+impl Batch for ByteCells {
+    fn left(&self) -> usize {
+        self.left()
+    }
+
+    fn fill(&mut self) -> Result<usize, ParquetError> {
+        self.fill()
+    }
+
+    fn next(&mut self) -> Option<Value<'_>> {
+        self.next().map(Value::Bytes)
+    }
 }
 
 struct Typed<T: DataType> {
@@ -147,6 +180,7 @@ struct Typed<T: DataType> {
     levels: Vec<i16>,
     /// Of the cells that are not null.
     values: Vec<T::T>,
+    cells: usize,
     next_cell: usize,
     next_value: usize,
 }
@@ -161,6 +195,7 @@ where
             most,
             levels: Vec::new(),
             values: Vec::new(),
+            cells: 0,
             next_cell: 0,
             next_value: 0,
         })
@@ -171,14 +206,18 @@ impl<T: DataType> Batch for Typed<T>
 where
     T::T: Stored,
 {
-    fn fill(&mut self, cells: usize) -> Result<usize, ParquetError> {
+    fn left(&self) -> usize {
+        self.cells - self.next_cell
+    }
+
+    fn fill(&mut self) -> Result<usize, ParquetError> {
         self.levels.clear();
         self.values.clear();
-        (self.next_cell, self.next_value) = (0, 0);
-        let (cells, ..) = self
+        (self.cells, self.next_cell, self.next_value) = (0, 0, 0);
+        (self.cells, ..) = self
             .reader
-            .read_records(cells, Some(&mut self.levels), None, &mut self.values)?;
-        Ok(cells)
+            .read_records(BATCH, Some(&mut self.levels), None, &mut self.values)?;
+        Ok(self.cells)
     }
 
     fn next(&mut self) -> Option<Value<'_>> {

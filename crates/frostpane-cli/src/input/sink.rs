@@ -25,11 +25,13 @@ pub struct Sink<'a> {
 
 impl Sink<'_> {
     /// Takes what stands in the line with this number: an event, or what is wrong.
+    #[inline]
     pub fn line(&mut self, number: u64, event: std::result::Result<Event<'_>, String>) -> Result<()> {
         self.take("line", number, event)
     }
 
     /// The same, for files that have rows.
+    #[inline]
     pub fn row(&mut self, number: u64, event: std::result::Result<Event<'_>, String>) -> Result<()> {
         self.take("row", number, event)
     }
@@ -42,17 +44,22 @@ impl Sink<'_> {
             self.tally.with_key += u64::from(event.key.is_some());
             Ok(())
         });
-        match outcome {
-            Err(Failure::Message(_)) if self.skip_bad_lines => {
+        outcome.or_else(|failure| self.fault(unit, number, failure))
+    }
+
+    #[cold]
+    fn fault(&mut self, unit: &str, number: u64, failure: Failure) -> Result<()> {
+        match failure {
+            Failure::Message(_) if self.skip_bad_lines => {
                 self.tally.skipped += 1;
                 Ok(())
             }
-            Err(Failure::Message(wrong)) => Err(format!(
+            Failure::Message(wrong) => Err(format!(
                 "{}, {unit} {number}: {wrong}; to leave such {unit}s out, use --skip-bad-lines",
                 self.file
             )
             .into()),
-            other => other,
+            other => Err(other),
         }
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
-const BLOCK: usize = 1 << 18;
+const BLOCK: usize = 1 << 16;
 /// Bytes that are looked at to tell what a file is.
 const HEAD: usize = 1 << 14;
 /// Nobody packs a file more often than that.
