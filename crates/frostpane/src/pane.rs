@@ -182,15 +182,12 @@ impl<K: Key> OpenPane<K> {
         let mut without_key = 0;
         match &mut self.list {
             Some(list) => {
-                let mut events = 0;
-                for key in keys {
-                    events += 1;
+                let before = list.len() as u64;
+                list.extend(keys.filter_map(|key| {
                     without_key += u64::from(key.is_none());
-                    if let Some(key) = key {
-                        list.push(K::hash(key, seed));
-                    }
-                }
-                self.events += events;
+                    key.map(|key| K::hash(key, seed))
+                }));
+                self.events += list.len() as u64 - before + without_key;
             }
             None => {
                 let mut keys = keys.peekable();
