@@ -14,7 +14,7 @@ pub(crate) fn parts(entries: u64) -> u64 {
     entries.div_ceil(SMALL_PART).next_power_of_two().min(MOST_PARTS)
 }
 
-const SMALL_PART: u64 = 1 << 16;
+const SMALL_PART: u64 = 1 << 14;
 const MOST_PARTS: u64 = 16;
 
 /// The panes of a window, to be added up a part of the keys at a time.

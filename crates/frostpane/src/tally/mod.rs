@@ -72,7 +72,7 @@ mod tests {
         let mixed = |distinct: u64| move |i: u64| mix(mix(i) % distinct);
         let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);
         let close = |i: u64| mix(i) % 5_000;
-        let both = |i: u64| if i % 2 == 0 { skewed(i) } else { close(i) };
+        let both = |i: u64| if i.is_multiple_of(2) { skewed(i) } else { close(i) };
         for length in [0, 1, 5, 700, 5_000, 20_000, 600_000] {
             let lists: [Vec<u64>; 6] = [
                 (0..length).map(mixed(1)).collect(),
