@@ -337,6 +337,7 @@ impl<K: Key> Builder<K> {
             keys: self.keys.clone(),
             shape: plan.shape(seed)?.with_fault(self.fault),
             policy: self.policy,
+            part: plan.memory.part,
             fault: self.fault,
         })
     }

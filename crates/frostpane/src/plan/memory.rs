@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::plan::layout::LEVEL_SKETCH;
-use crate::release::parts;
+use crate::release::part;
 use crate::sketch::count_sketch::Dimensions;
 use crate::tally::Tally;
 
@@ -33,6 +33,9 @@ pub struct Memory {
     pub release: u64,
     /// What the program around them takes.
     pub program: u64,
+    /// The most keys that a release adds up at a time.
+    #[serde(skip)]
+    pub(crate) part: u64,
 }
 
 const COUNT: u64 = size_of::<u64>() as u64;
@@ -78,7 +81,7 @@ impl Memory {
         } = *load;
         let packed = key.packed.saturating_add(PACKED_COUNT);
         let all = entries.saturating_add(times(open, capacity));
-        let part = all / parts(all);
+        let part = part(all);
         // A table of the keys, and lists of them that grow by doubling.
         let summed = hash_table(part, key.reference + COUNT)
             .saturating_add(times(power_of_two_from(part), key.reference + COUNT));
@@ -116,6 +119,7 @@ impl Memory {
             .into_iter()
             .fold(0, u64::saturating_add),
             program: 0,
+            part,
         }
     }
 

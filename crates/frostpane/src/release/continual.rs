@@ -217,7 +217,7 @@ impl<K: Key> Sequence<K> {
         let mut passed = Vec::new();
         let mut encoding = Vec::new();
         let least = threshold.saturating_sub(self.lift.unwrap_or(threshold));
-        Sums::new(panes, self.terms.shape.seed()).for_each_part(|part| {
+        Sums::new(panes, &self.terms).for_each_part(|part| {
             for (key, count) in part.iter().filter(|(_, count)| *count >= least) {
                 encoding.clear();
                 K::pack(*key, &mut encoding);
@@ -243,7 +243,7 @@ impl<K: Key> Sequence<K> {
         threshold: u64,
     ) -> Result<Vec<(K, u64)>> {
         let mut present = Vec::new();
-        Sums::new(panes, self.terms.shape.seed()).for_each_part(|part| {
+        Sums::new(panes, &self.terms).for_each_part(|part| {
             present.extend(
                 part.iter()
                     .filter_map(|(key, count)| Some((universe.rank(*key)?, *count))),

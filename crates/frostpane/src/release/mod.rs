@@ -14,4 +14,4 @@ pub use continual::Continuity;
 pub use guarantee::Promises;
 pub use norm::Norm;
 pub use one_shot::{Asked, Coverage, Edge, Estimator, Heavy, Release};
-pub(crate) use sums::parts;
+pub(crate) use sums::part;

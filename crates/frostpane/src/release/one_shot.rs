@@ -308,7 +308,7 @@ pub(crate) fn measure_norm<K: Key>(
         return NormEstimate::of_sketch(&sketch, dimensions, epsilon, failure, entropy);
     }
     let mut squares = 0;
-    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+    Sums::new(panes, terms).for_each_part(|part| {
         squares += sum_of_squares(part.iter().map(|(_, sum)| *sum));
         Ok(())
     })?;
@@ -321,7 +321,7 @@ pub(crate) fn measure_norm<K: Key>(
 pub(crate) fn inside<K: Key>(terms: &Terms<K>, view: &View<'_, K>) -> Result<crate::audit::Inside<K>> {
     let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
     let mut counts = Vec::new();
-    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+    Sums::new(panes, terms).for_each_part(|part| {
         counts.extend(part.iter().map(|(key, sum)| (K::owned(*key), *sum)));
         Ok(())
     })?;
@@ -345,7 +345,7 @@ fn select<K: Key>(
 ) -> Result<Vec<(K, u64)>> {
     let mut passed = Vec::new();
     let mut present = Vec::new();
-    Sums::new(panes, terms.shape.seed()).for_each_part(|part| {
+    Sums::new(panes, terms).for_each_part(|part| {
         let selected = threshold.select(part.iter().copied(), entropy)?;
         passed.extend(selected.into_iter().map(|(key, noisy)| (K::owned(key), noisy)));
         if let Keys::Declared(universe) = &terms.keys {

@@ -7,15 +7,23 @@ use hashbrown::HashTable;
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, add_up};
-
-/// In how many parts so many entries are added up: each takes a pass over the panes, and memory for its own
-/// keys only.
-pub(crate) fn parts(entries: u64) -> u64 {
-    entries.div_ceil(SMALL_PART).next_power_of_two().min(MOST_PARTS)
-}
+use crate::release::terms::Terms;
 
 const SMALL_PART: u64 = 1 << 14;
 const MOST_PARTS: u64 = 16;
+
+/// How many keys to add up at a time, where there are at most so many entries.
+pub(crate) fn part(entries: u64) -> u64 {
+    entries / parts(entries, SMALL_PART)
+}
+
+/// In how many parts entries are added up: each takes a pass over the panes, and memory for its own keys only.
+fn parts(entries: u64, part: u64) -> u64 {
+    entries
+        .div_ceil(part.max(SMALL_PART))
+        .next_power_of_two()
+        .min(MOST_PARTS)
+}
 
 /// The panes of a window, to be added up a part of the keys at a time.
 pub(crate) struct Sums<'a, K: Key> {
@@ -25,12 +33,12 @@ pub(crate) struct Sums<'a, K: Key> {
 }
 
 impl<'a, K: Key> Sums<'a, K> {
-    pub fn new(panes: &'a [Cow<'a, Pane<K>>], seed: u64) -> Self {
+    pub fn new(panes: &'a [Cow<'a, Pane<K>>], terms: &Terms<K>) -> Self {
         let entries: usize = panes.iter().map(|pane| pane.counts().len()).sum();
         Self {
             panes,
-            parts: parts(entries as u64),
-            seed,
+            parts: parts(entries as u64, terms.part),
+            seed: terms.shape.seed(),
         }
     }
 

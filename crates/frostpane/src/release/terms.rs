@@ -33,6 +33,8 @@ pub(crate) struct Terms<K: Key> {
     pub keys: Keys<K>,
     pub shape: PaneShape,
     pub policy: Policy,
+    /// The most keys that are added up at a time: a question of memory.
+    pub part: u64,
     pub fault: Fault,
 }
 
