@@ -124,6 +124,7 @@ mod tests {
             keys: Keys::range(0..100).unwrap(),
             shape: PaneShape::new(10, 0, Some(dimensions), 1).unwrap(),
             policy: Policy::Uniform,
+            part: 1,
             fault: crate::fault::Fault::default(),
         };
         let sketch = BySketch::new(&terms, NormEstimate::of_events(1_000)).unwrap();
