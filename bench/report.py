@@ -99,28 +99,43 @@ def table() -> str:
     return "\n".join(lines + [f"| {what} | {how} | {value} |" for what, how, value in rows])
 
 
-def bars(results: dict[str, dict[str, list[float]]]) -> str:
-    """One panel for each stream, one bar for each contender."""
-    width, row, left = 860, 24, 250
+def panel(title: str, contenders: dict[str, list[float]], y: int, digits: int) -> tuple[str, int]:
+    """A bar for each contender, with a line from the least to the largest."""
+    row, left, widest = 24, 250, 500
+    longest = max(max(values) for values in contenders.values())
+    body = [f'<text x="20" y="{y}" font-weight="600">{title}</text>']
+    y += 12
+    for name, values in contenders.items():
+        least, middle, most = (
+            left + widest * value / longest for value in [min(values), median(values), max(values)]
+        )
+        kind = "rival" if name in RIVALS or name in NAMES else "ours"
+        body.append(
+            f'<text x="{left - 8}" y="{y + 16}" text-anchor="end" class="soft">{NAMES.get(name, name)}</text>'
+            f'<rect class="{kind}" x="{left}" y="{y + 4}" width="{middle - left:.1f}" height="{row - 8}"/>'
+            f'<path class="spread" d="M{least:.1f} {y + 12}H{most:.1f}"/>'
+            f'<text x="{most + 6:.1f}" y="{y + 16}">{median(values):.{digits}f}</text>'
+        )
+        y += row
+    return "\n".join(body), y + 34
+
+
+def picture() -> str:
     body, y = [], 56
-    for stream, contenders in results.items():
-        rates = {name: median(values) for name, values in contenders.items() if name != "plain pass"}
-        longest = max(rates.values())
-        body.append(f'<text x="20" y="{y}" font-weight="600">{TITLES[stream]}</text>')
-        y += 12
-        for name, rate in rates.items():
-            length = (width - left - 80) * rate / longest
-            kind = "rival" if name in RIVALS else "ours"
-            body.append(
-                f'<text x="{left - 8}" y="{y + 16}" text-anchor="end" class="soft">{name}</text>'
-                f'<rect class="{kind}" x="{left}" y="{y + 4}" width="{length:.1f}" height="{row - 8}"/>'
-                f'<text x="{left + length + 6:.1f}" y="{y + 16}">{rate:.0f}</text>'
-            )
-            y += row
-        y += 34
-    title = "Million events a second, medians of 5: ours in blue, rivals in orange"
+    results = load("ingest")
+    for stream, title in TITLES.items():
+        rates = {name: values for name, values in results[stream].items() if name != "plain pass"}
+        fastest_first = dict(sorted(rates.items(), key=lambda rate: -median(rate[1])))
+        text, y = panel(f"Million events a second: {title}", fastest_first, y, 0)
+        body.append(text)
+    for job, contenders in load("programs").items():
+        if job != "private":
+            seconds = {name: [run["seconds"] for run in runs] for name, runs in contenders.items()}
+            text, y = panel(f"Seconds on two threads: 10 million events, {FILES[job]}", seconds, y, 2)
+            body.append(text)
+    title = "Medians of 5, and the spread: ours in blue, rivals in orange"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" font-family="system-ui, sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {y}" font-family="system-ui, sans-serif" '
         f'font-size="13" role="img" aria-labelledby="t">\n<title id="t">{title}</title>\n<style>{STYLE}</style>\n'
         f'<text x="20" y="24" font-weight="600">{title}</text>\n' + "\n".join(body) + "\n</svg>\n"
     )
@@ -133,13 +148,14 @@ TITLES = {
 }
 STYLE = (
     "text { fill: #1d2b36 } .soft { fill: #5d6f7d } .ours { fill: #0b6fa4 } .rival { fill: #c2410c } "
+    ".spread { stroke: #1d2b36; stroke-width: 1.5 } "
     "@media (prefers-color-scheme: dark) { text { fill: #e6eef3 } .soft { fill: #9fb2bf } "
-    ".ours { fill: #6fb7d6 } .rival { fill: #fb923c } }"
+    ".ours { fill: #6fb7d6 } .rival { fill: #fb923c } .spread { stroke: #e6eef3 } }"
 )
 
 
 def main() -> None:
-    (ROOT / "docs" / "speed.svg").write_text(bars(load("ingest")))
+    (ROOT / "docs" / "speed.svg").write_text(picture())
     readme = ROOT / "README.md"
     before, rest = readme.read_text().split(BEGIN)
     after = rest.split(END)[1]
