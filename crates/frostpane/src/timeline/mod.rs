@@ -435,9 +435,10 @@ impl<K: Key> Timeline<K> {
 }
 
 impl<K: Key> Block<Pane<K>> {
-    /// Panes next to each other as one.
+    /// Panes next to each other as one. Its end stands for all ends that are gone, and so has their highest level.
     fn merge(run: Vec<Self>, shape: &PaneShape) -> Self {
-        let (start, end, level) = (run[0].start, run[run.len() - 1].end, run[run.len() - 1].level);
+        let (start, end) = (run[0].start, run[run.len() - 1].end);
+        let level = run.iter().map(|block| block.level).max().unwrap_or(0);
         Self {
             start,
             end,
@@ -452,6 +453,18 @@ impl<K: Key> Block<Pane<K>> {
 mod tests {
     use super::*;
     use crate::timeline::uniform::Uniform;
+
+    /// Ends of level 0 that stay where higher ones had to make room would all go at once later.
+    #[test]
+    fn an_end_that_goes_leaves_its_level_to_the_next() {
+        let shape = PaneShape::new(4, 8, None, 1).unwrap();
+        let block = |start: i64, level| Block {
+            level,
+            ..Block::new(start, start + 10, OpenPane::<u64>::new(shape).close())
+        };
+        let merged = Block::merge(vec![block(0, 3), block(10, 5), block(20, 0)], &shape);
+        assert_eq!((merged.start, merged.end, merged.level), (0, 30, 5));
+    }
 
     #[test]
     fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
