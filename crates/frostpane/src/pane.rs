@@ -141,6 +141,7 @@ pub struct OpenPane<K> {
 impl<K: Key> OpenPane<K> {
     /// A block without events.
     pub fn new(shape: PaneShape) -> Self {
+        // A cut by decrements needs counters that are decremented.
         let counted = shape.fault.is(Mutant::DataDependentCut) || K::unhash(0, shape.seed).is_none();
         let list = shape.listed.filter(|_| !counted);
         let capacity = if list.is_some() { 0 } else { shape.capacity };
@@ -414,7 +415,8 @@ impl<K: Key> Pane<K> {
         if let Some(sketch) = &mut sketch {
             panes.iter().for_each(|pane| pane.add_to(sketch, shape));
         }
-        let mut counts = HashTable::with_capacity(panes.iter().map(|pane| pane.counts.len()).sum());
+        let longest = panes.iter().map(|pane| pane.counts.len()).max();
+        let mut counts = HashTable::with_capacity(longest.unwrap_or(0));
         for pane in &panes {
             add_up::<K>(&mut counts, pane.counts.iter(), shape.seed);
         }

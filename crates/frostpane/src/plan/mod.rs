@@ -51,7 +51,7 @@ pub struct Plan {
     pub always_exact: bool,
     /// The sketch for the L2 norm, where panes may be inexact.
     pub sketch: Option<Dimensions>,
-    /// Whether an open pane lists its keys and is counted when it ends: a question of speed.
+    /// Whether an open pane lists its keys and is counted, exactly, when it ends.
     #[serde(skip)]
     pub(crate) listed: bool,
     /// The most memory that this takes.
