@@ -100,6 +100,14 @@ impl Window {
         }
     }
 
+    /// All of it.
+    pub(crate) fn longest(&self) -> Span {
+        match self {
+            Window::Events(window) => Span::Events(window.length),
+            Window::Clock(window) => Span::Clock(window.length),
+        }
+    }
+
     /// The length of a shorter window, if the panes of this one can give it.
     pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
         let say = match (self, span) {
