@@ -127,7 +127,8 @@ fn a_release_over_a_span_has_the_noise_that_its_entropy_gives() {
     }
 }
 
-/// A thousand declared keys and a threshold that noise alone passes: two lists are equal less than once in 2^500.
+/// A thousand declared keys and a threshold that noise alone passes: two lists name the same keys less than once in
+/// 2^500.
 #[test]
 fn no_two_releases_have_the_same_noise() {
     let mut hitters = builder(Keys::range(0..1_000).unwrap(), Norm::L1)
@@ -145,18 +146,21 @@ fn no_two_releases_have_the_same_noise() {
     other
         .update_all((0..2_000).map(|event| Some(event % 10)))
         .unwrap();
+    let keys =
+        |release: Release<u64>| -> BTreeSet<u64> { release.heavy.iter().map(|heavy| heavy.key).collect() };
     let lists = [
-        hitters.release_over(2_000).unwrap().heavy,
-        hitters.release_over(2_000).unwrap().heavy,
-        hitters.release().unwrap().heavy,
-        hitters.release().unwrap().heavy,
-        other.release_over(2_000).unwrap().heavy,
-    ];
+        hitters.release_over(2_000).unwrap(),
+        hitters.release_over(2_000).unwrap(),
+        hitters.release().unwrap(),
+        hitters.release().unwrap(),
+        other.release_over(2_000).unwrap(),
+    ]
+    .map(keys);
     for (number, list) in lists.iter().enumerate() {
         assert!(list.len() > 100);
         assert!(
             !lists[..number].contains(list),
-            "release {number} repeats another"
+            "release {number} names the keys of another"
         );
     }
 }
@@ -431,4 +435,36 @@ fn the_smooth_policy_states_what_its_boundaries_spent() {
         assert_eq!((release.boundaries_epsilon, release.policy), (spent, policy));
         assert_eq!(release.epsilon, EPSILON);
     }
+}
+
+/// For the operator alone: events without a key that counts, by every way they come, and events that came too late.
+#[test]
+fn events_that_are_not_counted_are_told_and_are_events_all_the_same() {
+    let mut declared = builder(Keys::range(0..8).unwrap(), Norm::L1).build().unwrap();
+    declared
+        .update_all([Some(1), None, Some(9), Some(2), None])
+        .unwrap();
+    declared.update_batch([8, 7]).unwrap();
+    declared.update(100).unwrap();
+    declared.update_without_key().unwrap();
+    assert_eq!((declared.without_key(), declared.dropped()), (6, 0));
+    assert_eq!(declared.release().unwrap().window.events, 9);
+
+    let mut open = builder(Keys::open(), Norm::L1).build().unwrap();
+    open.update_all([Some(1), None, Some(9), None]).unwrap();
+    assert_eq!(open.without_key(), 2);
+
+    let seconds = Duration::from_secs;
+    let mut clock = builder(Keys::range(0..8).unwrap(), Norm::L1)
+        .window(Window::clock(seconds(60)).slide(seconds(10)))
+        .build()
+        .unwrap();
+    clock
+        .update_batch_at([(5 * SECOND, 1), (12 * SECOND, 9)])
+        .unwrap();
+    clock.update_without_key_at(13 * SECOND).unwrap();
+    clock.update_without_key_at(2 * SECOND).unwrap();
+    clock.update_at(9 * SECOND, 1).unwrap();
+    assert_eq!((clock.without_key(), clock.dropped()), (3, 2));
+    assert_eq!(clock.release().unwrap().window.events, 3);
 }
