@@ -139,13 +139,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Releases the heavy hitters of the longest window.
     pub fn release(&mut self) -> Result<Release<K>> {
-        self.release_from(self.grid.length, &mut OsEntropy::new())
+        self.release_over(self.window.longest())
     }
 
     /// Releases the heavy hitters of a shorter window.
     pub fn release_over(&mut self, span: impl Into<Span>) -> Result<Release<K>> {
-        let length = self.window.shorter(span.into(), &self.grid)?;
-        self.release_from(length as i64, &mut OsEntropy::new())
+        self.release_with_entropy(span, &mut OsEntropy::new())
     }
 
     /// Whether a shorter window can be released, before there are events that it could be of.
@@ -155,11 +154,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
     /// of the release is no better than the source.
-    pub fn release_with_entropy(&mut self, entropy: &mut impl Entropy) -> Result<Release<K>> {
-        self.release_from(self.grid.length, entropy)
-    }
-
-    fn release_from(&mut self, length: i64, entropy: &mut impl Entropy) -> Result<Release<K>> {
+    pub fn release_with_entropy(
+        &mut self,
+        span: impl Into<Span>,
+        entropy: &mut impl Entropy,
+    ) -> Result<Release<K>> {
+        let length = self.window.shorter(span.into(), &self.grid)? as i64;
         let Some(may_measure) = self.timeline.charge(length, self.releases) else {
             return Err(Error::new(
                 ErrorKind::Budget,

@@ -104,6 +104,60 @@ fn one_pane_moves_at_one_key_up_and_one_down() {
     }
 }
 
+/// Whatever was said about how many events a block will have: counters are no fewer for it, and a list counts
+/// as exactly. So the lemmas hold for blocks that become longer.
+#[test]
+fn what_was_expected_of_a_block_changes_nothing_of_its_pane() {
+    let sorted = |pane: &Pane<u64>| {
+        let mut counts: Vec<_> = pane.counts().iter().collect();
+        counts.sort_unstable();
+        (counts, pane.cut(), pane.events())
+    };
+    for entries in 1..=3 {
+        for stream in streams(&keys(4), 6) {
+            let plain = sorted(&close(&stream, shape(0, entries)));
+            let exact = sorted(&close(&stream, shape(6, entries)));
+            for expected in 0..=7 {
+                let counted = shape(0, entries).for_blocks_of(expected);
+                assert_eq!(sorted(&close(&stream, counted)), plain, "{stream:?} {expected}");
+                let listed = shape(0, entries).listing(expected);
+                assert_eq!(sorted(&close(&stream, listed)), exact, "{stream:?} {expected}");
+            }
+        }
+    }
+}
+
+/// A hundred keys are kept, and blocks of ten events were expected: a thousand events bring a cut of 9, and of five
+/// keys that occur 20 times each 11 must be left.
+#[test]
+fn a_block_that_becomes_longer_than_was_expected_keeps_its_heavy_keys() {
+    let events: Vec<Event> = (0..1_000)
+        .map(|event| {
+            Some(if event % 10 == 0 {
+                event / 10 % 5
+            } else {
+                1_000 + event
+            })
+        })
+        .collect();
+    for shape in [
+        shape(0, 100).for_blocks_of(10),
+        shape(0, 100).listing(10),
+        shape(0, 100).listing(10).for_blocks_of(u64::MAX),
+    ] {
+        let pane = close(&events, shape);
+        assert_eq!(pane.cut(), 9);
+        assert!(pane.counts().len() <= 100);
+        for key in 0..5 {
+            let kept = pane.counts().iter().find(|(held, _)| *held == key);
+            assert!(
+                kept.is_some_and(|(_, count)| (11..=20).contains(&count)),
+                "{kept:?}"
+            );
+        }
+    }
+}
+
 /// Where panes end: the last one is short or open in most of these.
 const LAYOUTS: [&[usize]; 5] = [&[3, 6, 9], &[2, 6, 9], &[4, 9], &[1, 2, 9], &[5, 6, 7, 9]];
 
