@@ -149,7 +149,7 @@ fn single<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
 /// Every pane becomes due; the releases themselves are measured elsewhere.
 fn continual(keys: &[u64]) -> Result<()> {
     let mut continual = l1::<u64>().continual()?;
-    continual.push_all(keys.iter().copied().map(Some), |_| Ok(()))?;
+    continual.push_all(keys.iter().copied().map(Some), |_| ())?;
     black_box(continual);
     Ok(())
 }

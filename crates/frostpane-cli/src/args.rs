@@ -129,11 +129,12 @@ pub struct InputArgs {
     pub skip_bad_lines: bool,
 }
 
-/// Release the heavy hitters again at every slide, for ever, at one epsilon.
+/// Release the heavy hitters again at every slide, all of them at one epsilon.
 ///
 /// Reads what `list` reads, and follows standard input as it grows. Writes one release for each slide as JSON
 /// Lines, in the shape of `list --json`; on a terminal shows the current list, redrawn in place. A release is final:
-/// it is never revised, and together they cost epsilon once. The window is a whole number of slides.
+/// it is never revised, and together they cost epsilon once; how long delta holds is said at --horizon. The window is a
+/// whole number of slides.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -142,7 +143,8 @@ Examples:
   Every hour, of the last day, of pages that are known in advance, for another program:
     frostpane watch --key page --time at --window 24h --slide 1h --keys pages.txt log.jsonl > lists.jsonl
 
-By time, a slide ends when an event arrives past its end and past --lateness; a slide without events has its release too.")]
+By time, a slide ends when an event arrives past its end and past --lateness; a slide without events has its
+release too, until there was no event for two windows' time: then releases pause until the next event.")]
 pub struct WatchArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -150,9 +152,14 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub request: RequestArgs,
 
-    /// Over how many releases the stated confidence holds for all statements together
-    #[arg(long, default_value_t = 1_000, value_name = "RELEASES")]
+    /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that someone
+    /// times by what the releases showed
+    #[arg(long, default_value_t = 1_000_000, value_name = "RELEASES")]
     pub horizon: u64,
+
+    /// Over how many releases, any so many, the stated confidence holds for all statements together
+    #[arg(long, default_value_t = 1_000, value_name = "RELEASES")]
+    pub together: u64,
 
     /// Write JSON Lines on a terminal too
     #[arg(long)]

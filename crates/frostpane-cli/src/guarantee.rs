@@ -69,12 +69,37 @@ pub fn write_privacy<K: Key>(
 ) -> io::Result<()> {
     match releases {
         [] => Ok(()),
-        [(_, release)] => write_about(out, release, &privacy(release, "", ""), screen),
+        [(_, release)] => write_about(out, release, &privacy(release, "", &of_sequence(release)), screen),
         [(_, release), ..] => {
             let more = format!("; {}", together(releases.len(), release));
             write_about(out, release, &privacy(release, " a list", &more), screen)
         }
     }
+}
+
+/// What the price of a list at every slide is for.
+fn of_sequence<K: Key>(release: &Release<K>) -> String {
+    match (&release.continual, horizon(release)) {
+        (None, _) => String::new(),
+        (Some(_), None) => ", once for all lists".to_owned(),
+        (Some(_), Some(horizon)) => format!(", once for all lists; {horizon}"),
+    }
+}
+
+/// How long delta holds, where there is one and more lists are to come.
+pub fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
+    let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
+    let horizon = grouped(continual.horizon);
+    Some(match continual.delta_past_horizon {
+        None => format!(
+            "for an event that someone times by what lists showed, delta is for the first {horizon} lists"
+        ),
+        Some(delta) => format!(
+            "for an event that someone times by what lists showed, delta has grown to {delta:.1e}, because this is list {}, past \
+             the horizon of {horizon}",
+            grouped(continual.number)
+        ),
+    })
 }
 
 /// How panes were kept, where that is not the usual way, and what is protected.
@@ -106,8 +131,8 @@ pub fn sure<K: Key>(release: &Release<K>) -> String {
     match &release.continual {
         None => format!("With {confidence} % confidence, all of this holds at once:"),
         Some(continual) => format!(
-            "With {confidence} % confidence, all of this holds at once, for {} releases together:",
-            grouped(continual.horizon)
+            "With {confidence} % confidence, all of this holds at once, for any {} releases together:",
+            grouped(continual.together)
         ),
     }
 }

@@ -52,6 +52,19 @@ pub fn about_sequence<K: Key>(release: &Release<K>) -> Vec<String> {
     epsilon(release.epsilon).into_iter().chain(of_delta).collect()
 }
 
+/// That delta begins to grow with this release of a sequence.
+pub fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
+    let continual = release.continual.as_ref()?;
+    let first_past = continual.delta_past_horizon.is_some() && continual.number == continual.horizon + 1;
+    first_past.then(|| {
+        format!(
+            "the horizon of {} releases is past: for an event that someone times by what releases showed, delta grows from \
+             here on with each of them; what begins anew does not begin with a new delta",
+            grouped(continual.horizon)
+        )
+    })
+}
+
 fn about_one<K: Key>(args: &RequestArgs, asked: &Asked, release: &Release<K>) -> Vec<String> {
     let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
     [

@@ -31,7 +31,10 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
         assert_eq!(release["window"]["from"], to.saturating_sub(3_200));
         assert_eq!(release["epsilon"], 1.0);
         assert_eq!(release["continual"]["panes"], 32);
-        assert_eq!(release["continual"]["horizon"], 1_000);
+        assert_eq!(release["continual"]["number"], index as u64 + 1);
+        assert_eq!(release["continual"]["horizon"], 1_000_000);
+        assert_eq!(release["continual"]["together"], 1_000);
+        assert_eq!(release["continual"]["delta_past_horizon"], Value::Null);
     }
     let last = heavy(&releases[99]);
     assert_eq!(
@@ -113,12 +116,13 @@ fn by_time_a_slide_without_events_has_its_release() {
     let releases = releases(&stdout(&frostpane(&args, events.as_bytes())));
     let counts: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
     let pair = |key: &str, count| (key.to_owned(), count);
-    assert_eq!(counts.len(), 9);
+    // Of the panes from 20 to 90 without an event, two windows' worth; then releases pause.
+    assert_eq!(counts.len(), 8);
     assert_eq!(counts[0], [pair("ash", 1)]);
     assert_eq!(counts[1], [pair("ash", 2), pair("elm", 1)]);
     assert_eq!(counts[3], [pair("ash", 1), pair("elm", 1)]);
-    assert_eq!(counts[8], []);
-    assert_eq!(releases[8]["note"], "the window has no events");
+    assert_eq!(counts[7], []);
+    assert_eq!(releases[7]["note"], "the window has no events");
     assert_eq!(releases[1]["window"]["to"], "1970-01-01T00:00:20Z");
 }
 
@@ -231,5 +235,74 @@ fn what_cannot_be_watched_is_said() {
         stderr(&many).contains("declare fewer, or leave the keys open"),
         "{}",
         stderr(&many)
+    );
+}
+
+/// A gap, and a time that lies far ahead by mistake, bring as many releases as two windows have slides; the operator is told
+/// that everything after such a time is late.
+#[test]
+fn a_time_far_ahead_brings_few_releases_and_is_told() {
+    let options = [
+        "watch", "--format", "csv", "--key", "2", "--time", "1", "--norm", "l1",
+    ];
+    let args = [&options[..], &["--window", "30s", "--slide", "10s"]].concat();
+    let events: String = (0..2_000).map(|_| "41,elm\n").collect();
+    let ahead = frostpane(&args, format!("1,ash\n40000000000,ash\n{events}").as_bytes());
+    assert_eq!(stdout(&ahead).lines().count(), 1 + 6);
+    let told = stderr(&ahead);
+    assert!(
+        told.matches("1,000 events in a row came too late").count() == 1
+            && told.contains("2,000 of 2,002 events came too late"),
+        "{told}"
+    );
+    let gap = frostpane(&args, b"1,ash\n40000000000,ash\n40000000041,elm\n");
+    assert_eq!(stdout(&gap).lines().count(), 1 + 6 + 4);
+    assert!(!stderr(&gap).contains("too late"), "{}", stderr(&gap));
+}
+
+/// How long delta holds is said on the page and in words, and the first release past the horizon says that it is.
+#[test]
+fn no_delta_is_said_to_hold_for_ever() {
+    let file = common::temporary("watched-horizon.html", b"");
+    let options = [
+        "watch",
+        "--norm",
+        "l1",
+        "--window",
+        "3200",
+        "--horizon",
+        "12",
+        "--together",
+        "5",
+    ];
+    let args = [&options[..], &["--report", file.to_str().unwrap()]].concat();
+    let output = frostpane(&args, lines(2_000).as_bytes());
+    let released = releases(&stdout(&output));
+    let past: Vec<bool> = released
+        .iter()
+        .map(|release| release["continual"]["delta_past_horizon"].is_number())
+        .collect();
+    assert_eq!(past, (1..=20).map(|number| number > 12).collect::<Vec<_>>());
+    // 20 + 31 windows instead of 12 + 31.
+    let grown = released[19]["continual"]["delta_past_horizon"].as_f64().unwrap();
+    assert!((grown / (1e-9 * 51.0 / 43.0) - 1.0).abs() < 1e-9, "{grown}");
+    assert_eq!(released[0]["continual"]["together"], 5);
+    let told = stderr(&output);
+    assert_eq!(
+        told.matches("the horizon of 12 releases is past").count(),
+        1,
+        "{told}"
+    );
+    let page = std::fs::read_to_string(&file).unwrap();
+    assert!(page.contains("delta has grown to 1.2e-9") && page.contains("past the horizon of 12"));
+    assert!(!page.contains("for ever"));
+    let keys = common::temporary("watched-horizon-keys.txt", b"elm\noak\n");
+    let declared = [&args[..], &["--keys", keys.to_str().unwrap()]].concat();
+    let output = frostpane(&declared, lines(2_000).as_bytes());
+    assert!(!stderr(&output).contains("the horizon of"), "{}", stderr(&output));
+    assert!(
+        releases(&stdout(&output))
+            .iter()
+            .all(|release| release["continual"]["delta_past_horizon"].is_null())
     );
 }

@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::noise::{Entropy, Epsilon, OsEntropy, WindowNoise};
 use crate::plan::{Choice, Forecast, Plan, Wishes};
 use crate::release::Norm;
-use crate::release::continual::counts_epsilon;
+use crate::release::continual::{Setup, counts_epsilon};
 use crate::release::terms::{Terms, boundaries_epsilon, drawn};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 use crate::timeline::window::LONGEST;
@@ -24,6 +24,11 @@ pub const DEFAULT_KEY_BYTES: u64 = 16;
 /// would leave more of the window stale.
 const CONTINUAL_PANES: u64 = 32;
 
+/// The horizon unless told: almost two years by the minute. With the defaults, ten times as far costs a threshold 3 % higher.
+const HORIZON: u64 = 1_000_000;
+/// How many releases of a list at every slide are right together, unless told.
+const TOGETHER: u64 = 1_000;
+
 /// How to build [`HeavyHitters`]. Only the keys have no default.
 #[derive(Clone)]
 pub struct Builder<K: Key> {
@@ -37,6 +42,7 @@ pub struct Builder<K: Key> {
     policy: Policy,
     releases: u32,
     horizon: u64,
+    together: u64,
     threads: usize,
     memory: u64,
     program: u64,
@@ -58,7 +64,8 @@ impl<K: Key> Builder<K> {
             confidence: 0.95,
             policy: Policy::Uniform,
             releases: 1,
-            horizon: 1_000,
+            horizon: HORIZON,
+            together: TOGETHER,
             threads: 1,
             memory: DEFAULT_MEMORY,
             program: 0,
@@ -119,10 +126,23 @@ impl<K: Key> Builder<K> {
         Self { releases, ..self }
     }
 
-    /// Over how many releases of a continual list the statements hold together; 1,000 unless told.
+    /// **A privacy parameter** of a list that is released at every slide with open keys; 1,000,000 unless told. Delta covers
+    /// an event in a pane that is given in advance however long this runs, whatever its key is chosen by. Who can also choose by what
+    /// was released *when* to have the event is held to delta up to this many releases; after that it grows in proportion
+    /// to them, and each release says so. With the defaults a thousand times as many cost a threshold a tenth higher. Declared keys
+    /// have no delta.
     pub fn horizon(self, releases: u64) -> Self {
         Self {
             horizon: releases,
+            ..self
+        }
+    }
+
+    /// Over how many releases of a list at every slide, any so many, the statements hold together with the stated
+    /// confidence; 1,000 unless told.
+    pub fn together(self, releases: u64) -> Self {
+        Self {
+            together: releases,
             ..self
         }
     }
@@ -300,18 +320,21 @@ impl<K: Key> Builder<K> {
         HeavyHitters::new(self.window, &plan.layout, terms, self.releases, self.threads)
     }
 
-    /// Checks everything and starts a list that is released again at every slide, at one epsilon for ever.
+    /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
+    /// are of equal length, and an event is in as many releases as a window has panes: neither a policy nor a number of
+    /// releases can be asked for.
     pub fn continual(self) -> Result<Continual<K>> {
+        self.check_sequence()?;
         let builder = Self {
             window: self.window.in_panes(CONTINUAL_PANES),
-            policy: Policy::Uniform,
             ..self
         };
         let grid = builder.window.grid(Policy::Uniform)?;
         builder.window.check_whole(&grid)?;
         builder.checked()?;
         let epsilon = counts_epsilon(builder.norm, drawn(Epsilon::new(builder.epsilon)?, builder.fault));
-        let noise = WindowNoise::new((grid.length / grid.slide) as u64, epsilon, builder.memory / 2)?;
+        let panes = (grid.length / grid.slide) as u64;
+        let noise = WindowNoise::new(panes, epsilon, builder.memory / 2)?;
         let tables = noise.bytes();
         let builder = Self {
             memory: builder.memory - tables,
@@ -319,8 +342,32 @@ impl<K: Key> Builder<K> {
         };
         let plan = builder.plan()?;
         let terms = builder.terms(&plan, OsEntropy::new().word()?)?;
-        let memory = plan.memory.total() + tables;
-        Continual::new(builder.window, grid, terms, noise, builder.horizon, memory)
+        let setup = Setup {
+            noise,
+            panes,
+            horizon: builder.horizon,
+            together: builder.together,
+            memory: plan.memory.total() + tables,
+        };
+        Continual::new(builder.window, grid, terms, setup)
+    }
+
+    /// That nothing was asked for that a list at every slide does not have.
+    fn check_sequence(&self) -> Result<()> {
+        if self.policy != Policy::Uniform {
+            return Err(Error::parameter(format!(
+                "the policy is {:?}, but a list at every slide is made from panes of equal length: leave the policy out",
+                self.policy
+            )));
+        }
+        if self.releases != 1 {
+            return Err(Error::parameter(format!(
+                "releases is {}, but in a list at every slide an event is in as many releases as a window has slides, which \
+                 together cost epsilon once: leave releases out",
+                self.releases
+            )));
+        }
+        Ok(())
     }
 
     pub(crate) fn terms(&self, plan: &Plan, seed: u64) -> Result<Terms<K>> {
@@ -373,10 +420,15 @@ impl<K: Key> Builder<K> {
                 "releases is 0, but an event must be allowed in at least 1 release",
             ));
         }
-        if self.horizon == 0 {
-            return Err(Error::parameter(
-                "horizon is 0, but the statements must hold for at least 1 release",
-            ));
+        for (releases, name, what) in [
+            (self.horizon, "horizon", "delta"),
+            (self.together, "together", "the statements"),
+        ] {
+            if releases == 0 {
+                return Err(Error::parameter(format!(
+                    "{name} is 0, but {what} must hold for at least 1 release"
+                )));
+            }
         }
         match self.sketch {
             Some(Dimensions { rows, width })

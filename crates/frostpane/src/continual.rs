@@ -1,21 +1,32 @@
 //! The door to a list that is released again at every slide.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
 use crate::hitters::{check_time, counted, fill, instant};
 use crate::key::Key;
-use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes, WindowNoise};
-use crate::release::continual::Sequence;
+use crate::noise::nodes::Ending;
+use crate::noise::{NodeKey, Nodes, OsEntropy, WindowNodes};
+use crate::release::continual::{Sequence, Setup};
 use crate::release::one_shot::{Coverage, Edge, Release};
 use crate::release::terms::Terms;
 use crate::timeline::uniform::Uniform;
 use crate::timeline::window::Grid;
 use crate::timeline::{Timeline, Window};
 
-/// One release for each of them is due at once.
-const MOST_SLIDES_AT_ONCE: i64 = 1_000_000;
+/// Releases pause when so many windows in a row, from end to end, had no event.
+const QUIET_WINDOWS: i64 = 2;
 
-/// The heavy hitters of a sliding window, released at the end of every pane, for ever, at one epsilon.
+/// The heavy hitters of a sliding window, released at the end of every pane, at one epsilon. How long delta holds, where
+/// there is one, is in [`Builder::horizon`](crate::Builder::horizon).
+///
+/// **An error means that the event was not counted**: it can be given again. What can fail is drawn before the event is
+/// counted, and a release of a pane that has ended draws nothing more.
+///
+/// By the clock a pane without events is released like any other, until there was no event for two windows' time: then
+/// releases pause until the next event, with whose pane the window begins anew. So a gap brings a few releases, however
+/// long it is. A time far in the future moves the clock there: what comes after it at an earlier time is late, and dropped.
 ///
 /// ```
 /// use frostpane::{HeavyHitters, Keys, Norm, Window};
@@ -44,6 +55,12 @@ pub struct Continual<K: Key> {
     nodes: Nodes,
     /// The oldest pane that has not ended: panes are numbered by where they lie.
     open: Option<i64>,
+    /// By the clock, those of them that have events.
+    busy: BTreeSet<i64>,
+    /// How many panes in a row, up to the latest that has ended, had no event.
+    quiet: i64,
+    /// How many panes have ended: each has its release.
+    ended: u64,
     /// Events so far, by count; the latest time, by the clock.
     now: i64,
     dropped: u64,
@@ -51,15 +68,7 @@ pub struct Continual<K: Key> {
 }
 
 impl<K: Key> Continual<K> {
-    pub(crate) fn new(
-        window: Window,
-        grid: Grid,
-        terms: Terms<K>,
-        noise: WindowNoise,
-        horizon: u64,
-        memory: u64,
-    ) -> Result<Self> {
-        let panes = grid.length / grid.slide;
+    pub(crate) fn new(window: Window, grid: Grid, terms: Terms<K>, setup: Setup) -> Result<Self> {
         let longest_pane = matches!(window, Window::Events(_)).then_some(grid.slide as u64);
         // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
         let kept = Grid {
@@ -67,14 +76,18 @@ impl<K: Key> Continual<K> {
             ..grid
         };
         let shape = terms.shape;
-        let sequence = Sequence::new(terms, noise, panes as u64, longest_pane, horizon, memory)?;
+        let sequence = Sequence::new(terms, setup, longest_pane)?;
+        let first = longest_pane.map(|_| 0);
         Ok(Self {
             timeline: Timeline::new(kept, shape, Box::new(Uniform), None),
             nodes: sequence.nodes(),
             sequence,
             window,
             grid,
-            open: None,
+            open: first,
+            busy: BTreeSet::new(),
+            quiet: 0,
+            ended: 0,
             now: 0,
             dropped: 0,
             without_key: 0,
@@ -108,9 +121,9 @@ impl<K: Key> Continual<K> {
         if self.open.is_none() {
             return Ok(Vec::new());
         }
-        self.check_time(time)?;
+        check_time(time)?;
         self.now = self.now.max(time);
-        collect(|due| self.complete(self.now, due))
+        collect(|due| self.complete(due))
     }
 
     /// The latest release again: the same, however often it is asked for.
@@ -121,7 +134,7 @@ impl<K: Key> Continual<K> {
         };
         let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
         let panes = self.timeline.between(from, end);
-        let fresh = self.fresh_keys(&nodes)?;
+        let fresh = self.fresh_keys(&nodes);
         let nodes = WindowNodes {
             cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
             ..nodes
@@ -136,7 +149,8 @@ impl<K: Key> Continual<K> {
             to: Some(edge(end)),
         };
         let asked = edge(end - self.panes() * slide);
-        self.sequence.release(&panes, &nodes, coverage, Some(asked))
+        self.sequence
+            .release(self.ended, &panes, &nodes, coverage, Some(asked))
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
@@ -155,12 +169,12 @@ impl<K: Key> Continual<K> {
     }
 
     /// Other keys than those of the nodes, if noise is to be drawn again.
-    fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Result<Option<Vec<NodeKey>>> {
+    fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Option<Vec<NodeKey>> {
         if !self.sequence.terms().fault.is(Mutant::RedrawnNoise) {
-            return Ok(None);
+            return None;
         }
-        let draw = |_| NodeKey::draw(&mut OsEntropy::new());
-        (0..nodes.cover.len()).map(draw).collect::<Result<_>>().map(Some)
+        let draw = |_| NodeKey::draw(&mut OsEntropy::new()).ok();
+        (0..nodes.cover.len()).map(draw).collect()
     }
 
     /// How many panes a window has.
@@ -169,64 +183,92 @@ impl<K: Key> Continual<K> {
     }
 
     /// One event of a window by count, with its key or without. Calls back when it ends a pane; whoever wants
-    /// the release then reads it with [`release`](Self::release).
+    /// the release then reads it with [`release`](Self::release). After an error it has not been counted.
     #[inline]
-    pub fn push(&mut self, key: Option<K::Ref<'_>>, due: impl FnMut(&Self) -> Result<()>) -> Result<()> {
+    pub fn push(&mut self, key: Option<K::Ref<'_>>, due: impl FnMut(&Self)) -> Result<()> {
+        let ending = self.ending()?;
+        self.count(key, ending, due)
+    }
+
+    /// Many events of a window by count, in order: the same as one by one, sooner. After an error those that were taken
+    /// from the iterator have been counted, and no others.
+    pub fn push_all<'a>(
+        &mut self,
+        keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
+        mut due: impl FnMut(&Self),
+    ) -> Result<()> {
+        let mut keys = keys.into_iter();
+        loop {
+            let ending = self.ending()?;
+            let Some(first) = keys.next() else {
+                return Ok(());
+            };
+            self.count(first, ending, &mut due)?;
+            // The last event of the pane waits until what it needs has been drawn.
+            let before_last = self.grid.slide - 1 - self.now.rem_euclid(self.grid.slide);
+            self.now = fill(
+                &mut self.timeline,
+                &self.sequence.terms().keys,
+                self.now,
+                &mut keys.by_ref().take(before_last as usize),
+                &mut self.without_key,
+            );
+        }
+    }
+
+    /// What the next event of a window by count needs if it ends a pane.
+    #[inline]
+    fn ending(&self) -> Result<Option<Ending>> {
         if let Window::Clock(_) = self.window {
             return Err(Error::window(
                 "this window goes by the clock: give the time of the event with update_at",
             ));
         }
-        self.begin(self.now);
+        let last = |open: &i64| (open + 1) * self.grid.slide == self.now + 1;
+        let open = self.open.filter(last);
+        open.map(|open| self.nodes.draw(open)).transpose()
+    }
+
+    /// The next event of a window by count.
+    #[inline]
+    fn count(
+        &mut self,
+        key: Option<K::Ref<'_>>,
+        ending: Option<Ending>,
+        mut due: impl FnMut(&Self),
+    ) -> Result<()> {
         let key = counted(&self.sequence.terms().keys, key, &mut self.without_key);
         self.timeline.update(self.now, key)?;
         self.now += 1;
-        self.complete(self.now, due)
-    }
-
-    /// Many events of a window by count, in order: the same as one by one, sooner.
-    pub fn push_all<'a>(
-        &mut self,
-        keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
-        mut due: impl FnMut(&Self) -> Result<()>,
-    ) -> Result<()> {
-        let mut keys = keys.into_iter();
-        while let Some(first) = keys.next() {
-            self.push(first, &mut due)?;
-            self.now = fill(
-                &mut self.timeline,
-                &self.sequence.terms().keys,
-                self.now,
-                &mut keys,
-                &mut self.without_key,
-            );
-            self.complete(self.now, &mut due)?;
+        if let Some(ending) = ending {
+            self.end(ending)?;
+            due(self);
         }
         Ok(())
     }
 
     /// One event of a window by the clock, with its key or without. Calls back for each pane that has ended by
-    /// then.
-    pub fn push_at(
-        &mut self,
-        time: i64,
-        key: Option<K::Ref<'_>>,
-        due: impl FnMut(&Self) -> Result<()>,
-    ) -> Result<()> {
+    /// then. After an error it has not been counted; panes that ended before the error have ended.
+    pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>, due: impl FnMut(&Self)) -> Result<()> {
         self.by_clock()?;
-        self.check_time(time)?;
-        self.begin(time);
+        check_time(time)?;
+        let pane = time.div_euclid(self.grid.slide);
+        if self.open.is_none() {
+            self.open = Some(pane);
+            self.now = time;
+        }
         self.now = self.now.max(time);
         // What is due by then is released first, before its panes are forgotten.
-        self.complete(self.now, due)?;
+        self.complete(due)?;
         // A pane that has been released never changes again.
-        if self.open.is_some_and(|open| time < open * self.grid.slide) {
+        if self.open.is_some_and(|open| pane < open) {
             self.dropped += 1;
             return Ok(());
         }
         let key = counted(&self.sequence.terms().keys, key, &mut self.without_key);
-        if !self.timeline.update(time, key)? {
-            self.dropped += 1;
+        match self.timeline.update(time, key)? {
+            true => drop(self.busy.insert(pane)),
+            false => self.dropped += 1,
         }
         Ok(())
     }
@@ -240,44 +282,32 @@ impl<K: Key> Continual<K> {
         }
     }
 
-    /// That a time is one, and not so far on that slides without events would never come to an end.
-    fn check_time(&self, time: i64) -> Result<()> {
-        check_time(time)?;
-        let ahead = |open: i64| time.div_euclid(self.grid.slide) - open;
-        match self.open.map(ahead) {
-            Some(slides) if slides > MOST_SLIDES_AT_ONCE => Err(Error::window(format!(
-                "the time {time} is {slides} slides after the one before, but can be at most {MOST_SLIDES_AT_ONCE}: leave the \
-                 event out if the time is wrong, or slide by more"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Notes where the first pane begins.
-    fn begin(&mut self, position: i64) {
-        if self.open.is_none() {
-            self.open = Some(position.div_euclid(self.grid.slide));
-            self.now = position;
-        }
-    }
-
-    /// Completes every pane that has ended before `now` and need not wait any longer.
-    #[inline]
-    fn complete(&mut self, now: i64, mut due: impl FnMut(&Self) -> Result<()>) -> Result<()> {
-        while let Some(open) = self.open
-            && (open + 1) * self.grid.slide + self.grid.lateness <= now
-        {
-            self.complete_one(open)?;
-            due(self)?;
+    /// By the clock: ends every pane that need not wait any longer, but for those after a long quiet.
+    fn complete(&mut self, mut due: impl FnMut(&Self)) -> Result<()> {
+        let Grid { slide, lateness, .. } = self.grid;
+        // The oldest pane that still waits for events.
+        let waiting = (self.now - lateness).div_euclid(slide);
+        while let Some(open) = self.open.filter(|open| *open < waiting) {
+            if self.quiet < QUIET_WINDOWS * self.panes() || self.busy.contains(&open) {
+                self.end(self.nodes.draw(open)?)?;
+                due(self);
+            } else {
+                let next = self.busy.first().copied().unwrap_or(waiting);
+                self.open = Some(next.min(waiting));
+            }
         }
         Ok(())
     }
 
     #[cold]
-    fn complete_one(&mut self, pane: i64) -> Result<()> {
-        self.nodes.complete(pane)?;
+    fn end(&mut self, ending: Ending) -> Result<()> {
+        let pane = ending.pane();
         self.timeline
             .settle((pane + 1) * self.grid.slide + self.grid.lateness)?;
+        self.nodes.complete(ending);
+        let had_events = self.busy.remove(&pane) || matches!(self.window, Window::Events(_));
+        self.quiet = if had_events { 0 } else { self.quiet + 1 };
+        self.ended += 1;
         self.open = Some(pane + 1);
         Ok(())
     }
@@ -285,106 +315,12 @@ impl<K: Key> Continual<K> {
 
 /// The releases that are due.
 fn collect<K: Key>(
-    push: impl FnOnce(&mut dyn FnMut(&Continual<K>) -> Result<()>) -> Result<()>,
+    push: impl FnOnce(&mut dyn FnMut(&Continual<K>)) -> Result<()>,
 ) -> Result<Vec<Release<K>>> {
     let mut releases = Vec::new();
-    push(&mut |continual| {
-        releases.push(continual.release()?);
-        Ok(())
-    })?;
-    Ok(releases)
+    push(&mut |continual| releases.push(continual.release()))?;
+    releases.into_iter().collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use super::*;
-    use crate::hitters::HeavyHitters;
-    use crate::noise::Tree;
-    use crate::release::norm::Norm;
-    use crate::universe::Keys;
-
-    /// Where and when each node's count of each key is: the noise-free vector that noise is added to.
-    type Vector = HashMap<(u32, i64, u64), i64>;
-
-    /// A window of 150 panes of two events each.
-    fn continual(entries: u32) -> Continual<u64> {
-        HeavyHitters::builder(Keys::range(0..3).unwrap())
-            .norm(Norm::L1)
-            .alpha(0.1)
-            .entries(entries)
-            .window(Window::events(300).slide(2))
-            .continual()
-            .unwrap()
-    }
-
-    fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
-        let mut continual = continual(entries);
-        let mut vector = Vector::new();
-        for key in stream {
-            let add_nodes = |continual: &Continual<u64>| {
-                for span in tree.ending_with(continual.open.unwrap() - 1) {
-                    for pane in continual.timeline.between(2 * span.start, 2 * span.end) {
-                        for (key, count) in pane.counts().iter() {
-                            *vector.entry((span.level, span.start, key)).or_default() += count as i64;
-                        }
-                    }
-                }
-                Ok(())
-            };
-            continual.push(*key, add_nodes).unwrap();
-        }
-        vector
-    }
-
-    /// All streams of six events of two keys or none across the border of two nodes, and all their neighbours, with exact
-    /// panes and with panes that are cut: noise is drawn for exactly as much as the vector of all nodes moves.
-    #[test]
-    fn noise_is_for_as_much_as_all_nodes_move() {
-        let sequence = &continual(2).sequence;
-        let tree = Tree::for_window(150);
-        assert_eq!(tree.levels(), 2);
-        let branching = tree.branching() as usize;
-        let keys = [None, Some(0), Some(1)];
-        let mut streams = vec![vec![None; 2 * branching - 4]];
-        for _ in 0..6 {
-            let grown = |stream: &Vec<Option<u64>>| keys.map(|key| [&stream[..], &[key]].concat());
-            streams = streams.iter().flat_map(grown).collect();
-        }
-        streams
-            .iter_mut()
-            .for_each(|stream| stream.resize(4 * branching, None));
-        for entries in [1, 2] {
-            let vectors: Vec<Vector> = streams
-                .iter()
-                .map(|stream| vector(entries, tree, stream))
-                .collect();
-            let mut most = 0;
-            for (a, one) in streams.iter().zip(&vectors) {
-                for (b, other) in streams.iter().zip(&vectors) {
-                    if a.iter().zip(b).filter(|(x, y)| x != y).count() == 1 {
-                        most = most.max(distance(one, other));
-                    }
-                }
-            }
-            let epsilon = sequence.terms().epsilon.as_f64();
-            // A pane of two events that keeps one key loses one of each in the cut.
-            let claimed = sequence.scale() * epsilon;
-            assert!(
-                most as f64 <= claimed && (entries == 1 || most as f64 == claimed),
-                "{entries} {most}"
-            );
-        }
-    }
-
-    fn distance(one: &Vector, other: &Vector) -> i64 {
-        let places = one
-            .keys()
-            .chain(other.keys().filter(|place| !one.contains_key(place)));
-        let at = |vector: &Vector, place| vector.get(place).copied().unwrap_or(0);
-        places
-            .map(|place| (at(one, place) - at(other, place)).abs())
-            .sum()
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 use frostpane::{Key, Release};
 
 use super::escape::escaped;
-use crate::guarantee::{NOT_HIDDEN, delta_words};
+use crate::guarantee::{NOT_HIDDEN, delta_words, horizon};
 use crate::units::{grouped, plain};
 
 /// What all releases of a page cost together.
@@ -28,19 +28,20 @@ impl Total {
 }
 
 pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
-    let Some(release) = releases.first() else {
+    // The latest says how long delta holds.
+    let Some(release) = releases.last() else {
         return String::new();
     };
     let lists = releases.len();
     let of_all = release.continual.is_some();
     let each = match lists {
-        _ if of_all => " of all lists together, for ever",
+        _ if of_all => " of all lists together",
         1 => "",
         _ => " of each list",
     };
     let mut facts = vec![
         (format!("Epsilon{each}"), epsilon(release)),
-        (format!("Delta{each}"), delta(release.delta)),
+        (format!("Delta{each}"), delta(release)),
         ("Protected".to_owned(), release.unit.to_owned()),
         ("Not hidden".to_owned(), NOT_HIDDEN.to_owned()),
     ];
@@ -76,9 +77,10 @@ fn epsilon<K: Key>(release: &Release<K>) -> String {
     }
 }
 
-fn delta(delta: f64) -> String {
-    match delta {
-        0.0 => "0: the privacy is pure".to_owned(),
-        delta => format!("{delta:e}"),
+fn delta<K: Key>(release: &Release<K>) -> String {
+    match (release.delta, horizon(release)) {
+        (0.0, _) => "0: the privacy is pure".to_owned(),
+        (delta, None) => format!("{delta:e}"),
+        (delta, Some(horizon)) => format!("{delta:e}; {horizon}"),
     }
 }

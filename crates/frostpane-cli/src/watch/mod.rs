@@ -25,6 +25,10 @@ const FROM_THE_TOP: &str = "\x1b[H\x1b[2J";
 /// Lines of a terminal that the guarantee and the heading take.
 const GUARANTEE_LINES: usize = 16;
 const FEWEST_ROWS: usize = 5;
+/// When so many events in a row were too late, they are not what is wrong.
+const LATE_IN_A_ROW: u64 = 1_000;
+const TIME_AHEAD: &str = "warning: 1,000 events in a row came too late and were left out: was there a time far in the future? The clock \
+                          does not go back; start again without it";
 
 pub fn run(args: &WatchArgs) -> Result<()> {
     match args.request.keys(lines_of)? {
@@ -44,6 +48,7 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
     let mut continual = builder
         .policy(Policy::Uniform)
         .horizon(args.horizon)
+        .together(args.together)
         .continual()?;
     args.report.as_deref().map(report::check).transpose()?;
     let page = args.report.clone().map(|file| Page::new(file, window.clone()));
@@ -52,14 +57,25 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
+    let mut late_in_a_row = 0;
     let read = source.for_each(|event| {
         if let (false, Some(key)) = (by_clock, event.key) {
             sorted.see(key);
         }
         progress.step(bytes_read.get());
+        let late = continual.dropped();
         push(&mut continual, event, by_clock, |continual| {
             shown.show(continual.release()?, sorted.looks_sorted())
-        })
+        })?;
+        late_in_a_row = if continual.dropped() > late {
+            late_in_a_row + 1
+        } else {
+            0
+        };
+        if late_in_a_row == LATE_IN_A_ROW {
+            tell(TIME_AHEAD);
+        }
+        Ok(())
     });
     let events = progress.finish();
     let releases = shown.releases;
@@ -99,7 +115,6 @@ fn push<K: TextKey>(
     by_clock: bool,
     mut due: impl FnMut(&Continual<K>) -> Result<()>,
 ) -> Result<()> {
-    // The library passes its own errors through, so one of ours waits beside it.
     let mut failure = None;
     let time = event.time.filter(|_| by_clock);
     let pushed = K::read(event.key, |key| {
@@ -107,7 +122,6 @@ fn push<K: TextKey>(
             if failure.is_none() {
                 failure = due(continual).err();
             }
-            Ok(())
         };
         match time {
             Some(time) => continual.push_at(time, key, due),
@@ -155,6 +169,9 @@ impl<K: TextKey> Shown<K> {
             self.warned_of_order = true;
             tell(format_args!("warning: {SORTED}"));
         }
+        if let Some(warning) = warnings::horizon(&release) {
+            tell(format_args!("warning: {warning}"));
+        }
         if let Some(page) = &mut self.page {
             page.add(release);
         }
@@ -175,10 +192,7 @@ impl<K: TextKey> Shown<K> {
             let one = [(self.window.clone(), release.clone())];
             table::write_releases(&mut page, &one, &screen, Some(rows))?;
             let number = grouped(self.releases);
-            writeln!(
-                page,
-                "Release {number}; together they cost epsilon once. Ctrl-C ends."
-            )?;
+            writeln!(page, "Release {number}. Ctrl-C ends.")?;
         }
         let mut out = io::stdout().lock();
         out.write_all(&page)?;

@@ -1,5 +1,7 @@
 //! Where random bits come from.
 
+use zeroize::{Zeroize, Zeroizing};
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// A source of uniform random bits.
@@ -22,9 +24,10 @@ pub trait Entropy {
 const WORD: usize = size_of::<u64>();
 const POOL: usize = 128 * WORD;
 
-/// The operating system's generator, read in blocks.
+/// The operating system's generator, read in blocks. Bits are overwritten as they are handed out, and the rest when it is
+/// dropped; what the compiler leaves in registers and on the stack, and the system in swap or a core dump, is not.
 pub struct OsEntropy {
-    pool: [u8; POOL],
+    pool: Zeroizing<[u8; POOL]>,
     used: usize,
 }
 
@@ -32,13 +35,13 @@ impl OsEntropy {
     /// A source that has read nothing yet.
     pub fn new() -> Self {
         Self {
-            pool: [0; POOL],
+            pool: Zeroizing::new([0; POOL]),
             used: POOL,
         }
     }
 
     fn refill(&mut self) -> Result<()> {
-        getrandom::fill(&mut self.pool).map_err(|cause| {
+        getrandom::fill(&mut *self.pool).map_err(|cause| {
             Error::new(
                 ErrorKind::Entropy,
                 format!("the operating system gave no random bytes ({cause}): nothing was released"),
@@ -61,7 +64,9 @@ impl Entropy for OsEntropy {
             self.refill()?;
         }
         let mut word = [0; WORD];
-        word.copy_from_slice(&self.pool[self.used..self.used + WORD]);
+        let bytes = &mut self.pool[self.used..self.used + WORD];
+        word.copy_from_slice(bytes);
+        bytes.zeroize();
         self.used += WORD;
         Ok(u64::from_ne_bytes(word))
     }
@@ -106,6 +111,20 @@ mod tests {
         for bound in [1 << 63, u64::MAX] {
             assert!(entropy.below(bound).unwrap() < bound);
         }
+    }
+
+    #[test]
+    fn bits_that_were_handed_out_are_not_kept() {
+        let mut entropy = OsEntropy::new();
+        for words in 1..=2 * POOL / WORD {
+            entropy.word().unwrap();
+            assert!(
+                entropy.pool[..entropy.used].iter().all(|byte| *byte == 0),
+                "{words}"
+            );
+        }
+        fn wiped_when_dropped(_: &impl zeroize::ZeroizeOnDrop) {}
+        wiped_when_dropped(&entropy.pool);
     }
 
     #[test]

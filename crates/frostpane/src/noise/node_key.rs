@@ -1,9 +1,15 @@
 //! Noise that is the same whenever it is asked for.
 //!
 //! A node of a continual release has a key of a pseudo-random function, drawn from the operating system when the node
-//! completes and overwritten when it is dropped. The noise of an event key is what an exact sampler makes of the
+//! completes. The noise of an event key is what an exact sampler makes of the
 //! function's output for an injective encoding of that key. Keyed BLAKE3 is such a function: whoever does not hold
 //! the node's key cannot tell its outputs from fresh random bits, so the noise is as good as fresh noise drawn once.
+//!
+//! The key lives in one place on the heap, which is overwritten when it is dropped, as are the function's state and output,
+//! which would give the key or the noise away, and the bits that the key was made from. What the compiler leaves in
+//! registers and on the stack is not overwritten, nor what the system has written to swap or a core dump.
+
+use zeroize::Zeroizing;
 
 use crate::error::Result;
 use crate::noise::entropy::Entropy;
@@ -13,8 +19,7 @@ const KEY: usize = blake3::KEY_LEN;
 const WORD: usize = size_of::<u64>();
 
 /// The secret of a node.
-#[derive(Clone)]
-pub struct NodeKey([u8; KEY]);
+pub struct NodeKey(Box<Zeroizing<[u8; KEY]>>);
 
 /// What the noise belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,40 +33,50 @@ pub enum Purpose<'a> {
 }
 
 impl NodeKey {
+    /// What it takes on the heap.
+    pub(crate) const BYTES: usize = KEY;
+
     /// A fresh key.
-    pub fn draw(entropy: &mut impl Entropy) -> Result<Self> {
-        let mut key = [0; KEY];
-        for bytes in key.chunks_exact_mut(WORD) {
+    pub fn draw(entropy: &mut (impl Entropy + ?Sized)) -> Result<Self> {
+        let mut key = Self(Box::default());
+        for bytes in key.0.chunks_exact_mut(WORD) {
             bytes.copy_from_slice(&entropy.word()?.to_ne_bytes());
         }
-        Ok(Self(key))
+        Ok(key)
     }
 
-    /// The noise of one count: the same whenever it is asked for.
-    pub fn noise(&self, encoding: &[u8], sampler: &Inversion) -> Result<i64> {
-        sampler.sample(&mut self.entropy(Purpose::Count(encoding)))
+    /// Its function, for many noise values.
+    pub fn function(&self) -> Keyed {
+        Keyed(Zeroizing::new(blake3::Hasher::new_keyed(&self.0)))
     }
 
     /// Random bits for a purpose: the same whenever they are asked for.
     pub fn entropy(&self, purpose: Purpose<'_>) -> KeyedEntropy {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        self.function().entropy(purpose)
+    }
+}
+
+/// The function of a node.
+pub struct Keyed(Zeroizing<blake3::Hasher>);
+
+impl Keyed {
+    /// The noise of one count: the same whenever it is asked for.
+    pub fn noise(&mut self, encoding: &[u8], sampler: &Inversion) -> Result<i64> {
+        sampler.sample(&mut self.entropy(Purpose::Count(encoding)))
+    }
+
+    fn entropy(&mut self, purpose: Purpose<'_>) -> KeyedEntropy {
+        let hasher = self.0.reset();
         match purpose {
             Purpose::Count(encoding) => hasher.update(&[0]).update(encoding),
             Purpose::Counts => hasher.update(&[1]),
             Purpose::Norm => hasher.update(&[2]),
         };
         KeyedEntropy {
-            reader: hasher.finalize_xof(),
-            pool: [0; POOL],
+            reader: Zeroizing::new(hasher.finalize_xof()),
+            pool: Zeroizing::new([0; POOL]),
             used: POOL,
         }
-    }
-}
-
-impl Drop for NodeKey {
-    fn drop(&mut self) {
-        self.0 = std::hint::black_box([0; KEY]);
-        std::hint::black_box(&self.0);
     }
 }
 
@@ -75,15 +90,15 @@ const POOL: usize = 64;
 
 /// The output of a node's function for one purpose.
 pub struct KeyedEntropy {
-    reader: blake3::OutputReader,
-    pool: [u8; POOL],
+    reader: Zeroizing<blake3::OutputReader>,
+    pool: Zeroizing<[u8; POOL]>,
     used: usize,
 }
 
 impl Entropy for KeyedEntropy {
     fn word(&mut self) -> Result<u64> {
         if self.used == POOL {
-            self.reader.fill(&mut self.pool);
+            self.reader.fill(&mut *self.pool);
             self.used = 0;
         }
         let mut word = [0; WORD];
@@ -107,15 +122,56 @@ mod tests {
             .map(|_| NodeKey::draw(&mut OsEntropy::new()).unwrap())
             .collect();
         let values = |node: &NodeKey| -> Vec<i64> {
+            let mut function = node.function();
             (0..1_000_u64)
-                .map(|key| node.noise(&key.to_le_bytes(), &sampler).unwrap())
+                .map(|key| function.noise(&key.to_le_bytes(), &sampler).unwrap())
                 .collect()
         };
-        assert_eq!(values(&nodes[0]), values(&nodes[0].clone()));
+        assert_eq!(values(&nodes[0]), values(&nodes[0]));
         let same = |a: &[i64], b: &[i64]| a.iter().zip(b).filter(|(a, b)| a == b).count();
         // Equal values by chance: 1,000 times 1/800.
         assert!(same(&values(&nodes[0]), &values(&nodes[1])) < 20);
         assert!(same(&values(&nodes[1]), &values(&nodes[2])[1..]) < 20);
+    }
+
+    /// The function is keyed BLAKE3 of a purpose's number and, for a count, the event key: frozen, because what was released
+    /// must be the same when it is read again.
+    #[test]
+    fn noise_is_what_keyed_blake3_makes_of_the_purpose_and_the_key() {
+        let node = NodeKey::draw(&mut InsecureSeededEntropy::new(1)).unwrap();
+        let mut words = InsecureSeededEntropy::new(1);
+        let key: Vec<u8> = (0..4).flat_map(|_| words.word().unwrap().to_ne_bytes()).collect();
+        let key: [u8; KEY] = key.try_into().unwrap();
+        let mut function = node.function();
+        for (purpose, input) in [
+            (Purpose::Count(b"oak"), &b"\0oak"[..]),
+            (Purpose::Counts, b"\x01"),
+            (Purpose::Norm, b"\x02"),
+            (Purpose::Count(b""), b"\0"),
+        ] {
+            let mut expected = [0; 3 * POOL];
+            let mut hasher = blake3::Hasher::new_keyed(&key);
+            hasher.update(input).finalize_xof().fill(&mut expected);
+            let mut entropy = node.entropy(purpose);
+            let mut again = function.entropy(purpose);
+            for bytes in expected.chunks_exact(WORD) {
+                let word = u64::from_le_bytes(bytes.try_into().unwrap());
+                assert_eq!([entropy.word().unwrap(), again.word().unwrap()], [word; 2]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_gives_the_key_away_is_wiped_when_it_is_dropped() {
+        fn wiped_when_dropped(_: &impl zeroize::ZeroizeOnDrop) {}
+        let node = NodeKey::draw(&mut OsEntropy::new()).unwrap();
+        wiped_when_dropped(&*node.0);
+        let function = node.function();
+        wiped_when_dropped(&function.0);
+        let entropy = node.entropy(Purpose::Norm);
+        wiped_when_dropped(&entropy.reader);
+        wiped_when_dropped(&entropy.pool);
+        assert_eq!(format!("{node:?}"), "NodeKey");
     }
 
     #[test]

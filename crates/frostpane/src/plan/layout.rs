@@ -252,3 +252,65 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
         panes: MOST_PANES as usize,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Secret;
+    use crate::timeline::schedule::Outline;
+
+    fn smooth(window: u64, slide: u64) -> Layout {
+        let grid = Grid {
+            length: window as i64,
+            slide: slide as i64,
+            lateness: 0,
+        };
+        let epsilon = Epsilon::new(0.25).unwrap();
+        Layout::new(grid, true, Policy::Smooth, 0.1, Some(epsilon))
+    }
+
+    /// A block ends at a tick, so it has the most events that it may have at a tick too: no block is longer, or its table
+    /// would not be exact.
+    #[test]
+    fn the_longest_block_is_a_whole_number_of_ticks() {
+        for window in [64, 1_000, 12_345, 100_000, 1 << 20, 10_000_019, 1 << 40] {
+            for tick in [1, 7, 16, 1_000, 1_024]
+                .into_iter()
+                .filter(|tick| *tick <= window)
+            {
+                let histogram = smooth(window, tick).histogram.unwrap();
+                let least = LONGEST_BLOCK.min(window.div_ceil(FEWEST_PANES));
+                let longest = histogram.longest_block;
+                assert_eq!(longest % tick, 0, "{window} {tick}");
+                assert!(
+                    (least..least + tick).contains(&longest),
+                    "{window} {tick}: {longest}"
+                );
+            }
+        }
+    }
+
+    /// The answers of two histograms to 400 questions that are answered with yes about half of the time: they are the same
+    /// with a chance below 1e-50.
+    #[test]
+    fn no_two_histograms_answer_alike() {
+        let answers = || -> Vec<bool> {
+            let layout = smooth(1 << 20, 1);
+            let (mut schedule, _) = layout.schedule(None, 1);
+            let norm = layout.histogram.unwrap().first_norm;
+            let block = Outline {
+                start: 0,
+                end: 1,
+                events: 1,
+                level: 0,
+            };
+            (0..400)
+                .map(|_| schedule.ends(block, &|| Secret::new(norm)).unwrap())
+                .collect()
+        };
+        let (one, other) = (answers(), answers());
+        let yes = one.iter().filter(|answer| **answer).count();
+        assert!((100..300).contains(&yes), "{yes}: the test has no power");
+        assert_ne!(one, other);
+    }
+}

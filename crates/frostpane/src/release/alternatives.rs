@@ -82,9 +82,9 @@ mod tests {
     use super::*;
     use crate::noise::WindowNoise;
 
-    /// Noise drawn once is never worse, wherever delta is small enough to mean anything.
+    /// Wherever delta is small enough to mean anything. It says nothing of other ways to draw noise once.
     #[test]
-    fn fresh_noise_is_never_better() {
+    fn noise_drawn_once_is_never_worse_than_fresh_noise_for_each_window() {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
             for epsilon in [0.1, 1.0, 4.0] {
                 let epsilon = Epsilon::new(epsilon).unwrap();

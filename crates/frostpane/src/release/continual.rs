@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
 use crate::key::Key;
-use crate::noise::node_key::{KeyedEntropy, Purpose};
+use crate::noise::node_key::{Keyed, KeyedEntropy, Purpose};
 use crate::noise::sum::LEAST_CHANCE;
 use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::{Epsilon, NodeKey, Nodes, NoiseSum, WindowNodes, WindowNoise};
@@ -39,19 +39,37 @@ pub struct Continuity {
     pub scale: f64,
     /// The standard deviation of their sum.
     pub deviation: f64,
-    /// Over how many releases the statements hold together.
+    /// Which release of the sequence this is, from 1.
+    pub number: u64,
+    /// **A privacy parameter.** For open keys delta covers an event whose place was chosen by what releases had shown in the
+    /// first so many panes; one in a pane that was given in advance it covers however long this runs. Declared keys have none.
     pub horizon: u64,
+    /// Past the horizon: what delta has grown to for an event whose place was chosen by what releases had shown.
+    pub delta_past_horizon: Option<f64>,
+    /// Over how many releases the statements hold together with the stated confidence: any so many.
+    pub together: u64,
     /// The most memory that it takes, in bytes.
     pub memory: u64,
     /// What the other ways to do it would have come to.
     pub reason: String,
 }
 
+/// How a sequence is to be made.
+pub(crate) struct Setup {
+    pub noise: WindowNoise,
+    /// The panes of a window.
+    pub panes: u64,
+    pub horizon: u64,
+    pub together: u64,
+    /// The most that it takes, in bytes.
+    pub memory: u64,
+}
+
 /// What all releases of a sequence have in common.
 pub(crate) struct Sequence<K: Key> {
     /// With the confidence of a single release.
     terms: Terms<K>,
-    /// That of the whole sequence.
+    /// That of as many releases as hold together.
     confidence: f64,
     panes: u64,
     continuity: Continuity,
@@ -64,20 +82,19 @@ pub(crate) struct Sequence<K: Key> {
 }
 
 impl<K: Key> Sequence<K> {
-    /// A sequence of windows of so many panes, each of at most so many events if that is known, in so much
-    /// memory.
-    pub fn new(
-        terms: Terms<K>,
-        noise: WindowNoise,
-        panes: u64,
-        longest_pane: Option<u64>,
-        horizon: u64,
-        memory: u64,
-    ) -> Result<Self> {
+    /// A sequence of windows of panes of at most so many events each, if that is known.
+    pub fn new(terms: Terms<K>, setup: Setup, longest_pane: Option<u64>) -> Result<Self> {
+        let Setup {
+            noise,
+            panes,
+            horizon,
+            together,
+            memory,
+        } = setup;
         let confidence = terms.confidence;
         // Each release has its share of the chance of an untrue statement.
         let terms = Terms {
-            confidence: 1.0 - (1.0 - confidence) / horizon as f64,
+            confidence: 1.0 - (1.0 - confidence) / together as f64,
             ..terms
         };
         let entries = terms.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
@@ -87,7 +104,7 @@ impl<K: Key> Sequence<K> {
         };
         let (floor, lift) = match &terms.keys {
             Keys::Open => {
-                let lift = lift(&noise.sum, terms.delta, live, panes.max(horizon))?;
+                let lift = lift(&noise.sum, terms.delta, live, windows_with(horizon, panes))?;
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
@@ -110,7 +127,10 @@ impl<K: Key> Sequence<K> {
                 nodes: noise.sum.terms(),
                 scale: noise.sum.law().scale(),
                 deviation: noise.deviation(),
+                number: 0,
                 horizon,
+                delta_past_horizon: None,
+                together,
                 memory,
                 reason: alternatives.compare(noise.tree, noise.deviation()),
             },
@@ -139,9 +159,10 @@ impl<K: Key> Sequence<K> {
         Nodes::new(self.noise.tree, self.panes)
     }
 
-    /// The release of a window, given its panes and its nodes: the same whenever it is asked for.
+    /// The release of a window, given its number, its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
+        number: u64,
         panes: &[Cow<'_, Pane<K>>],
         nodes: &WindowNodes<'_>,
         coverage: Coverage,
@@ -176,9 +197,21 @@ impl<K: Key> Sequence<K> {
         };
         Ok(Release {
             confidence: self.confidence,
-            continual: Some(self.continuity.clone()),
+            continual: Some(Continuity {
+                number,
+                delta_past_horizon: self.delta_past_horizon(number),
+                ..self.continuity.clone()
+            }),
             ..findings.publish(&self.terms, noisy)
         })
+    }
+
+    /// What the chance of a bad event has grown to with more windows than were reckoned with.
+    fn delta_past_horizon(&self, number: u64) -> Option<f64> {
+        let Continuity { panes, horizon, .. } = self.continuity;
+        let windows = |panes_with_events| windows_with(panes_with_events, panes) as f64;
+        let is_past = number > horizon && self.lift.is_some();
+        is_past.then(|| self.terms.delta * (windows(number) / windows(horizon)))
     }
 
     /// What each norm may spend: an event is in as many windows as a window has panes.
@@ -216,13 +249,14 @@ impl<K: Key> Sequence<K> {
     ) -> Result<Vec<(K, u64)>> {
         let mut passed = Vec::new();
         let mut encoding = Vec::new();
+        let mut functions: Vec<Keyed> = nodes.iter().map(|node| node.function()).collect();
         let least = threshold.saturating_sub(self.lift.unwrap_or(threshold));
         Sums::new(panes, &self.terms).for_each_part(|part| {
             for (key, count) in part.iter().filter(|(_, count)| *count >= least) {
                 encoding.clear();
                 K::pack(*key, &mut encoding);
                 let mut noisy = *count as i64;
-                for node in nodes {
+                for node in &mut functions {
                     noisy += node.noise(&encoding, &self.noise.sampler)?;
                 }
                 if noisy >= threshold as i64 {
@@ -281,12 +315,20 @@ pub(crate) fn counts_epsilon(norm: Norm, epsilon: Epsilon) -> Epsilon {
     }
 }
 
+/// How many windows have one of the first so many panes in them, where a window has `panes`.
+fn windows_with(first: u64, panes: u64) -> u64 {
+    first.saturating_add(panes - 1)
+}
+
 /// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
 fn lift(sum: &NoiseSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
-    let chance = delta / 2.0 / ((live as f64 + 1.0) * windows as f64);
+    let chances = (live as f64 + 1.0) * windows as f64;
+    let chance = delta / 2.0 / chances;
     if chance < LEAST_CHANCE {
+        let least = 10_f64.powf((2.0 * LEAST_CHANCE * chances).log10().ceil());
         return Err(Error::parameter(format!(
-            "delta is {delta:e}, which is too small to be reckoned with at every slide: take 1e-30 or more, or declare the keys"
+            "delta is {delta:e}, which is too small to be reckoned with at every slide: take {least:.0e} or more, a shorter \
+             horizon, or declare the keys"
         )));
     }
     Ok(sum.reach(chance))
