@@ -115,7 +115,7 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
         table::write_releases(&mut out, releases, &screen, rows)?;
     }
     out.flush()?;
-    if args.csv && args.guarantee.is_none() {
+    if args.csv && args.guarantee.is_none() && args.report.is_none() {
         tell("what these counts can be trusted for was not written: --guarantee FILE does");
     } else if args.json && releases.len() > 1 {
         tell(together(releases.len(), &releases[0].1));
