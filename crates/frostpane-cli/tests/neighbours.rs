@@ -28,6 +28,18 @@ use common::frostpane;
 const LEAST_PAIRS: u64 = 400;
 const START: u64 = 1_700_000_040;
 
+/// How files begin, of which one of these would be the first key.
+const TELLING: [&[u8]; 8] = [
+    b"{x",
+    b"{\"key\": 1}",
+    b"[",
+    b"PAR1",
+    b"\x1f\x8b\x08\x00",
+    b"\x28\xb5\x2f\xfd",
+    b"\xef\xbb\xbf",
+    b"\xff\xfee\0",
+];
+
 /// Repeatable, not secret.
 struct Dice(u64);
 
@@ -119,6 +131,7 @@ impl Setting {
     fn draw(dice: &mut Dice) -> Self {
         let formats = [
             Format::Text,
+            Format::Text,
             Format::Csv,
             Format::Csv,
             Format::Csv,
@@ -160,7 +173,7 @@ impl Setting {
     /// A common key, or one that would like to be something else.
     fn key(&self, dice: &mut Dice) -> Key {
         const COMMON: [&[u8]; 4] = [b"elm", b"oak", b"ash", b"yew"];
-        const ODD: [&[u8]; 35] = [
+        const ODD: [&[u8]; 29] = [
             b"x",
             b"",
             b" ",
@@ -184,16 +197,10 @@ impl Setting {
             b"a\0b",
             b"\xff",
             b"\xc3\xa9",
-            b"\xef\xbb\xbf",
             b"\xef\xbb\xbfelm",
-            b"{x",
-            b"{\"key\": 1}",
             b"[[",
             b"}",
             b"null",
-            b"PAR1",
-            b"\x1f\x8b\x08\x00",
-            b"\x28\xb5\x2f\xfd",
             b"1700000000",
             b"x\", \"at\": 1800000000, \"y\": \"z",
         ];
@@ -201,8 +208,8 @@ impl Setting {
             0..170 => return Some(dice.of(&COMMON).to_vec()),
             170..185 => return None,
             185 => vec![b'x'; 66_000 + dice.below(2_000)],
-            186 if dice.one_in(20) => return Some(self.longest(dice)),
-            187..197 => [dice.of(&ODD), &[dice.below(256) as u8], dice.of(&ODD)].concat(),
+            186..197 => [dice.of(&ODD), &[dice.below(256) as u8], dice.of(&ODD)].concat(),
+            197..220 => dice.of(&TELLING).to_vec(),
             _ => dice.of(&ODD).to_vec(),
         };
         if dice.one_in(8) {
@@ -490,7 +497,11 @@ impl Pair {
             keys.fill(usual);
             keys[changed] = setting.key(&mut dice);
         }
-        let other = setting.key(&mut dice);
+        let other = match dice.below(40) {
+            0 => Some(setting.longest(&mut dice)),
+            1..10 => Some(dice.of(&TELLING).to_vec()),
+            _ => setting.key(&mut dice),
+        };
         Self {
             number,
             setting,

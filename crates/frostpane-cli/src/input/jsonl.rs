@@ -79,3 +79,49 @@ impl Visitor<'_> for Unescape<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::column::Column;
+    use super::super::sink::Tally;
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_whatever_the_key_is() {
+        let lines: [&[u8]; 6] = [
+            b"{\"at\": 5, \"k\": \"elm\"}",
+            b"{\"at\": 5, \"k\": \"x\", \"at\": 7, \"y\": \"\"}",
+            b"{\"at\": 5, \"k\": \"x\"y\"}",
+            b"{\"at\": 5, \"k\": \"",
+            b"{\"at\": 5, \"k\": \"\xff\"}",
+            b"{\"k\": \"\xff\", \"at\": 5}",
+        ];
+        let (mut tally, mut events) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock: true,
+            live: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                events.push((event.time, event.key.map(<[u8]>::to_vec)));
+                Ok(())
+            },
+        };
+        let wanted = Wanted {
+            key: Column::Name("k".to_owned()),
+            time: Some(Column::Name("at".to_owned())),
+            header: false,
+        };
+        // Each between two that have another time, so that none can be taken from there.
+        for line in lines {
+            let text = [b"{\"at\": 1}\n", line, b"\n{\"at\": 9}\n"].concat();
+            read(&mut text.as_slice(), &wanted, &mut sink).unwrap();
+        }
+        assert_eq!(events.len(), 18);
+        let keys = [Some(b"elm".to_vec()), Some(b"x".to_vec()), None, None, None, None];
+        for (event, key) in events.into_iter().skip(1).step_by(3).zip(keys) {
+            assert_eq!(event, (Some(5_000_000), key));
+        }
+    }
+}
