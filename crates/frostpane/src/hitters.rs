@@ -214,12 +214,12 @@ impl<K: Key> HeavyHitters<K> {
                     to: edge,
                 },
                 asked_from: edge,
-                asked_events: [0, 0],
+                asked_events: [0; 2],
                 may_measure,
             };
         };
         let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
-        let left_out = covered.straddling.as_ref().map_or(0, |pane| pane.events());
+        let left_out: u64 = covered.straddling.iter().map(|pane| pane.events()).sum();
         let (edge, to, asked_events): (fn(i64) -> Edge, _, _) = match self.window {
             Window::Events(_) => {
                 let asked = (covered.latest + 1 - covered.since.max(0)) as u64;

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use frostpane::noise::{DiscreteLaplace, Entropy, Epsilon, InsecureSeededEntropy};
-use frostpane::{
-    Asked, Builder, Bytes, Edge, ErrorKind, Heavy, HeavyHitters, Keys, Norm, Policy, Release, Window,
-};
+use frostpane::{Builder, Bytes, Edge, ErrorKind, Heavy, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use jiff::Timestamp;
 
 const EPSILON: f64 = 0.5;
@@ -226,31 +224,42 @@ fn by_the_clock_the_edges_are_those_of_panes_and_of_what_was_asked_for() {
     }
 }
 
-/// For L1 the promises of the window asked for are relative to its number of events: by count that is known; by the
-/// clock it lies between what is covered and what the pane before could add.
+/// For L1 the promises of the window asked for are relative to its number of events. By count that is known: 40 of
+/// the 100 events before the window of 300 have its key, and an eighth of what is asked for must be no less.
 #[test]
-fn what_is_promised_of_the_window_asked_for_counts_its_own_events() {
-    // 100 events of key 1 are covered, 50 without a key left out. One of 100 is surely listed from a threshold of 1.
-    let by_count = |window: u64| {
-        let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
-            .epsilon(NO_NOISE)
-            .alpha(0.5)
-            .window(Window::events(150).slide(50))
-            .releases(9)
-            .build()
-            .unwrap();
-        hitters.update_all((0..50).map(|_| None)).unwrap();
-        hitters.update_all((0..100).map(|_| Some(1))).unwrap();
-        hitters.release_over(window).unwrap()
-    };
-    // T = 38: above a quarter of 100, 149 and 151, and not above a quarter of 152.
-    let held = |asked: &Asked| asked.promises.as_ref().unwrap().held;
-    let release = by_count(149);
-    assert_eq!((release.window.events, release.threshold), (100, 38));
-    assert_eq!(release.asked.slack, Some(0));
-    assert!(held(&release.asked));
-    let clock = |left_out: i64| {
-        let seconds = Duration::from_secs;
+fn by_count_the_window_asked_for_has_as_many_events_as_were_asked_for() {
+    let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
+        .epsilon(NO_NOISE)
+        .alpha(0.5)
+        .window(Window::events(400).slide(100))
+        .releases(9)
+        .build()
+        .unwrap();
+    let few = (0..100).map(|event| (event < 40).then_some(1));
+    hitters.update_all(few.chain([Some(1); 300])).unwrap();
+    for (span, expected) in [(301, false), (319, false), (320, true), (399, true)] {
+        let release = hitters.release_over(span).unwrap();
+        assert_eq!([release.window.from, release.window.to], by_count(100, 400));
+        assert_eq!((release.window.events, release.threshold), (300, 113));
+        assert_eq!(release.asked.from, Some(Edge::Event(400 - span)));
+        assert_eq!(release.asked.slack, Some(40));
+        assert!(release.promises.held);
+        assert_eq!(
+            release.asked.promises.unwrap().held,
+            expected,
+            "{span} events were asked for"
+        );
+    }
+    let whole = hitters.release_over(400).unwrap();
+    assert_eq!(whole.asked.promises, Some(whole.promises));
+}
+
+/// By the clock it lies between what is covered and what the pane before could add: a threshold of 38 is above a
+/// quarter of 151 events, and not above one of 152.
+#[test]
+fn by_the_clock_the_window_asked_for_has_no_more_events_than_the_pane_before_could_add() {
+    let seconds = Duration::from_secs;
+    for (left_out, expected) in [(0, true), (51, true), (52, false), (1_000, false)] {
         let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
             .epsilon(NO_NOISE)
             .alpha(0.5)
@@ -259,13 +268,41 @@ fn what_is_promised_of_the_window_asked_for_counts_its_own_events() {
             .unwrap();
         (0..left_out).for_each(|_| hitters.update_without_key_at(0).unwrap());
         (0..100).for_each(|_| hitters.update_at(15 * SECOND, 1).unwrap());
-        hitters.release_over(seconds(10)).unwrap()
-    };
-    for (left_out, expected) in [(0, true), (51, true), (52, false), (1_000, false)] {
-        let release = clock(left_out);
+        let release = hitters.release_over(seconds(10)).unwrap();
         assert_eq!((release.window.events, release.threshold), (100, 38));
         assert!(release.promises.held);
-        assert_eq!(held(&release.asked), expected, "{left_out} events were left out");
+        let asked = release.asked.promises.unwrap();
+        assert_eq!(asked.held, expected, "{left_out} events were left out");
+    }
+}
+
+/// Of nothing, everything is known.
+#[test]
+fn a_window_without_events_is_the_one_that_was_asked_for() {
+    let minute = Window::from(Window::clock(Duration::from_secs(60)));
+    for (window, edges) in [
+        (Window::events(50).into(), by_count(0, 0)),
+        (minute, [None, None]),
+    ] {
+        for norm in [Norm::L1, Norm::L2] {
+            let mut hitters = builder(Keys::open(), norm).window(window).build().unwrap();
+            let release = hitters.release().unwrap();
+            assert_eq!([release.window.from, release.window.to], edges);
+            assert_eq!((release.window.events, release.cut), (0, 0));
+            assert_eq!(release.asked.from, edges[0]);
+            assert_eq!(release.asked.slack, Some(0));
+            assert_eq!(release.asked.promises.as_ref(), Some(&release.promises));
+            assert_eq!(release.note.as_deref(), Some("the window has no events"));
+        }
+    }
+}
+
+/// Before there are events, and as a release would be refused.
+#[test]
+fn a_window_that_cannot_be_released_is_refused_beforehand() {
+    let hitters = builder(Keys::open(), Norm::L1).build().unwrap();
+    for (span, fits) in [(99, false), (100, true), (2_000, true), (2_001, false)] {
+        assert_eq!(hitters.check_window(span).is_ok(), fits, "{span}");
     }
 }
 
