@@ -405,6 +405,7 @@ fn an_event_placed_where_noise_is_high_is_held_to_delta() {
             .norm(Norm::L1)
             .alpha(1e-6)
             .delta(delta)
+            .horizon(3)
             .window(Window::clock(Duration::from_secs(2)).slide(Duration::from_secs(1)))
             .entries(60 * live as u32)
             .continual()

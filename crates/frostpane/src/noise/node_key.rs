@@ -47,36 +47,46 @@ impl NodeKey {
 
     /// Its function, for many noise values.
     pub fn function(&self) -> Keyed {
-        Keyed(Zeroizing::new(blake3::Hasher::new_keyed(&self.0)))
+        let hasher = Zeroizing::new(blake3::Hasher::new_keyed(&self.0));
+        let output = KeyedEntropy {
+            reader: Zeroizing::new(hasher.finalize_xof()),
+            pool: Zeroizing::new([0; POOL]),
+            used: POOL,
+        };
+        Keyed { hasher, output }
     }
 
     /// Random bits for a purpose: the same whenever they are asked for.
     pub fn entropy(&self, purpose: Purpose<'_>) -> KeyedEntropy {
-        self.function().entropy(purpose)
+        let mut function = self.function();
+        function.turn_to(purpose);
+        function.output
     }
 }
 
-/// The function of a node.
-pub struct Keyed(Zeroizing<blake3::Hasher>);
+/// The function of a node, and its output for one purpose after the other in one place: wiping it each time would double
+/// the time that a release takes.
+pub struct Keyed {
+    hasher: Zeroizing<blake3::Hasher>,
+    output: KeyedEntropy,
+}
 
 impl Keyed {
     /// The noise of one count: the same whenever it is asked for.
     pub fn noise(&mut self, encoding: &[u8], sampler: &Inversion) -> Result<i64> {
-        sampler.sample(&mut self.entropy(Purpose::Count(encoding)))
+        self.turn_to(Purpose::Count(encoding));
+        sampler.sample(&mut self.output)
     }
 
-    fn entropy(&mut self, purpose: Purpose<'_>) -> KeyedEntropy {
-        let hasher = self.0.reset();
+    fn turn_to(&mut self, purpose: Purpose<'_>) {
+        let hasher = self.hasher.reset();
         match purpose {
             Purpose::Count(encoding) => hasher.update(&[0]).update(encoding),
             Purpose::Counts => hasher.update(&[1]),
             Purpose::Norm => hasher.update(&[2]),
         };
-        KeyedEntropy {
-            reader: Zeroizing::new(hasher.finalize_xof()),
-            pool: Zeroizing::new([0; POOL]),
-            used: POOL,
-        }
+        *self.output.reader = hasher.finalize_xof();
+        self.output.used = POOL;
     }
 }
 
@@ -153,10 +163,13 @@ mod tests {
             let mut hasher = blake3::Hasher::new_keyed(&key);
             hasher.update(input).finalize_xof().fill(&mut expected);
             let mut entropy = node.entropy(purpose);
-            let mut again = function.entropy(purpose);
+            function.turn_to(purpose);
             for bytes in expected.chunks_exact(WORD) {
                 let word = u64::from_le_bytes(bytes.try_into().unwrap());
-                assert_eq!([entropy.word().unwrap(), again.word().unwrap()], [word; 2]);
+                assert_eq!(
+                    [entropy.word().unwrap(), function.output.word().unwrap()],
+                    [word; 2]
+                );
             }
         }
     }
@@ -167,7 +180,7 @@ mod tests {
         let node = NodeKey::draw(&mut OsEntropy::new()).unwrap();
         wiped_when_dropped(&*node.0);
         let function = node.function();
-        wiped_when_dropped(&function.0);
+        wiped_when_dropped(&function.hasher);
         let entropy = node.entropy(Purpose::Norm);
         wiped_when_dropped(&entropy.reader);
         wiped_when_dropped(&entropy.pool);

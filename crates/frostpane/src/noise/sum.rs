@@ -154,9 +154,55 @@ mod tests {
             let expected = NoiseSum::new(law, terms);
             for m in [0, 1, 4, 12, 25] {
                 let tail: f64 = sum[(m + reach) as usize..].iter().sum();
-                assert!((expected.tail(m as u64) / tail - 1.0).abs() < 1e-6, "{terms} {m}");
+                let above = expected.tail(m as u64) / tail - 1.0;
+                assert!((0.0..1e-6).contains(&above), "{terms} {m}: {above}");
             }
         }
+    }
+
+    /// The least value that a chance allows, and no more than the chance, for all of them.
+    #[test]
+    fn a_reach_is_the_least_that_the_chance_allows() {
+        for (terms, epsilon) in [(1, 1.0), (4, 0.1), (32, 1.0), (32, 50.0)] {
+            let sum = NoiseSum::new(law(epsilon), terms);
+            assert_eq!((sum.terms(), sum.law()), (terms, &law(epsilon)));
+            for exponent in 0..=50 {
+                let chance = 10_f64.powi(-exponent);
+                let reach = sum.reach(chance);
+                assert!(sum.tail(reach) <= chance, "{terms} {epsilon} {exponent}");
+                assert!(
+                    reach == 0 || sum.tail(reach - 1) > chance,
+                    "{terms} {epsilon} {exponent}"
+                );
+                // 1,000 keys, up and down, each with a share.
+                let each = sum.reach(chance / 2_000.0);
+                let quantile = if exponent < 46 {
+                    sum.quantile(1_000, chance)
+                } else {
+                    each - 1
+                };
+                assert_eq!(quantile, each.saturating_sub(1));
+            }
+            assert_eq!(sum.quantile(0, 0.1), sum.quantile(1, 0.1));
+            assert_eq!(sum.bytes(), 16 * sum.halves.len() as u64);
+        }
+    }
+
+    /// What lies beyond the table is counted in full: no tail is ever 0, and the table goes on until what is left is
+    /// negligible beside it.
+    #[test]
+    fn what_is_left_out_is_negligible_and_counted() {
+        let sum = NoiseSum::new(law(1.0), 8);
+        let far = sum.halves.len() as u64;
+        for m in [far, far + 1, u64::MAX] {
+            assert!(sum.tail(m) >= 4.0 * NEGLIGIBLE && sum.tail(m) < 5.0 * NEGLIGIBLE);
+        }
+        let rest: f64 = sum.halves[sum.halves.len() - 1] * 10.0;
+        assert!(rest < NEGLIGIBLE && sum.halves[sum.halves.len() - 20] > NEGLIGIBLE / 1e12);
+        let total: f64 = sum.halves.iter().sum();
+        assert!((total - 1.0).abs() < 1e-12 && (sum.beyond[0] - 1.0).abs() < 1e-12);
+        let steps = sum.halves.len() as f64;
+        assert_eq!(sum.rounding, 1.0 + 1e-9 + 4e-15 * steps);
     }
 
     /// 400,000 sums of 32 values; tails of about 1 in 100 and 1 in 1,000, each within five standard deviations.

@@ -188,15 +188,48 @@ mod tests {
             let least = trees.filter(fits).map(|tree| tree.noise(panes)).min();
             assert_eq!(Some(Tree::for_window(panes).noise(panes)), least, "{panes}");
         }
+        // The table in tree.md.
         let noise = |panes| {
             let tree = Tree::for_window(panes);
             (tree.levels(), tree.noise(panes))
         };
-        println!(
-            "{:?}",
-            [32, 50, 64, 128, 365, 1_000, 1_440, 4_380, 100_000].map(noise)
+        assert_eq!(
+            [32, 64, 128, 365, 1_000, 4_380, 100_000].map(noise),
+            [
+                (1, 32),
+                (2, 60),
+                (2, 92),
+                (2, 160),
+                (3, 252),
+                (3, 486),
+                (5, 1_150)
+            ]
         );
-        let levels = [32, 50, 128, 365, 1_000, 4_380].map(|panes| Tree::for_window(panes).levels());
-        assert_eq!(levels, [1, 1, 2, 2, 3, 3]);
+        assert_eq!(Tree::for_window(50).levels(), 1);
+    }
+
+    /// Over all windows of a while, first ones and full ones.
+    #[test]
+    fn no_window_has_more_nodes_than_stated_and_one_has_as_many() {
+        for (branching, levels) in [(2, 1), (2, 3), (3, 3), (5, 2)] {
+            let tree = Tree { branching, levels };
+            for panes in [1_i64, 2, 9, 10, 26] {
+                let nodes = (1..200).map(|end| tree.cover((end - panes).max(0), end).len() as u64);
+                assert_eq!(tree.most_nodes(panes as u64), nodes.max().unwrap());
+            }
+        }
+    }
+
+    /// What is said to be no more than the noise never is, so that no better tree is passed over.
+    #[test]
+    fn a_quick_look_never_says_more_than_there_is() {
+        for panes in 2..300_u64 {
+            for levels in 2..=panes.ilog2() + 1 {
+                for branching in (2..20_i64).filter(|b| b.pow(levels - 1) <= panes as i64) {
+                    let tree = Tree { branching, levels };
+                    assert!(tree.least_noise(panes) <= tree.noise(panes), "{tree:?} {panes}");
+                }
+            }
+        }
     }
 }

@@ -54,6 +54,26 @@ impl WindowNoise {
 mod tests {
     use super::*;
 
+    /// A pane is in as many nodes as there are levels, and moves two counts by 1 in each.
+    #[test]
+    fn every_level_takes_its_share_of_epsilon() {
+        for (panes, levels, nodes) in [(1, 1, 1), (32, 1, 32), (64, 2, 15), (365, 2, 40), (1_000, 3, 28)] {
+            let noise = WindowNoise::new(panes, Epsilon::new(0.5).unwrap(), u64::MAX).unwrap();
+            assert_eq!(
+                (noise.tree.levels(), noise.sum.terms()),
+                (levels, nodes),
+                "{panes}"
+            );
+            let scale = 4.0 * f64::from(levels);
+            assert_eq!(noise.sum.law().scale(), scale);
+            let q = (-1.0 / scale).exp();
+            let variance = 2.0 * q / (1.0 - q).powi(2);
+            let deviation = (nodes as f64 * variance).sqrt();
+            assert!((noise.deviation() / deviation - 1.0).abs() < 1e-12);
+            assert_eq!(noise.bytes(), noise.sampler.bytes() + noise.sum.bytes());
+        }
+    }
+
     #[test]
     fn tables_are_as_large_as_reckoned() {
         for (panes, epsilon) in [(1, 1.0), (32, 0.01), (32, 4.0), (1_000, 0.1), (20_000, 1.0)] {
@@ -66,6 +86,10 @@ mod tests {
                 "{panes}: {bytes} of {reckoned}"
             );
         }
+        // (32 + 320) * 2/0.01 * 16 bytes.
+        let epsilon = Epsilon::new(0.01).unwrap();
+        assert!(WindowNoise::new(32, epsilon, 352 * 200 * 16).is_ok());
+        assert!(WindowNoise::new(32, epsilon, 352 * 200 * 16 - 1).is_err());
         let refused = WindowNoise::new(32, Epsilon::new(1e-6).unwrap(), 64 << 20);
         assert!(
             refused
