@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use common::frostpane;
 
 /// So many pairs are tried in any case, and then as many as there is time for.
-const LEAST_PAIRS: u64 = 400;
+const LEAST_PAIRS: u64 = 1_000;
 const START: u64 = 1_700_000_040;
 
 /// How files begin, of which one of these would be the first key.
@@ -92,9 +92,11 @@ impl Format {
 /// What tells the program how to read the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
-    ByName,
-    ByOptions,
-    ByOptionsOnAPipe,
+    /// How its name ends.
+    Name,
+    Options,
+    /// Options, and it is no file but a pipe.
+    Pipe,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,7 +159,7 @@ impl Setting {
         Self {
             format,
             packing: dice.of(&["none", "none", "gzip", "zstd"]),
-            told: dice.of(&[Told::ByName, Told::ByOptions, Told::ByOptionsOnAPipe]),
+            told: dice.of(&[Told::Name, Told::Options, Told::Pipe]),
             clock,
             careful: dice.one_in(2) || clock == Clock::AfterKey || format == Format::Records,
             header: dice.one_in(2),
@@ -398,7 +400,7 @@ impl Setting {
         let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         // Text is what nothing tells.
         let untold = self.format == Format::Text && self.packing == "none" && self.wide;
-        if self.told != Told::ByName && !untold {
+        if self.told != Told::Name && !untold {
             options.extend(["--format", self.format.option(), "--packing", self.packing].map(str::to_owned));
         }
         if self.declared {
@@ -418,7 +420,7 @@ impl Setting {
             _ => "",
         };
         match self.told {
-            Told::ByName => format!("events.{}{packed}", self.format.ending()),
+            Told::Name => format!("events.{}{packed}", self.format.ending()),
             _ => "events".to_owned(),
         }
     }
@@ -426,7 +428,7 @@ impl Setting {
     fn run(&self, folder: &Path, keys: &[Key]) -> Outcome {
         let bytes = self.file(keys);
         let mut options = self.options(folder);
-        let piped = self.told == Told::ByOptionsOnAPipe;
+        let piped = self.told == Told::Pipe;
         if !piped {
             let file = folder.join(self.name());
             fs::write(&file, &bytes).unwrap();
