@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -38,8 +37,8 @@ struct Known {
     trials: HashMap<String, Trial>,
 }
 
-/// Runs all tests that have not been run as they are. One that takes longer than the limit is stopped.
-pub fn baseline(place: &Place, binaries: &[Binary], limit: Duration, jobs: usize) -> Fallible<Vec<Test>> {
+/// Runs all tests that have not been run as they are. One that takes more seconds than the limit is stopped.
+pub fn baseline(place: &Place, binaries: &[Binary], limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
     let directory = place.directory().join("baseline");
     fs::create_dir_all(&directory)?;
     let mut tests = Vec::new();
@@ -49,7 +48,7 @@ pub fn baseline(place: &Place, binaries: &[Binary], limit: Duration, jobs: usize
     Ok(tests)
 }
 
-fn baseline_of(directory: &Path, binary: &Binary, limit: Duration, jobs: usize) -> Fallible<Vec<Test>> {
+fn baseline_of(directory: &Path, binary: &Binary, limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
     let cache = directory.join(format!("{}.json", binary.name.replace(' ', "-")));
     let program = xxh3_64(&fs::read(&binary.path)?);
     let known = fs::read(&cache)
@@ -60,7 +59,7 @@ fn baseline_of(directory: &Path, binary: &Binary, limit: Duration, jobs: usize) 
     let names = tests_of(binary)?;
     let is_known = |name: &String| {
         let trial = known.trials.get(name);
-        trial.is_some_and(|trial| trial.passed || trial.seconds >= limit.as_secs_f64())
+        trial.is_some_and(|trial| trial.passed || trial.seconds >= limit as f64)
     };
     let new: Vec<&String> = names.iter().filter(|name| !is_known(name)).collect();
     if !new.is_empty() {
@@ -94,7 +93,7 @@ fn tests_of(binary: &Binary) -> Fallible<Vec<String>> {
         .collect())
 }
 
-fn trial(directory: &Path, binary: &Binary, test: &str, limit: Duration) -> Fallible<Trial> {
+fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<Trial> {
     let record: PathBuf = directory.join(format!(
         "{:016x}",
         xxh3_64(format!("{} {test}", binary.name).as_bytes())

@@ -1,5 +1,6 @@
 //! Builds a copy of the workspace.
 
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +15,8 @@ use crate::tree::Place;
 pub struct Copy {
     pub directory: PathBuf,
     build: PathBuf,
+    /// Where programs of tests are kept, safe from later builds.
+    programs: PathBuf,
 }
 
 /// A place that the compiler complains about.
@@ -47,6 +50,7 @@ impl Copy {
         Self {
             directory: place.directory().join(name),
             build: place.build.clone(),
+            programs: place.directory().join("programs"),
         }
     }
 
@@ -56,14 +60,7 @@ impl Copy {
             .current_dir(&self.directory)
             .env("CARGO_TARGET_DIR", &self.build)
             .env("RUSTFLAGS", "--cap-lints=allow")
-            .args([
-                command,
-                "--locked",
-                "--profile",
-                "mutants",
-                "--features",
-                "frostpane/audit",
-            ]);
+            .args([command, "--profile", "mutants", "--features", "frostpane/audit"]);
         cargo
     }
 
@@ -145,7 +142,19 @@ impl Copy {
             let errors: String = messages.iter().map(rendered).collect();
             return Err(format!("the tests do not build\n{errors}").into());
         }
-        Ok(messages.iter().filter_map(binary).collect())
+        messages
+            .iter()
+            .filter_map(binary)
+            .map(|binary| self.kept(binary))
+            .collect()
+    }
+
+    fn kept(&self, binary: Binary) -> Fallible<Binary> {
+        fs::create_dir_all(&self.programs)?;
+        let path = self.programs.join(binary.name.replace(' ', "-"));
+        let _ = fs::remove_file(&path);
+        fs::copy(&binary.path, &path)?;
+        Ok(Binary { path, ..binary })
     }
 }
 

@@ -21,8 +21,8 @@ pub struct Config {
     skip: Vec<String>,
     /// Whose tests are asked.
     pub packages: Vec<String>,
-    /// A test that takes longer is not asked.
-    pub slowest_test: f64,
+    /// A test that takes more seconds is not asked.
+    pub slowest_test: u64,
 }
 
 impl Config {

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -57,8 +56,8 @@ impl Laboratory {
         !self.unviable.contains(&mutant.id)
     }
 
-    /// The tests of these packages, each tried alone for at most so long.
-    pub fn tests(&self, packages: &[String], limit: Duration, jobs: usize) -> Fallible<Vec<Test>> {
+    /// The tests of these packages, each tried alone for at most so many seconds.
+    pub fn tests(&self, packages: &[String], limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
         eprintln!("building the tests");
         let binaries = self.copy.test_binaries(packages)?;
         baseline(&self.place, &binaries, limit, jobs)

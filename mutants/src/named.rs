@@ -115,7 +115,7 @@ impl Claimed {
 
 /// Those of the mutants that their tests notice; says of each how it went.
 pub fn killed(place: &Place, mutants: &[Claimed]) -> Fallible<Vec<String>> {
-    let (copy, tree) = (Copy::new(place, "named"), Tree::of(&place.root)?);
+    let (copy, tree) = (Copy::new(place, "named"), place.tree("named")?);
     let broken = mutants
         .iter()
         .map(|mutant| mutant.broken(&tree))

@@ -1,8 +1,6 @@
 //! Lets mutants live, one at a time, until a test notices.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use crate::Fallible;
 use crate::baseline::Test;
@@ -36,25 +34,12 @@ impl<'a> Reach<'a> {
 
 /// The fates of these mutants.
 pub fn fates(mutants: &[Mutant], reach: &Reach, jobs: usize) -> Fallible<Vec<Fate>> {
-    let done = AtomicUsize::new(0);
     let fates = share(jobs, mutants, |mutant| {
-        let fate = fate(mutant, reach);
-        let number = 1 + done.fetch_add(1, Ordering::Relaxed);
-        if let Ok(fate) = &fate
-            && fate.outcome.is_survival()
-        {
-            eprintln!(
-                "{number} of {}: {:?} {}:{} {}",
-                mutants.len(),
-                fate.outcome,
-                fate.file,
-                fate.line,
-                fate.name
-            );
-        } else if number.is_multiple_of(100) {
-            eprintln!("{number} of {}", mutants.len());
+        let fate = fate(mutant, reach)?;
+        if fate.outcome.is_survival() {
+            eprintln!("{:?} line {} of {}", fate.outcome, fate.line, fate.name);
         }
-        fate
+        Ok(fate)
     });
     fates.into_iter().collect()
 }
@@ -82,7 +67,7 @@ fn fate(mutant: &Mutant, reach: &Reach) -> Fallible<Fate> {
     Ok(Fate::new(mutant, outcome, String::new()))
 }
 
-/// How long to wait for a test: much longer than it takes.
-fn patience(test: &Test) -> Duration {
-    Duration::from_secs_f64(5.0 * test.trial.seconds + 4.0)
+/// How long a test may take: much longer than it does.
+fn patience(test: &Test) -> u64 {
+    5 + (5.0 * test.trial.seconds) as u64
 }

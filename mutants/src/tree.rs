@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::Fallible;
 use crate::find::Source;
 
@@ -50,6 +52,21 @@ impl Tree {
         let manifest = files.get_mut(Path::new("Cargo.toml")).ok_or("no Cargo.toml")?;
         manifest.extend(PROFILE.as_bytes());
         Ok(Self { files })
+    }
+
+    /// With a version of its own, so that copies which share a build do not take each other's for theirs.
+    fn marked(mut self, copy: &Path) -> Self {
+        let mark = xxh3_64(copy.as_os_str().as_encoded_bytes());
+        if let Some(manifest) = self.files.get_mut(Path::new("Cargo.toml")) {
+            let text = String::from_utf8_lossy(manifest);
+            let line = text
+                .lines()
+                .find(|line| line.starts_with("version = "))
+                .unwrap_or_default();
+            let marked = format!("{}+{mark:x}\"", line.trim_end_matches('"'));
+            *manifest = text.replacen(line, &marked, 1).into_bytes();
+        }
+        self
     }
 
     /// The sources of the library.
@@ -125,6 +142,11 @@ impl Place {
             std::os::unix::fs::symlink(data, link)?;
         }
         Ok(place)
+    }
+
+    /// The workspace as it stands, for a copy.
+    pub fn tree(&self, copy: &str) -> Fallible<Tree> {
+        Ok(Tree::of(&self.root)?.marked(&self.directory().join(copy)))
     }
 
     pub fn directory(&self) -> PathBuf {
