@@ -392,6 +392,10 @@ fn what_a_file_seems_to_be_is_said_to_the_operator_and_changes_nothing() {
         "frostpane: warning: standard input is read as text, but begins as gzip does: if it is packed, use --packing gzip\n"
     );
     assert_eq!(said(&["--packing", "none"], b"\x1f\x8b\x08\x01\n"), "");
+    let plain = temporary("plain.txt.gz", b"elm\nelm\nelm\n");
+    let plain = plain.to_str().unwrap();
+    assert_eq!(said(&["--packing", "none", plain], b""), "");
+    assert!(said(&[plain], b"").ends_with("plain.txt.gz: invalid gzip header\n"));
     assert_eq!(
         said(&[], b" {\"a\": 1}\n"),
         "frostpane: warning: standard input is read as text, but begins as JSON does: if its lines are objects, use --format jsonl and --key\n"

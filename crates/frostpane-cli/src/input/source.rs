@@ -43,6 +43,7 @@ impl Layout {
         Ok(Self {
             format: format.map_err(|wrong| format!("{}: {wrong}", name(&file)))?,
             packings: match selection.packing {
+                Some(Packing::None) => Vec::new(),
                 Some(packing) => vec![packing],
                 None => Packing::of_name(&file),
             },
