@@ -33,6 +33,15 @@ impl Instrumented {
             .min_by_key(|(place, _)| place.len())
             .map_or(&[], |(_, mutants)| mutants)
     }
+
+    /// Those that this place has within.
+    pub fn within(&self, error: &Range<usize>) -> Vec<u32> {
+        self.places
+            .iter()
+            .filter(|(place, _)| error.start <= place.start && place.end <= error.end)
+            .flat_map(|(_, mutants)| mutants.iter().copied())
+            .collect()
+    }
 }
 
 /// Writes the mutants of these sites into the text, but for those left out.
@@ -192,5 +201,7 @@ mod tests {
         assert_eq!(at("a * b }"), [4, 5]);
         assert_eq!(at("+ c"), [2, 3]);
         assert!(at("fn f").is_empty());
+        assert!(done.within(&(0..4)).is_empty());
+        assert!(done.within(&(0..done.text.len())).contains(&5));
     }
 }

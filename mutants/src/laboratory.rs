@@ -107,18 +107,26 @@ impl Laboratory {
         Ok(written)
     }
 
-    /// Mutants at the first place of an error that has any.
+    /// Mutants around the places of an error, or else within the first of them.
     fn guilty(&self, written: &HashMap<String, Instrumented>, places: &[Complaint]) -> Vec<u32> {
         let library = self.copy.directory.join(LIBRARY);
-        let blamed = places.iter().filter_map(|place| {
+        let places = places.iter().filter_map(|place| {
             let file = place.file.strip_prefix(&library).ok()?.to_str()?;
-            Some(written.get(file)?.to_blame(&place.bytes))
+            Some((written.get(file)?, &place.bytes))
         });
-        let blamed: Vec<&[u32]> = blamed.filter(|mutants| !mutants.is_empty()).collect();
-        blamed
-            .iter()
-            .min_by_key(|mutants| mutants.len())
-            .map_or(Vec::new(), |mutants| mutants.to_vec())
+        let blamed = places.clone().map(|(written, bytes)| written.to_blame(bytes));
+        let fewest = blamed
+            .filter(|mutants| !mutants.is_empty())
+            .min_by_key(|mutants| mutants.len());
+        fewest.map_or_else(
+            || {
+                places
+                    .map(|(written, bytes)| written.within(bytes))
+                    .find(|mutants| !mutants.is_empty())
+                    .unwrap_or_default()
+            },
+            <[u32]>::to_vec,
+        )
     }
 
     fn memory(&self) -> std::path::PathBuf {
