@@ -27,7 +27,7 @@ pub struct Work {
     accepted: Accepted,
     results: Results,
     jobs: usize,
-    budget: u64,
+    budget: f64,
 }
 
 impl Work {
@@ -143,7 +143,7 @@ impl Work {
     }
 
     fn tests(&self, laboratory: &Laboratory) -> Fallible<Vec<Test>> {
-        let tests = laboratory.tests(&self.config.packages, self.budget, self.jobs)?;
+        let tests = laboratory.tests(&self.config.packages, self.budget.ceil() as u64, self.jobs)?;
         for test in tests.iter().filter(|test| !test.trial.passed) {
             let why = if self.is_quick(test) {
                 "fails without a mutant"
@@ -175,7 +175,7 @@ impl Work {
     }
 
     fn is_quick(&self, test: &Test) -> bool {
-        test.trial.seconds < self.budget as f64
+        test.trial.seconds < self.budget
     }
 
     /// Says which survive; whether each of them is accepted.
