@@ -93,6 +93,7 @@ impl Work {
         let mut results = Results::read(&self.place.file("results.json"))?;
         results.day = today();
         results.tests = tests.len();
+        results.slowest = self.budget;
         results.slow_tests = tests.iter().filter(|test| !self.is_quick(test)).count();
         let mut all = Vec::new();
         for some in chosen.chunks(AT_A_TIME) {
