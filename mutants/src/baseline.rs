@@ -102,6 +102,11 @@ fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<
     let (end, seconds) = run(binary, test, limit, Told::Record(&record))?;
     let reached = fs::read_to_string(&record).unwrap_or_default();
     let _ = fs::remove_file(&record);
+    let seconds = if end == End::OutOfTime {
+        seconds.max(limit as f64)
+    } else {
+        seconds
+    };
     let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
     Ok(Trial {
         seconds,

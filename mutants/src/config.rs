@@ -22,7 +22,7 @@ pub struct Config {
     /// Whose tests are asked.
     pub packages: Vec<String>,
     /// A test that takes more seconds is not asked.
-    pub slowest_test: u64,
+    pub slowest_test: f64,
 }
 
 impl Config {

@@ -48,7 +48,7 @@ struct Arguments {
     jobs: Option<usize>,
     /// Tests that take so many seconds of the processor, or more, are not asked
     #[arg(long, global = true, value_name = "SECONDS")]
-    budget: Option<u64>,
+    budget: Option<f64>,
     #[command(subcommand)]
     command: Task,
 }

@@ -109,11 +109,12 @@ impl Report<'_> {
 A test that cannot fail defends nothing. So the library is broken on purpose, in every small way that a
 program can think of: a `+` becomes a `-`, a `<` a `<=`, a condition always true, a statement or an arm goes
 missing, a number is one less, a function returns at once. Each of these mutants must make a test fail, or
-stand below with the reason why it cannot matter.
+stand below with the reason why it cannot matter. Each is named by file, function and change: `a + b: -` has a
+`-` where the `+` was, `1 in f(1): 0` a 0 where the 1 was.
 
 This page is made by `cargo run --release -p frostpane-mutants -- report` from the last run, on {day}:
 **{viable} mutants, {dead} killed, {equivalent} that cannot matter, {unexplained} unexplained.** {tests} tests were asked, each
-alone; {slow} others take longer than {slowest} seconds and were not. Another {unviable} mutants do not compile.
+alone; {slow} others take {slowest} seconds or longer and were not. Another {unviable} mutants do not compile.
 `mutants/mutants.toml` says which files are looked at, `mutants/results.json` what became of each mutant and
 which test killed it. All mutants are compiled into one copy of the library, each behind a switch, and only
 those tests are run that reach it: `cargo run --release -p frostpane-mutants -- run`.
@@ -125,7 +126,7 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
             unexplained = sum.unexplained,
             tests = self.results.tests - self.results.slow_tests,
             slow = self.results.slow_tests,
-            slowest = self.config.slowest_test,
+            slowest = self.results.slowest,
             unviable = sum.unviable,
         )
     }
@@ -171,6 +172,9 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
                 by_reason.entry(reason).or_default().push(&fate.name);
             }
         }
+        if by_reason.is_empty() {
+            return String::new();
+        }
         let mut section = "\n## Mutants that cannot matter\n".to_owned();
         for (reason, names) in by_reason {
             let _ = write!(section, "\n{}\n\n", reason.trim());
@@ -210,5 +214,63 @@ fn code(text: &str) -> String {
         format!("`` {text} ``")
     } else {
         format!("`{text}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutant::Genre;
+
+    fn fate(file: &str, change: &str, outcome: Outcome) -> Fate {
+        let name = format!("{file} f: {change}");
+        Fate {
+            name,
+            file: file.into(),
+            line: 1,
+            genre: Genre::Literal,
+            outcome,
+            killer: String::new(),
+        }
+    }
+
+    #[test]
+    fn every_mutant_is_counted_once_and_a_survivor_is_explained_or_named() {
+        let config: Config =
+            toml::from_str("privacy = ['a.rs']\none_in = 1\nskip = []\npackages = []\nslowest_test = 1.0")
+                .unwrap();
+        let accepted: Accepted =
+            toml::from_str("[[equivalent]]\nfile = 'a.rs'\ntext = 'x < 0'\nreason = 'x has no sign'")
+                .unwrap();
+        let fates = [
+            fate("a.rs", "x < 0: <=", Outcome::Survived),
+            fate("a.rs", "x + 1: -", Outcome::Unreached),
+            fate("a.rs", "x * 2: /", Outcome::Killed),
+            fate("a.rs", "returns ()", Outcome::Unviable),
+            fate("b.rs", "x * 2: /", Outcome::Timeout),
+        ];
+        let results = Results {
+            mutants: fates.to_vec(),
+            ..Results::default()
+        };
+        let report = Report {
+            config: &config,
+            results: &results,
+            accepted: &accepted,
+            named: &Named::default(),
+            deaths: &Deaths::default(),
+        };
+        let page = report.page();
+        assert!(page.contains("| `a.rs` | 3 | 1 | 0 | 1 | 1 | 1 |"), "{page}");
+        assert!(page.contains("| `b.rs` | 1 | 0 | 1 | 0 | 0 | 0 |"), "{page}");
+        assert!(
+            page.contains("## Unexplained\n\n- `a.rs f: x + 1: -`\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("x has no sign\n\n- `a.rs f: x < 0: <=`\n"),
+            "{page}"
+        );
+        assert_eq!(accepted.stale(&results).count(), 0);
     }
 }

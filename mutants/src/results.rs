@@ -69,6 +69,8 @@ pub struct Results {
     /// How many tests there were, and how many of them took too long to be asked.
     pub tests: usize,
     pub slow_tests: usize,
+    /// Seconds from which on that is too long.
+    pub slowest: f64,
     pub mutants: Vec<Fate>,
 }
 
@@ -103,8 +105,8 @@ impl Results {
             .map(serde_json::to_string)
             .collect::<Result<Vec<_>, _>>()?;
         let head = format!(
-            "{{\"day\": {:?}, \"tests\": {}, \"slow_tests\": {}, \"mutants\": [\n",
-            self.day, self.tests, self.slow_tests
+            "{{\"day\": {:?}, \"tests\": {}, \"slow_tests\": {}, \"slowest\": {}, \"mutants\": [\n",
+            self.day, self.tests, self.slow_tests, self.slowest
         );
         Ok(fs::write(path, head + &lines.join(",\n") + "\n]}\n")?)
     }

@@ -67,7 +67,7 @@ fn fate(mutant: &Mutant, reach: &Reach) -> Fallible<Fate> {
     Ok(Fate::new(mutant, outcome, String::new()))
 }
 
-/// How long a test may take: much longer than it does.
+/// How many seconds of the processor a test may take: many times what it does.
 fn patience(test: &Test) -> u64 {
-    5 + (5.0 * test.trial.seconds) as u64
+    2 + (5.0 * test.trial.seconds).ceil() as u64
 }

@@ -27,7 +27,7 @@ pub struct Work {
     accepted: Accepted,
     results: Results,
     jobs: usize,
-    budget: u64,
+    budget: f64,
 }
 
 impl Work {
@@ -93,6 +93,7 @@ impl Work {
         let mut results = Results::read(&self.place.file("results.json"))?;
         results.day = today();
         results.tests = tests.len();
+        results.slowest = self.budget;
         results.slow_tests = tests.iter().filter(|test| !self.is_quick(test)).count();
         let mut all = Vec::new();
         for some in chosen.chunks(AT_A_TIME) {
@@ -143,7 +144,7 @@ impl Work {
     }
 
     fn tests(&self, laboratory: &Laboratory) -> Fallible<Vec<Test>> {
-        let tests = laboratory.tests(&self.config.packages, self.budget, self.jobs)?;
+        let tests = laboratory.tests(&self.config.packages, self.budget.ceil() as u64, self.jobs)?;
         for test in tests.iter().filter(|test| !test.trial.passed) {
             let why = if self.is_quick(test) {
                 "fails without a mutant"
@@ -175,7 +176,7 @@ impl Work {
     }
 
     fn is_quick(&self, test: &Test) -> bool {
-        test.trial.seconds < self.budget as f64
+        test.trial.seconds < self.budget
     }
 
     /// Says which survive; whether each of them is accepted.
