@@ -504,6 +504,42 @@ mod tests {
         }
     }
 
+    /// Panes that others are closing are merged as they age like any others.
+    #[test]
+    fn panes_lie_the_same_whoever_closes_them() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 5_000,
+            slide: 10,
+            lateness: 0,
+        };
+        let lie = |threads| {
+            let schedule = Box::new(exponential::Exponential::new(10, 2));
+            let mut timeline = Timeline::<u64>::new(grid, shape, schedule, None).with_threads(threads);
+            let mut counts = Vec::new();
+            for position in 0..5_000 {
+                timeline.update(position, Some(position as u64)).unwrap();
+                counts.push(timeline.panes());
+            }
+            timeline.finish();
+            let closed = timeline.closed.iter();
+            let lies: Vec<_> = closed
+                .map(|block| (block.start, block.end, block.pane.events()))
+                .collect();
+            (lies, counts)
+        };
+        let alone = lie(1);
+        assert!(
+            alone.0.len() < 60
+                && alone
+                    .0
+                    .iter()
+                    .all(|(start, end, events)| end - start == *events as i64)
+        );
+        assert_eq!(lie(2), alone);
+        assert_eq!(lie(3), alone);
+    }
+
     /// A refusal charges nothing; a release charges what it covers once, and the pane that its window begins within
     /// once if that can pay, and says so.
     #[test]
