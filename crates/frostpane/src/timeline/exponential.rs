@@ -106,8 +106,8 @@ mod tests {
             (start, start + length)
         });
         cells
-            .filter(|(start, end)| end - start == slide || now - end >= fineness * (end - start))
-            .last()
+            .rev()
+            .find(|(start, end)| end - start == slide || now - end >= fineness * (end - start))
             .unwrap()
     }
 
