@@ -155,6 +155,7 @@ pub struct Inside<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::Epsilon;
     use crate::release::Norm;
     use crate::timeline::{Policy, Window};
     use crate::universe::Keys;
@@ -202,6 +203,62 @@ mod tests {
             ordinary.update(event % 7).unwrap();
         }
         assert_eq!(audited.release().unwrap(), ordinary.release().unwrap());
+    }
+
+    /// What is looked into is what noise is added to, and which noise.
+    #[test]
+    fn inside_are_the_counts_the_norm_and_their_noise() {
+        for norm in [Norm::L1, Norm::L2] {
+            let builder = HeavyHitters::<u64>::builder(Keys::open()).norm(norm).epsilon(1.0);
+            let mut audited = Audit::of(builder, None).build().unwrap();
+            audited
+                .update_all((0..700).map(|event| Some(u64::from(event < 400))))
+                .unwrap();
+            let mut inside = audited.inside().unwrap();
+            inside.counts.sort_unstable();
+            assert_eq!(inside.counts, [(0, 300), (1, 400)]);
+            let law =
+                |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
+            let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
+            assert_eq!(*inside.threshold.noise(), law(2, share));
+            assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, law(1, 0.1))));
+        }
+    }
+
+    /// What is broken is broken in the way that is said.
+    #[test]
+    fn a_mutant_of_a_release_shows() {
+        let release = |keys: Keys<u64>, mutant| {
+            let builder = HeavyHitters::builder(keys)
+                .norm(Norm::L1)
+                .alpha(1e-9)
+                .epsilon(0.5)
+                .delta(0.01);
+            let mut audited = Audit::of(builder, mutant).build().unwrap();
+            audited
+                .update_all((0..5_000).map(|event| Some(event % 100)))
+                .unwrap();
+            audited.release().unwrap()
+        };
+        let threshold = |mutant| release(Keys::open(), mutant).threshold;
+        let sound = threshold(None);
+        assert_eq!(threshold(Some(Mutant::ThresholdLessOne)), sound - 1);
+        // The continuous tail is exp(-m/scale)/2, of scale 4.
+        let continuous = 1 + (4.0 * 50_f64.ln()).ceil() as u64;
+        assert_eq!(threshold(Some(Mutant::OtherThreshold)), continuous);
+        assert_ne!(continuous, sound);
+        assert!(threshold(Some(Mutant::HalfNoise)) < sound - 3);
+        let in_order = |mutant| {
+            let listed = release(Keys::open(), mutant).heavy;
+            listed.is_sorted_by_key(|heavy| std::cmp::Reverse(heavy.count))
+        };
+        assert!(in_order(None) && !in_order(Some(Mutant::TableOrder)));
+        let absent = |mutant| {
+            let listed = release(Keys::range(0..1_000).unwrap(), mutant).heavy;
+            listed.iter().filter(|heavy| heavy.key >= 100).count()
+        };
+        assert!(absent(None) > 100);
+        assert_eq!(absent(Some(Mutant::SilentAbsentKeys)), 0);
     }
 
     #[test]

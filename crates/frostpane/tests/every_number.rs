@@ -276,6 +276,33 @@ fn by_the_clock_the_window_asked_for_has_no_more_events_than_the_pane_before_cou
     }
 }
 
+/// And no fewer than what is covered: 300 events, an eighth of which is less than the 40 of a key that were left out.
+#[test]
+fn by_the_clock_the_window_asked_for_may_have_no_more_events_than_are_covered() {
+    let seconds = Duration::from_secs;
+    for (left_out, expected) in [(37, true), (38, false), (40, false)] {
+        let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
+            .epsilon(NO_NOISE)
+            .alpha(0.5)
+            .window(Window::clock(seconds(60)).slide(seconds(10)))
+            .build()
+            .unwrap();
+        (0..left_out).for_each(|_| hitters.update_at(0, 1).unwrap());
+        (0..60).for_each(|_| hitters.update_without_key_at(0).unwrap());
+        (0..300).for_each(|_| hitters.update_at(15 * SECOND, 1).unwrap());
+        let release = hitters.release_over(seconds(10)).unwrap();
+        assert_eq!(
+            (release.window.events, release.asked.slack),
+            (300, Some(left_out))
+        );
+        assert_eq!(
+            release.asked.promises.unwrap().held,
+            expected,
+            "{left_out} were left out"
+        );
+    }
+}
+
 /// Of nothing, everything is known.
 #[test]
 fn a_window_without_events_is_the_one_that_was_asked_for() {

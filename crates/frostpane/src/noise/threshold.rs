@@ -156,6 +156,86 @@ mod tests {
         DiscreteLaplace::new(2, Epsilon::new(epsilon).unwrap())
     }
 
+    /// One key a distance, so that each is drawn alone: whether a coin of the tail at the power of two below its distance
+    /// shows, then the rest of the way, then how far above.
+    #[test]
+    fn a_key_below_the_threshold_passes_by_the_tail_of_its_distance() {
+        let threshold = Threshold {
+            noise: noise(0.7),
+            value: 9,
+        };
+        let mut passed = 0;
+        for (count, nearest, rest) in [
+            (8, 1, 0),
+            (7, 2, 0),
+            (6, 2, 1),
+            (5, 4, 0),
+            (2, 4, 3),
+            (1, 8, 0),
+            (0, 8, 1),
+        ] {
+            for seed in 0..60 {
+                let (mut entropy, mut again) =
+                    (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
+                let found = threshold.select([('k', count)], &mut entropy).unwrap();
+                let law = threshold.noise;
+                let coin = binomial(1, |bits| law.tail(nearest, bits), &mut again).unwrap() == 1;
+                // Which one of one: no choice, but a word is read for it.
+                let passes = coin && again.below(1).unwrap() == 0 && law.survives(rest, &mut again).unwrap();
+                let expected = passes.then(|| ('k', 9 + law.magnitude(&mut again).unwrap()));
+                assert_eq!(found, Vec::from_iter(expected), "count {count}, seed {seed}");
+                passed += found.len();
+                assert_eq!(entropy.word().unwrap(), again.word().unwrap());
+            }
+        }
+        assert!(passed > 50, "{passed}");
+    }
+
+    /// From the threshold on a key has a value of its own.
+    #[test]
+    fn a_key_at_the_threshold_or_above_has_a_noise_of_its_own() {
+        let threshold = Threshold {
+            noise: noise(0.7),
+            value: 9,
+        };
+        for (count, seed) in (9..13).flat_map(|count| (0..60).map(move |seed| (count, seed))) {
+            let (mut entropy, mut again) =
+                (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
+            let found = threshold.select([('k', count)], &mut entropy).unwrap();
+            let noisy = count as i64 + threshold.noise.sample(&mut again).unwrap();
+            let expected = (noisy >= 9).then_some(('k', noisy as u64));
+            assert_eq!(found, Vec::from_iter(expected));
+            assert_eq!(entropy.word().unwrap(), again.word().unwrap());
+        }
+    }
+
+    /// Absent keys lie below by the whole threshold. Their numbers are all different, and their excesses drawn one by one.
+    #[test]
+    fn absent_keys_pass_by_the_tail_at_the_threshold() {
+        let threshold = Threshold {
+            noise: noise(0.7),
+            value: 5,
+        };
+        for seed in 0..20 {
+            let (mut entropy, mut again) =
+                (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
+            let mut found = threshold.select_absent(300, &mut entropy).unwrap();
+            let law = threshold.noise;
+            let count = binomial(300, |bits| law.tail(5, bits), &mut again).unwrap();
+            let numbers = subset(300, count, &mut again).unwrap();
+            let mut excesses: Vec<u64> = (0..count).map(|_| law.magnitude(&mut again).unwrap()).collect();
+            assert_eq!(entropy.word().unwrap(), again.word().unwrap());
+            let mut above: Vec<u64> = found.iter().map(|(_, noisy)| noisy - 5).collect();
+            above.sort_unstable();
+            excesses.sort_unstable();
+            assert_eq!(above, excesses);
+            found.sort_unstable();
+            let mut expected: Vec<u64> = numbers.into_iter().collect();
+            expected.sort_unstable();
+            assert!(found.iter().map(|(number, _)| *number).eq(expected));
+        }
+    }
+
     /// All 6 subsets of 2 out of 4, 60,000 draws: each 10,000 expected, 6 standard deviations allowed (false
     /// alarm below 1e-7).
     #[test]

@@ -175,12 +175,9 @@ mod tests {
             ..known
         };
         let can = |terms: Terms<u64>, norm| BySketch::new(&terms, norm).is_some();
-        assert!(can(
-            terms(Norm::L2, 1.0, universe(LARGEST_UNIVERSE), sketched),
-            known
-        ));
+        assert!(can(terms(Norm::L2, 1.0, universe(1 << 26), sketched), known));
         assert!(!can(
-            terms(Norm::L2, 1.0, universe(LARGEST_UNIVERSE + 1), sketched),
+            terms(Norm::L2, 1.0, universe((1 << 26) + 1), sketched),
             known
         ));
         assert!(!can(terms(Norm::L2, 1.0, universe(9), sketched), unknown));
@@ -231,6 +228,10 @@ mod tests {
         assert!(
             is_taken(300, with(700, 10)),
             "neither does, and the sketch is closer"
+        );
+        assert!(
+            !is_taken(260, with(20, 250)),
+            "neither does, and both are as close"
         );
         assert!(
             !is_taken(300, with(400, 10)),

@@ -438,7 +438,13 @@ mod tests {
             "{reason}"
         );
         assert_eq!(promises.alpha, Some(0.101));
-        let hopeless = Guarantee { cut: 20_000, ..sound }.state().promises;
+        // Three quarters of what must be listed leave a quarter for the cut: only just at 0.999, and not below 1.
+        let cut_by = |cut| Guarantee { cut, ..sound }.state().promises;
+        assert_eq!(
+            [1_450, 1_451].map(|cut| cut_by(cut).alpha),
+            [Some(0.998), Some(0.999)]
+        );
+        let hopeless = cut_by(2_000);
         assert_eq!((hopeless.held, hopeless.alpha), (false, None));
         assert!(
             hopeless
@@ -512,6 +518,11 @@ mod tests {
                 .why_empty(0, 9)
                 .starts_with("the window lies within one pane that began before it")
         );
+        assert!(
+            sound
+                .why_empty(0, 1)
+                .starts_with("the window lies within one pane")
+        );
         assert_eq!(sound.why_empty(0, 0), "the window has no events");
         let floor = Guarantee {
             threshold: 60,
@@ -528,6 +539,16 @@ mod tests {
     /// What is largest decides: the slack, the norm's error times alpha where a sketch is in it, the cut, or the noise.
     #[test]
     fn the_remedy_is_for_the_largest_obstacle() {
+        let position = |advice: String| {
+            [
+                "slide by less",
+                "allow more memory for a wider sketch",
+                "allow more memory or slide by more",
+                "ask for a larger epsilon",
+            ]
+            .iter()
+            .position(|start| advice.starts_with(start))
+        };
         let remedy = |slack: u64, cut: u64, norm_error: f64, by_sketch: bool| {
             let guarantee = Guarantee {
                 slack,
@@ -540,16 +561,7 @@ mod tests {
                 },
                 ..by_hand()
             };
-            let advice = guarantee.advice(None);
-            [
-                "slide by less",
-                "allow more memory for a wider sketch",
-                "allow more memory or slide by more",
-                "ask for a larger epsilon",
-            ]
-            .iter()
-            .position(|start| advice.starts_with(start))
-            .unwrap()
+            position(guarantee.advice(None)).unwrap()
         };
         assert_eq!(remedy(50, 0, 0.0, false), 0);
         assert_eq!(remedy(49, 0, 0.0, false), 3);
@@ -560,6 +572,34 @@ mod tests {
         assert_eq!(remedy(50, 51, 520.0, true), 1);
         assert_eq!(remedy(50, 51, 520.0, false), 3);
         assert_eq!(remedy(50, 51, 500.0, true), 2);
+        // Of nothing, and of a single event.
+        let alone = |slack: u64, cut: u64| {
+            let guarantee = Guarantee {
+                slack,
+                cut,
+                norm: NormEstimate::of_events(10_000),
+                reach: Reach {
+                    noise: 0,
+                    shortfall: 0,
+                },
+                ..by_hand()
+            };
+            position(guarantee.advice(None)).unwrap()
+        };
+        assert_eq!([alone(0, 0), alone(1, 0), alone(0, 1)], [3, 0, 2]);
+        let exact = Guarantee {
+            norm: NormEstimate {
+                by_sketch: true,
+                ..NormEstimate::of_events(10_000)
+            },
+            slack: 90,
+            ..by_hand()
+        };
+        assert_eq!(
+            position(exact.advice(None)),
+            Some(0),
+            "a norm without an error is in nobody's way"
+        );
         // Also an error below the norm counts.
         let low = Guarantee {
             norm: NormEstimate {

@@ -200,6 +200,8 @@ mod tests {
         let narrow = Dimensions { rows: 3, width: 2 };
         let nothing = NormEstimate::around_sketch(500, narrow, Epsilon::new(1.0).unwrap(), 0.02);
         assert_eq!(nothing.high, f64::INFINITY);
+        let below = NormEstimate::around_sketch(-5_000, dimensions, Epsilon::new(1.0).unwrap(), 0.02);
+        assert_eq!((below.low, below.high), (0.0, 0.0));
     }
 
     #[test]

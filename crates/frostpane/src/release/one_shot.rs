@@ -587,6 +587,36 @@ mod tests {
         assert!(seen.len() > 1, "promises were kept, and not: {seen:?}");
     }
 
+    /// Counts of 2, 2 and 4 are of norm 4, rounded down. Where one is cut off it is the sketch that says so.
+    #[test]
+    fn the_norm_is_that_of_all_events_with_a_cut_or_without() {
+        for (entries, cut) in [(8, 0), (7, 1), (3, 2)] {
+            let shape = shape(entries, 1 << 14);
+            let terms = terms(Norm::L2, 1_000.0, Keys::range(0..9).unwrap(), shape);
+            let events = times(1, 2).chain(times(2, 2)).chain(times(3, 4));
+            let view = view(vec![pane(events, shape)], None, true);
+            let found = release(&terms, view, &mut InsecureSeededEntropy::new(1)).unwrap();
+            assert_eq!((found.cut, found.norm_estimate), (cut, 4));
+        }
+    }
+
+    #[test]
+    fn a_window_that_covers_nothing_is_not_called_empty_if_it_left_events_out() {
+        let shape = shape(9, 64);
+        let terms = terms(Norm::L1, 1.0, Keys::Open, shape);
+        for (left_out, expected) in [
+            (5, "the window lies within one pane"),
+            (0, "the window has no events"),
+        ] {
+            let view = View {
+                asked_events: [0, left_out],
+                ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
+            };
+            let found = release(&terms, view, &mut InsecureSeededEntropy::new(1)).unwrap();
+            assert!(found.note.unwrap().starts_with(expected));
+        }
+    }
+
     /// Not measured, no word about the window that was asked for and no noise drawn for it; nor where it is the one
     /// covered, of which all is said.
     #[test]

@@ -157,6 +157,23 @@ mod tests {
         }
     }
 
+    /// One is cut off each of the counts 4, 4 and 2, which were of norm 6: without noise, what is stated is 1 more and the
+    /// sketch's error.
+    #[test]
+    fn a_cut_of_one_is_a_cut() {
+        let shape = shape(9, 1 << 14);
+        let terms = terms(Norm::L2, 1e5, Keys::Open, shape);
+        let pane = pane(times(1, 4).chain(times(2, 4)).chain(times(3, 2)), shape);
+        assert_eq!(pane.cut(), 1);
+        let error = shape.sketch().unwrap().squared_error(FAILURE * 2.0 / 3.0);
+        let measured = measure(&terms, &pane, 1);
+        assert!(
+            (measured.norm - 7.0 / (1.0 - error).sqrt()).abs() < 1e-12,
+            "{measured:?}"
+        );
+        assert_eq!(measured.count, 4);
+    }
+
     /// Neither the count nor the norm is stated above the number of events, nor the count above the norm, nor
     /// below 0.
     #[test]

@@ -80,3 +80,73 @@ impl Exponential {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Panes(Vec<Outline>);
+
+    impl Outlines for Panes {
+        fn count(&self) -> usize {
+            self.0.len()
+        }
+
+        fn outline(&self, index: usize) -> Outline {
+            self.0[index]
+        }
+    }
+
+    /// The longest cell around a position, four times as long as the next, whose end lies at least its length times the
+    /// fineness back.
+    fn cell(position: i64, slide: i64, fineness: i64, now: i64) -> (i64, i64) {
+        let lengths = (0..10).map(|power| slide * 4_i64.pow(power));
+        let cells = lengths.map(|length| {
+            let start = position.div_euclid(length) * length;
+            (start, start + length)
+        });
+        cells
+            .rev()
+            .find(|(start, end)| end - start == slide || now - end >= fineness * (end - start))
+            .unwrap()
+    }
+
+    /// At every fourth slide the panes are the cells, from before position 0 on.
+    #[test]
+    fn panes_are_the_longest_cells_that_are_old_enough() {
+        for (slide, fineness) in [(1, 1), (3, 2), (10, 4)] {
+            let mut schedule = Exponential::new(slide, fineness);
+            let mut panes = Panes(Vec::new());
+            let first = -40 * slide;
+            for number in 0..600 {
+                let start = first + number * slide;
+                panes.0.push(Outline {
+                    start,
+                    end: start + slide,
+                    events: 1,
+                    level: 0,
+                });
+                let now = start + slide;
+                for run in schedule.merges(&panes, now - 1).into_iter().rev() {
+                    let merged = Outline {
+                        end: panes.0[run.end - 1].end,
+                        ..panes.0[run.start]
+                    };
+                    assert!(run.len() > 1);
+                    panes.0.splice(run, [merged]);
+                }
+                if now % (4 * slide) == 0 {
+                    let found = panes.0.iter().map(|pane| (pane.start, pane.end));
+                    let starts = (0..=number).map(|number| first + number * slide);
+                    let mut expected: Vec<_> =
+                        starts.map(|start| cell(start, slide, fineness, now)).collect();
+                    expected.dedup();
+                    // A cell around the very first pane may begin before it.
+                    expected[0].0 = expected[0].0.max(first);
+                    assert!(found.eq(expected), "{slide} {fineness} at {now}");
+                }
+            }
+            assert!(panes.0.len() < 100, "{}", panes.0.len());
+        }
+    }
+}

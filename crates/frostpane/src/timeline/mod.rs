@@ -504,6 +504,42 @@ mod tests {
         }
     }
 
+    /// Panes that others are closing are merged as they age like any others.
+    #[test]
+    fn panes_lie_the_same_whoever_closes_them() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 5_000,
+            slide: 10,
+            lateness: 0,
+        };
+        let lie = |threads| {
+            let schedule = Box::new(exponential::Exponential::new(10, 2));
+            let mut timeline = Timeline::<u64>::new(grid, shape, schedule, None).with_threads(threads);
+            let mut counts = Vec::new();
+            for position in 0..5_000 {
+                timeline.update(position, Some(position as u64)).unwrap();
+                counts.push(timeline.panes());
+            }
+            timeline.finish();
+            let closed = timeline.closed.iter();
+            let lies: Vec<_> = closed
+                .map(|block| (block.start, block.end, block.pane.events()))
+                .collect();
+            (lies, counts)
+        };
+        let alone = lie(1);
+        assert!(
+            alone.0.len() < 60
+                && alone
+                    .0
+                    .iter()
+                    .all(|(start, end, events)| end - start == *events as i64)
+        );
+        assert_eq!(lie(2), alone);
+        assert_eq!(lie(3), alone);
+    }
+
     /// A refusal charges nothing; a release charges what it covers once, and the pane that its window begins within
     /// once if that can pay, and says so.
     #[test]
@@ -545,6 +581,58 @@ mod tests {
         });
         assert_eq!(timeline.charge(7, 4), Some(false), "the pane from 60 cannot pay");
         assert_eq!(charges(&timeline), [0, 0, 0, 1, 2, 3, 4, 1]);
+    }
+
+    /// Ten positions a pane, and 15 for late events. Panes without events are not there, and a window begins with the first
+    /// pane that lies within, but not before the first event's.
+    #[test]
+    fn a_window_covers_the_panes_within_and_leaves_out_the_one_it_begins_within() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 100,
+            slide: 10,
+            lateness: 15,
+        };
+        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(Uniform), None);
+        assert!(timeline.cover(10).is_none(), "there was no event");
+        // The pane from 20 has ended and waits, up to 45; the one from 0 waits no longer than 25.
+        for (position, taken) in [
+            (7, true),
+            (23, true),
+            (12, true),
+            (41, true),
+            (29, true),
+            (9, false),
+            (33, true),
+        ] {
+            assert_eq!(
+                timeline.update(position, Some(position as u64)).unwrap(),
+                taken,
+                "{position}"
+            );
+        }
+        let covered = |timeline: &Timeline<u64>, length| {
+            let covered = timeline.cover(length).unwrap();
+            let events = |pane: &Cow<'_, Pane<u64>>| pane.events();
+            (
+                [covered.since, covered.from, covered.latest],
+                covered.panes.iter().map(events).collect::<Vec<_>>(),
+                covered.straddling.as_ref().map(events),
+            )
+        };
+        assert_eq!((timeline.closed.len(), timeline.waiting.len()), (2, 2));
+        assert_eq!(covered(&timeline, 2), ([40, 40, 41], vec![1], None));
+        assert_eq!(covered(&timeline, 3), ([39, 40, 41], vec![1], Some(1)));
+        assert_eq!(covered(&timeline, 12), ([30, 30, 41], vec![1, 1], None));
+        assert_eq!(covered(&timeline, 15), ([27, 30, 41], vec![1, 1], Some(2)));
+        assert_eq!(covered(&timeline, 32), ([10, 10, 41], vec![1, 2, 1, 1], None));
+        assert_eq!(covered(&timeline, 33), ([9, 10, 41], vec![1, 2, 1, 1], Some(1)));
+        assert_eq!(covered(&timeline, 100), ([-58, 0, 41], vec![1, 1, 2, 1, 1], None));
+        // After a gap only the head is left, and what no window can reach is forgotten.
+        assert!(timeline.update(151, None).unwrap());
+        assert_eq!(covered(&timeline, 100), ([52, 60, 151], vec![1], None));
+        assert_eq!((timeline.closed.len(), timeline.waiting.len()), (0, 0));
+        assert_eq!(timeline.panes(), 0);
     }
 
     #[test]
