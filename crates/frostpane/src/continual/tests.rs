@@ -573,6 +573,57 @@ fn every_number_of_a_release_is_where_it_should_come_from() {
     .check(150);
 }
 
+/// By the clock, where a release lies and when it is due: to the microsecond.
+#[test]
+fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
+    let second = Duration::from_secs(1);
+    let window = Window::clock(30 * second).slide(10 * second).lateness(4 * second);
+    let builder = HeavyHitters::<u64>::builder(Keys::range(0..3).unwrap()).norm(Norm::L1);
+    let mut continual = builder.epsilon(1e5).window(window).continual().unwrap();
+    let micros = |seconds: i64| seconds * 1_000_000;
+    assert!(
+        continual.advance_to(micros(1_000)).unwrap().is_empty(),
+        "there was no event"
+    );
+    assert!(continual.release().is_err());
+    // Before 1970, in the pane from -20 to -10.
+    assert!(continual.update_at(micros(-12), 1).unwrap().is_empty());
+    assert!(continual.advance_to(micros(-6) - 1).unwrap().is_empty());
+    let edges = |release: &Release<u64>| {
+        let [from, to, asked] =
+            [release.window.from, release.window.to, release.asked.from].map(|edge| match edge {
+                Some(Edge::Instant(instant)) => instant.as_microsecond(),
+                _ => panic!("no instant"),
+            });
+        (from, to, asked)
+    };
+    let first = continual.advance_to(micros(-6)).unwrap();
+    assert_eq!(first.len(), 1);
+    assert_eq!(edges(&first[0]), (micros(-20), micros(-10), micros(-40)));
+    // In the pane that still waits, and in the one that does not.
+    assert!(continual.update_at(micros(-10), 2).unwrap().is_empty());
+    assert!(continual.update_at(micros(-10) - 1, 2).unwrap().is_empty());
+    assert_eq!(continual.dropped(), 1);
+    // The clock does not go back.
+    assert!(continual.advance_to(micros(-100)).unwrap().is_empty());
+    let later = continual.update_at(micros(34), 0).unwrap();
+    let all: Vec<_> = later.iter().map(edges).collect();
+    let expected = [(-20, 0, -30), (-20, 10, -20), (-10, 20, -10), (0, 30, 0)];
+    assert_eq!(
+        all,
+        expected.map(|(from, to, asked)| (micros(from), micros(to), micros(asked)))
+    );
+    let events: Vec<u64> = later.iter().map(|release| release.window.events).collect();
+    assert_eq!(events, [2, 2, 1, 0]);
+    assert_eq!(continual.without_key(), 0);
+    continual.update_without_key_at(micros(34)).unwrap();
+    continual.update_at(micros(34), 9).unwrap();
+    assert_eq!(continual.without_key(), 2);
+    let last = continual.advance_to(micros(44)).unwrap();
+    assert_eq!(last[0].window.events, 3);
+    assert_eq!(last[0].continual.as_ref().unwrap().number, 6);
+}
+
 /// Windows of two slides with one key a pane. A key that comes often in every other pane shows all of its noise; whoever
 /// waits until it is high in a pane without the key has a single event in the next pane. Up to the horizon delta, a
 /// twentieth, holds all the same. Past it he is named far more often, and the releases say that delta has grown.
