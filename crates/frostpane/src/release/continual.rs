@@ -363,6 +363,7 @@ mod tests {
     fn noise_alone_lists_no_more_than_a_million_declared_keys() {
         let floor = |keys| sequence(declared(keys), 1, Some(10)).unwrap().floor;
         assert_eq!((floor(3), floor(1_000_000)), (1, 1));
+        assert_eq!(LARGEST_UNIVERSE, 16_777_216);
         assert_eq!(floor(LARGEST_UNIVERSE), 5);
         assert!(sequence(declared(LARGEST_UNIVERSE + 1), 1, Some(10)).is_err());
         assert_eq!(sequence(declared(3), 1, Some(10)).unwrap().lift, None);
@@ -403,6 +404,24 @@ mod tests {
         let two = Epsilon::new(2.0).unwrap();
         let counts = [Norm::L1, Norm::L2].map(|norm| counts_epsilon(norm, two).as_f64());
         assert_eq!(counts, [2.0, 1.5]);
+    }
+
+    /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.
+    #[test]
+    fn the_lift_is_the_least_that_half_of_delta_allows() {
+        let sum = WindowNoise::new(1, Epsilon::new(1.0).unwrap(), u64::MAX)
+            .unwrap()
+            .sum;
+        let q = (-0.5_f64).exp();
+        for step in 0..100 {
+            let delta = 0.1 * 0.9_f64.powi(step);
+            for (live, windows) in [(0, 1), (1, 1), (1, 2), (2, 1), (3, 2), (7, 5)] {
+                let chance = delta / 2.0 / ((live + 1) * windows) as f64;
+                let least = (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance);
+                let lift = lift(&sum, delta, live, windows).unwrap();
+                assert_eq!(Some(lift as i32), least, "{delta} {live} {windows}");
+            }
+        }
     }
 
     #[test]
