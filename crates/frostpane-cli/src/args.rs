@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::audit::{KeysArg, mutant};
-use crate::input::Format;
+use crate::input::{Format, Packing};
 use crate::request::{NormArg, RequestArgs};
 
 pub const EXIT_CODES: &str = "\
@@ -50,8 +50,9 @@ pub enum Command {
 /// List the heavy hitters at the end of a stream.
 ///
 /// Reads text (the whole line is the key), CSV and TSV, JSON Lines and Parquet, also packed with gzip or
-/// zstd. What a file is follows from its name, or else from its first bytes, unless --format says. Without
-/// files, or for `-`, reads standard input; patterns in quotes such as 'logs/*.csv.gz' are taken too.
+/// zstd. What a file is follows from its name, unless --format and --packing say; where neither tells, it is
+/// text. Without files, or for `-`, reads standard input; patterns in quotes such as 'logs/*.csv.gz' are taken
+/// too. What is written to standard output and to files may be published; standard error is for you alone.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -65,6 +66,8 @@ Examples:
     frostpane list --key user.country --time at --window 7d 'logs/*.jsonl.gz'
   Pages that are known in advance, from a pipe, for another program:
     cut -f3 visits.tsv | frostpane list --keys pages.txt --json
+  Columns from a pipe, as rows to be published with their guarantee:
+    zcat log.gz | frostpane list --format tsv --key 2 --csv --guarantee guarantee.txt > list.csv
   A page to look at, beside the table:
     frostpane list --report searches.html searches.txt
 
@@ -72,7 +75,7 @@ Columns: a name means that the first line names the columns (CSV, TSV), a path o
 
 Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are seconds), with decimals or not; or dates as in RFC 3339, in UTC unless they say.
 
-An event whose key is missing, empty or null counts as an event without a key.
+Every line is an event, a row in Parquet. One whose key is missing, empty or null, or that cannot be read, is an event without a key.
 
 Privacy protects the key of each single event. Releasing the same events again costs epsilon again, and so does each further window.")]
 pub struct ListArgs {
@@ -86,10 +89,14 @@ pub struct ListArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Write the listed keys as comma-separated values, and the guarantee to standard error; of several
-    /// windows, each row begins with its window
+    /// Write the listed keys as comma-separated values, for which --guarantee says what they are good for; of
+    /// several windows, each row begins with its window
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+
+    /// Also write what the lists can be trusted for and what they cost, as text to be published with them
+    #[arg(long, value_name = "FILE")]
+    pub guarantee: Option<PathBuf>,
 
     /// Also write one page of HTML for a browser: the lists with charts, the guarantee and the budget
     #[arg(long, value_name = "FILE")]
@@ -116,17 +123,22 @@ pub struct InputArgs {
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
 
-    /// How events stand in the files [default: guessed]
-    #[arg(long, value_enum)]
+    /// How events stand in the files [default: as their names end: .csv, .tsv, .jsonl, .parquet; else text]
+    #[arg(long, value_enum, ignore_case = true)]
     pub format: Option<Format>,
+
+    /// How the files are packed [default: as their names end: .gz, .zst; else not at all]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub packing: Option<Packing>,
 
     /// The first line of CSV or TSV names the columns, although they are given by position
     #[arg(long)]
     pub header: bool,
 
-    /// Leave out lines that cannot be read, and say how many there were
+    /// Fields of CSV in quotes may go on over several lines; then the number of events is as private as the
+    /// quotes are right
     #[arg(long)]
-    pub skip_bad_lines: bool,
+    pub multiline: bool,
 }
 
 /// Release the heavy hitters again at every slide, all of them at one epsilon.

@@ -12,11 +12,11 @@ const EVENTS: usize = 1 << 12;
 const BYTES: usize = 1 << 16;
 const WAITING: usize = 10;
 
-/// Reads all events: `see` sees each as it is read, and what it returns is taken as a fault of the line; `count`
-/// gets them in the same order, many at a time, on another thread.
+/// Reads all events: `see` sees each as it is read; `count` gets them in the same order, many at a time, on
+/// another thread.
 pub fn feed(
     source: &mut Source,
-    mut see: impl FnMut(Event<'_>) -> Result<()>,
+    mut see: impl FnMut(Event<'_>),
     mut count: impl FnMut(&Batch) -> frostpane::Result<()> + Send,
 ) -> Result<()> {
     let (full, batches) = sync_channel::<Batch>(WAITING);
@@ -39,7 +39,7 @@ pub fn feed(
                 .map_err(|_| Failure::Entropy(String::new()))
         };
         let mut outcome = source.for_each(|event| {
-            see(event)?;
+            see(event);
             batch.push(event);
             if batch.is_full() { send(&mut batch) } else { Ok(()) }
         });

@@ -1,19 +1,24 @@
 //! What the numbers of a release mean, in words.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::Style;
 use frostpane::{Edge, Estimator, Key, Policy, Release};
 use jiff::Timestamp;
 
+use crate::draft::Draft;
+use crate::failure::Result;
 use crate::request::total_epsilon;
 use crate::screen::Screen;
-use crate::table::write_heading;
+use crate::table::{title, why_empty, write_heading};
 use crate::text::write_wrapped;
 use crate::units::{Asked, grouped, plain};
 
 /// What no release hides.
 pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
+/// What the file is called in a message.
+const WHAT: &str = "guarantee";
 const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
 
 /// What a release can be trusted for, and what it protects.
@@ -26,8 +31,19 @@ pub fn write_guarantee<K: Key>(
     write_about(out, release, &privacy(release, "", ""), screen)
 }
 
-/// The same for each of several windows, and for all of them together.
-pub fn write_guarantees<K: Key>(
+/// Whether the guarantee can be written there: asked before any budget is spent.
+pub fn check(file: &Path) -> Result<()> {
+    Draft::check(WHAT, file)
+}
+
+/// Writes what releases are, what they can be trusted for and what they cost to a file, as a whole or not at all.
+pub fn save<K: Key>(file: &Path, releases: &[(Asked, Release<K>)]) -> Result<()> {
+    let mut draft = Draft::create(WHAT, file)?;
+    let written = write_guarantees(&mut draft, releases, &Screen::of_files());
+    draft.finish(written)
+}
+
+fn write_guarantees<K: Key>(
     out: &mut impl Write,
     releases: &[(Asked, Release<K>)],
     screen: &Screen,
@@ -35,6 +51,10 @@ pub fn write_guarantees<K: Key>(
     for (asked, release) in releases {
         if releases.len() > 1 {
             write_heading(out, asked, screen)?;
+        }
+        write_wrapped(out, "", &title(release), screen.width, Style::new())?;
+        if release.heavy.is_empty() {
+            write_wrapped(out, "", &why_empty(release), screen.width, Style::new())?;
         }
         write_statements(out, release, screen)?;
     }

@@ -8,7 +8,7 @@ use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
 use crate::args::{InputArgs, ListArgs};
 use crate::failure::{Failure, Result};
 use crate::feed::{Batch, feed};
-use crate::guarantee::{together, write_guarantees};
+use crate::guarantee::{self, together};
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
 use crate::report::Total;
@@ -46,6 +46,7 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let mut source = Source::new(&args.input.files, selection(&args.input, args.request.extent())?)?;
     let (builder, _) = args.request.builder(keys)?;
     args.report.as_deref().map(report::check).transpose()?;
+    args.guarantee.as_deref().map(guarantee::check).transpose()?;
     let mut hitters = builder.build()?;
     for window in &windows {
         hitters.check_window(window.extent)?;
@@ -55,13 +56,10 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
     let see = |event: Event<'_>| {
-        match (by_clock, event.time, event.key) {
-            (true, Some(time), _) => frostpane::check_time(time)?,
-            (false, _, Some(key)) => sorted.see(key),
-            _ => {}
+        if let (false, Some(key)) = (by_clock, event.key) {
+            sorted.see(key);
         }
         progress.step(bytes_read.get());
-        Ok(())
     };
     feed(&mut source, see, |batch| count(&mut hitters, batch, by_clock))?;
     let events = progress.finish();
@@ -80,14 +78,18 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
     for warning in warnings::about(&args.request, &releases) {
         tell(format_args!("warning: {warning}"));
     }
+    // Files are written even if nobody reads the rest: the budget is spent.
     let shown = write(args, &releases);
+    if let Some(file) = &args.guarantee {
+        guarantee::save(file, &releases)?;
+        tell(format_args!("the guarantee is in {}", file.display()));
+    }
     if let Some(file) = &args.report {
         save(file, releases)?;
     }
     shown
 }
 
-/// The page is written even if nobody reads the rest: the budget is spent.
 fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>) -> Result<()> {
     let (windows, releases): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
     report::save(file, &releases, &windows, Total::of(&releases))?;
@@ -113,10 +115,8 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
         table::write_releases(&mut out, releases, &screen, rows)?;
     }
     out.flush()?;
-    if args.csv {
-        let mut errors = io::stderr().lock();
-        let screen = Screen::of(&errors);
-        write_guarantees(&mut errors, releases, &screen)?;
+    if args.csv && args.guarantee.is_none() && args.report.is_none() {
+        tell("what these counts can be trusted for was not written: --guarantee FILE does");
     } else if args.json && releases.len() > 1 {
         tell(together(releases.len(), &releases[0].1));
     }
@@ -132,12 +132,15 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
         }
         _ => {
             let column = |text: &Option<String>| text.as_deref().map(Column::new).transpose();
+            let time = column(&args.time)?;
             return Ok(Selection {
                 key: column(&args.key)?,
-                time: column(&args.time)?,
-                header: args.header,
+                header: args.header || time.as_ref().is_some_and(Column::is_named),
+                // A window by count has no use for it.
+                time: time.filter(|_| matches!(window, Extent::Clock(_))),
                 format: args.format,
-                skip_bad_lines: args.skip_bad_lines,
+                packing: args.packing,
+                multiline: args.multiline,
                 live: false,
             });
         }

@@ -5,6 +5,7 @@ mod audit;
 mod compare;
 mod csv;
 mod demo;
+mod draft;
 mod failure;
 mod feed;
 mod guarantee;

@@ -29,6 +29,15 @@ pub struct Styles {
 }
 
 impl Screen {
+    /// What every file offers, wherever the program runs.
+    pub fn of_files() -> Self {
+        Self {
+            width: USUAL_WIDTH,
+            height: USUAL_HEIGHT,
+            styles: Styles::default(),
+        }
+    }
+
     /// What `out` offers. The variables `COLUMNS`, `NO_COLOR` and `TERM` have their usual meaning.
     pub fn of(out: &impl IsTerminal) -> Self {
         let terminal = out.is_terminal();

@@ -45,7 +45,9 @@ fn temporary(name: &str, content: &[u8]) -> PathBuf {
 #[test]
 fn csv_has_a_header_and_a_row_for_each_listed_key() {
     let keys = lines(&[("elm, \"old\"", 3_000), ("oak", 1_000), ("東京", 500)]);
-    let output = list(&[&EXACT[..], &["--csv"]].concat(), &keys);
+    let guarantee = temporary("csv-guarantee.txt", b"before");
+    let options = ["--csv", "--guarantee", guarantee.to_str().unwrap()];
+    let output = list(&[&EXACT[..], &options].concat(), &keys);
     assert_eq!(
         stdout(&output),
         "key,count,low,high\n\
@@ -53,9 +55,65 @@ fn csv_has_a_header_and_a_row_for_each_listed_key() {
          oak,1000,1000,1000\n\
          東京,500,500,500\n"
     );
-    let told = text(&output.stderr);
-    assert!(told.contains("With 95 % confidence"), "{told}");
-    assert!(told.contains("Privacy: epsilon 100000"), "{told}");
+    let guarantee = std::fs::read_to_string(guarantee).unwrap();
+    for holds in [
+        "L2 heavy hitters at alpha 0.01 of 4,500 events, number 0 up to 4,500\n",
+        "With 95 % confidence",
+        "\nPrivacy: epsilon 100000",
+    ] {
+        assert!(guarantee.contains(holds), "{guarantee}");
+        assert!(!text(&output.stderr).contains(holds));
+    }
+}
+
+/// What may be published has nothing of what is for the operator, who is told it all the same.
+#[test]
+fn what_is_for_the_operator_is_in_nothing_that_is_published() {
+    let events = [trees(), b"\n".repeat(37)].concat();
+    let file = |name| temporary(name, b"").to_str().unwrap().to_owned();
+    let (guarantee, report) = (file("published.txt"), file("published.html"));
+    for form in [&[][..], &["--json"], &["--csv"]] {
+        let files = ["--guarantee", &guarantee, "--report", &report];
+        let output = list(&[&EXACT[..], &files, form].concat(), &events);
+        assert!(text(&output.stderr).contains("37 of 4,537 events had no key that counts"));
+        assert!(
+            text(&output.stderr)
+                .lines()
+                .all(|line| line.starts_with("frostpane: ")),
+            "{}",
+            text(&output.stderr)
+        );
+        let read = |file: &str| std::fs::read_to_string(file).unwrap();
+        for published in [stdout(&output), read(&guarantee), read(&report)] {
+            assert!(
+                !published.contains("37 of") && !published.contains("no key that counts"),
+                "{published}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_empty_list_is_explained_in_its_guarantee() {
+    let file = temporary("empty-guarantee.txt", b"");
+    let output = list(&["--csv", "--guarantee", file.to_str().unwrap()], b"");
+    assert_eq!(stdout(&output), "key,count,low,high\n");
+    let guarantee = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        guarantee.contains("The list is empty: the window has no events."),
+        "{guarantee}"
+    );
+}
+
+#[test]
+fn a_guarantee_that_cannot_be_written_is_refused_before_events_are_read() {
+    let output = list(&["--csv", "--guarantee", "no/such/guarantee.txt"], &trees());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        "frostpane: cannot write the guarantee no/such/guarantee.txt: there is no such directory: make it, or give another name\n"
+    );
+    assert!(output.stdout.is_empty());
 }
 
 #[test]
@@ -232,7 +290,8 @@ fn a_stream_shorter_than_the_window_is_told() {
     let day: String = (0..2_000)
         .map(|i| format!("{}\telm\n", 1_772_409_600 + 43 * i))
         .collect();
-    let by_clock = |window| ["--key", "2", "--time", "1", "--slide", "1h", "--window", window];
+    let columns = ["--format", "tsv", "--key", "2", "--time", "1"];
+    let by_clock = |window| [&columns[..], &["--slide", "1h", "--window", window]].concat();
     assert_eq!(
         warnings(&list(&by_clock("30d"), day.as_bytes())),
         [

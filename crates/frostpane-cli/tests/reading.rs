@@ -14,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use common::{exact, frostpane, heavy, stderr, temporary};
+use common::{exact, frostpane, heavy, stderr, stdout, temporary};
 
 const EVENTS: u64 = 4_000;
 const START: u64 = 1_700_000_000;
@@ -39,7 +39,7 @@ fn tsv() -> Vec<u8> {
 
 fn csv() -> Vec<u8> {
     let quoted = |key: &str| format!("\"{}\"", key.replace('"', "\"\""));
-    let rows = lines(|time, key| format!("{time},\"more, \n\n\",{}", quoted(key)));
+    let rows = lines(|time, key| format!("{time},\"more, \",{}", quoted(key)));
     [b"at, what ,tree\r\n".to_vec(), rows].concat()
 }
 
@@ -98,19 +98,27 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// The same events as a file and through a pipe, plain, packed, and packed twice, give this release.
+/// The same events as a file and through a pipe, plain and packed, and as a file packed twice, give this release.
 fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_json::Value) {
-    for (ending, bytes) in [
-        ("", content.to_vec()),
-        (".gz", gzip(content)),
-        (".zst", zstd(content)),
-        (".zst.gz", gzip(&zstd(content))),
+    let format = match name.split_once('.').unwrap().1 {
+        "txt" => "text",
+        ending => ending,
+    };
+    for (ending, packing, bytes) in [
+        ("", "none", content.to_vec()),
+        (".gz", "gzip", gzip(content)),
+        (".zst", "zstd", zstd(content)),
     ] {
         let file = temporary(&format!("{name}{ending}"), &bytes);
         let by_file = exact(&[options, &[file.to_str().unwrap()]].concat(), b"");
         assert_eq!(&by_file, expected, "{name}{ending} by file");
-        assert_eq!(&exact(options, &bytes), expected, "{name}{ending} by pipe");
+        let told = ["--format", format, "--packing", packing];
+        let by_pipe = exact(&[options, &told].concat(), &bytes);
+        assert_eq!(&by_pipe, expected, "{name}{ending} by pipe");
     }
+    let twice = temporary(&format!("{name}.zst.gz"), &gzip(&zstd(content)));
+    let by_file = exact(&[options, &[twice.to_str().unwrap()]].concat(), b"");
+    assert_eq!(&by_file, expected, "{name}.zst.gz");
 }
 
 #[test]
@@ -118,7 +126,8 @@ fn every_format_packed_or_not_by_file_or_by_pipe_gives_the_same_release() {
     let window = ["--window", "30m", "--slide", "1m"];
     let options =
         |key: &'static str, time: &'static str| [&window[..], &["--key", key, "--time", time]].concat();
-    let expected = exact(&options("3", "1"), &tsv());
+    let piped = [&options("3", "1")[..], &["--format", "tsv"]].concat();
+    let expected = exact(&piped, &tsv());
     assert_eq!(expected["window"]["from"], "2023-11-14T22:50:00Z");
     assert_eq!(expected["window"]["events"], 1_800);
     assert_eq!(
@@ -150,6 +159,155 @@ fn columns_and_whole_lines_give_the_same_release_by_count() {
     assert_same("lines.parquet", &parquet(), &options("the.tree"), &expected);
 }
 
+/// The first key in a thousand events must not decide what the others are.
+#[test]
+fn nothing_but_names_and_options_tells_how_a_file_is_read() {
+    let rest = b"Paris, France\n".repeat(999);
+    let firsts: [&[u8]; 8] = [
+        b"x",
+        b"y, z",
+        b"u\tv",
+        b"{\"a\": 1}",
+        b"PAR1",
+        b"\x1f\x8b\x08\x00",
+        b"\x28\xb5\x2f\xfd",
+        b"a\0b",
+    ];
+    for first in firsts {
+        let events = [first, b"\n", &rest].concat();
+        let file = temporary("first.txt", &events);
+        let file = file.to_str().unwrap();
+        for options in [&[][..], &["--format", "text"], &[file]] {
+            let release = exact(options, &events);
+            assert_eq!(release["window"]["events"], 1_000, "{first:?} {options:?}");
+            assert_eq!(heavy(&release), [("Paris, France".to_owned(), 999)], "{first:?}");
+        }
+        for (format, key) in [("csv", "Paris"), ("tsv", "Paris, France")] {
+            let release = exact(&["--key", "1", "--format", format], &events);
+            assert_eq!(release["window"]["events"], 1_000, "{first:?} {format}");
+            assert_eq!(heavy(&release), [(key.to_owned(), 999)], "{first:?} {format}");
+        }
+        let refused = frostpane(&["list", "--key", "1", file], b"");
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(
+            stderr(&refused).ends_with(
+                "first.txt: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet\n"
+            ),
+            "{}",
+            stderr(&refused)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_event_without_a_key() {
+    let long = vec![b'x'; 17_000_000];
+    let long: &[u8] = &long;
+    for (options, line, unreadable) in [
+        (&[][..], long, true),
+        (&[], b"", false),
+        (&["--format", "tsv", "--key", "2"], b"x", true),
+        (&["--format", "tsv", "--key", "2"], b"", true),
+        (&["--format", "tsv", "--key", "2"], long, true),
+        (&["--format", "csv", "--key", "2"], b"x,", false),
+        (&["--format", "csv", "--key", "2"], b"x,\"elm", true),
+        (&["--format", "csv", "--key", "2"], b"\"x,elm", true),
+        (&["--format", "csv", "--key", "2"], long, true),
+        (&["--format", "jsonl", "--key", "k"], b"", true),
+        (&["--format", "jsonl", "--key", "k"], b"[{\"k\": 1}]", true),
+        (&["--format", "jsonl", "--key", "k"], b"{\"k\": 1", true),
+        (&["--format", "jsonl", "--key", "k"], b"{\"k\": \"\xff\"}", true),
+        (&["--format", "jsonl", "--key", "k"], long, true),
+    ] {
+        let elm: &[u8] = match options {
+            [_, "tsv", ..] => b"x\telm\n",
+            [_, "csv", ..] => b"x,elm\n",
+            [_, "jsonl", ..] => b"{\"k\": \"elm\"}\n",
+            _ => b"elm\n",
+        };
+        let events = [elm, line, b"\n", &elm.repeat(998)].concat();
+        let output = frostpane(&[&common::EXACT[..], options].concat(), &events);
+        let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(release["window"]["events"], 1_000, "{options:?}");
+        assert_eq!(heavy(&release), [("elm".to_owned(), 999)], "{options:?}");
+        let told = stderr(&output);
+        let pointed_out = told.contains(
+            "1 of 1,000 events could not be read and have no key; the first is in standard input, line 2: ",
+        );
+        assert_eq!(pointed_out, unreadable, "{options:?}: {told}");
+        assert!(
+            told.contains("1 of 1,000 events had no key that counts"),
+            "{told}"
+        );
+    }
+}
+
+/// The times stand before the keys, so that no key can touch them.
+#[test]
+fn what_cannot_be_read_keeps_its_time() {
+    let long = "x".repeat(17_000_000);
+    let clock = ["--window", "10m", "--slide", "1m", "--time"];
+    for (format, time, key, line) in [
+        ("tsv", "1", "2", "AT\tKEY"),
+        ("csv", "1", "2", "AT,KEY"),
+        ("jsonl", "at", "k", "{\"at\": AT, \"k\": \"KEY\"}"),
+    ] {
+        for key_of_last in ["elm", "", "\"", "\"\"\"", "\\", "a,b\"", "\t", &long] {
+            let event = |event: u64, key: &str| {
+                let at = START - START % 60 + event;
+                line.replace("AT", &at.to_string()).replace("KEY", key) + "\n"
+            };
+            let events: String = (0..900).map(|second| event(second, "elm")).collect();
+            let events = events + &event(3_600, key_of_last);
+            let options = [&clock[..], &[time, "--key", key, "--format", format]].concat();
+            let release = exact(&options, events.as_bytes());
+            let shown = &key_of_last[..key_of_last.len().min(9)];
+            assert_eq!(release["window"]["events"], 1, "{format} {shown}");
+            assert_eq!(
+                release["window"]["to"], "2023-11-14T23:13:01Z",
+                "{format} {shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_event_whose_time_cannot_be_read_has_that_of_the_one_before() {
+    let events = [
+        &b"when,what\nnoon,elm\n"[..],
+        &b"1700000000,elm\n".repeat(900),
+        b"later,elm\n\n",
+    ]
+    .concat();
+    let options = ["--format", "csv", "--key", "2", "--time", "1", "--window", "1h"];
+    let output = frostpane(&[&common::EXACT[..], &options].concat(), &events);
+    let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(release["window"]["events"], 904);
+    assert_eq!(release["window"]["to"], "2023-11-14T22:13:21Z");
+    assert_eq!(heavy(&release), [("elm".to_owned(), 900)]);
+    let told = stderr(&output);
+    assert!(
+        told.starts_with(
+            "frostpane: 4 of 904 events could not be read and have no key; the first is in standard input, line 1: \
+             no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; \
+             if it names the columns, use --header\n"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_record_of_several_lines_is_one_event_only_where_that_is_asked_for() {
+    let events = b"x,\"elm\nold\"\n".repeat(500);
+    let options = ["--format", "csv", "--key", "2"];
+    let release = exact(&options, &events);
+    assert_eq!(release["window"]["events"], 1_000);
+    assert_eq!(heavy(&release), []);
+    let release = exact(&[&options[..], &["--multiline"]].concat(), &events);
+    assert_eq!(release["window"]["events"], 500);
+    assert_eq!(heavy(&release), [("elm\nold".to_owned(), 500)]);
+}
+
 #[test]
 fn a_header_is_there_for_names_and_when_told() {
     let named = b"tree,at\n"
@@ -163,18 +321,24 @@ fn a_header_is_there_for_names_and_when_told() {
         (vec!["--key", "1", "--header"], 900),
         (vec!["--key", "1"], 901),
     ] {
+        let options = [&options[..], &["--format", "csv"]].concat();
         assert_eq!(exact(&options, &named)["window"]["events"], events, "{options:?}");
     }
 }
 
 #[test]
-fn an_empty_line_is_an_event_without_a_key_only_where_there_is_one_column() {
+fn every_line_is_an_event_also_an_empty_one() {
     for (options, lines, events) in [
         (["--format", "csv", "--key", "1"], "elm\n\n\"\"\n", 3_000),
         (["--format", "csv", "--key", "1"], "\nelm\r\n\r\n", 3_000),
         (["--format", "tsv", "--key", "1"], "elm\n\n\n", 3_000),
-        (["--format", "csv", "--key", "1"], "elm,1\r\n\r\n\n", 1_000),
-        (["--format", "tsv", "--key", "2"], "1\telm\n\n2\t\n", 2_000),
+        (["--format", "csv", "--key", "1"], "elm,1\r\n\r\n\n", 3_000),
+        (["--format", "tsv", "--key", "2"], "1\telm\n\n2\t\n", 3_000),
+        (
+            ["--format", "jsonl", "--key", "k"],
+            "{\"k\":\"elm\"}\n\n \n",
+            3_000,
+        ),
     ] {
         let release = exact(&options, lines.repeat(1_000).as_bytes());
         assert_eq!(release["window"]["events"], events, "{lines:?}");
@@ -185,8 +349,8 @@ fn an_empty_line_is_an_event_without_a_key_only_where_there_is_one_column() {
 #[test]
 fn numbers_and_booleans_are_keys_by_their_text_and_other_values_are_none() {
     let lines = "{\"k\": 7.50}\n{\"k\": true}\n{\"k\": \"\\u00fc\\ud800\"}\n{\"k\": null}\n{\"k\": [1]}\n{}\n{\"k\": \"\"}\n\n";
-    let release = exact(&["--key", "k"], lines.repeat(300).as_bytes());
-    assert_eq!(release["window"]["events"], 2_100, "empty lines are no events");
+    let release = exact(&["--key", "k", "--format", "jsonl"], lines.repeat(300).as_bytes());
+    assert_eq!(release["window"]["events"], 2_400);
     let keys: Vec<String> = heavy(&release).into_iter().map(|(key, _)| key).collect();
     assert_eq!(keys.len(), 3);
     for key in ["7.50", "true", "ü\\xed\\xa0\\x80"] {
@@ -213,38 +377,29 @@ fn patterns_are_expanded_in_the_order_of_names() {
 }
 
 #[test]
-fn what_was_guessed_from_content_is_said_and_nothing_else() {
+fn what_a_file_seems_to_be_is_said_to_the_operator_and_changes_nothing() {
     let quiet = temporary("quiet.csv.gz", &gzip(b"a,b\nelm,1\n"));
     let said = |args: &[&str], input: &[u8]| stderr(&frostpane(&[&["list"], args].concat(), input));
     assert_eq!(said(&["--key", "a", quiet.to_str().unwrap()], b""), "");
     assert_eq!(said(&[], b"elm\n"), "");
     assert_eq!(said(&["--key", "a", "--format", "csv"], b"a,b\nelm,1\n"), "");
     assert_eq!(
-        said(&["--key", "a"], &gzip(b"a,b\nelm,1\n")),
-        "frostpane: reading standard input as CSV with a header, gzip\n"
+        said(&["--format", "text"], &gzip(b"elm\n")[..4]),
+        "frostpane: warning: standard input is read as text, but has zero bytes: if it is UTF-16, convert it to UTF-8\n"
     );
     assert_eq!(
-        said(&["--key", "2"], b"1\telm\n"),
-        "frostpane: reading standard input as TSV\n"
+        said(&[], b"\x1f\x8b\x08\x01\n"),
+        "frostpane: warning: standard input is read as text, but begins as gzip does: if it is packed, use --packing gzip\n"
     );
+    assert_eq!(said(&["--packing", "none"], b"\x1f\x8b\x08\x01\n"), "");
+    let plain = temporary("plain.txt.gz", b"elm\nelm\nelm\n");
+    let plain = plain.to_str().unwrap();
+    assert_eq!(said(&["--packing", "none", plain], b""), "");
+    assert!(said(&[plain], b"").ends_with("plain.txt.gz: invalid gzip header\n"));
     assert_eq!(
-        said(&["--key", "a"], b" {\"a\": 1}\n"),
-        "frostpane: reading standard input as JSON Lines\n"
+        said(&[], b" {\"a\": 1}\n"),
+        "frostpane: warning: standard input is read as text, but begins as JSON does: if its lines are objects, use --format jsonl and --key\n"
     );
-}
-
-#[test]
-fn bad_lines_are_left_out_and_counted_on_request() {
-    let lines = [&b"1,elm\nnoon,elm\n3\n"[..], &b"4,elm\n".repeat(900)].concat();
-    let options = ["--format", "csv", "--key", "2", "--time", "1", "--skip-bad-lines"];
-    let output = frostpane(&[&common::EXACT[..], &options].concat(), &lines);
-    let message = stderr(&output);
-    assert!(
-        message.starts_with("frostpane: 2 lines could not be read and were left out\n"),
-        "{message}"
-    );
-    let release: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(release["window"]["events"], 901);
 }
 
 #[test]
@@ -324,7 +479,10 @@ fn parquet_values_that_are_no_text_are_keys_by_their_text() {
         ("ok", "true"),
         ("id", "00010203-0405-0607-0809-0a0b0c0d0e0f"),
     ] {
-        let release = exact(&["--key", column, "--time", "at", "--window", "1h"], &file);
+        let options = [
+            "--format", "parquet", "--key", column, "--time", "at", "--window", "1h",
+        ];
+        let release = exact(&options, &file);
         assert_eq!(heavy(&release), [(key.to_owned(), 900)]);
         assert_eq!(release["window"]["to"], "2023-11-14T22:13:21Z");
     }
@@ -345,59 +503,53 @@ const MESSAGES: [Case; 19] = [
         "standard input: there is no column \"contry\", for which --key asks; there are time, user, country",
     ),
     (
-        &["--format", "tsv", "--key", "user", "--time", "4"],
+        &[
+            "--format", "tsv", "--key", "user", "--time", "4", "--window", "1h",
+        ],
         b"time\tuser\n",
         "standard input: there is no column number 4, for which --time asks; there are time, user",
     ),
     (
-        &["--format", "csv", "--key", "2"],
-        b"a,b\r\n\r\n\"c\r\nd\"\r\n",
-        "standard input, line 3: 1 column found, but --key asks for column 2; to leave such lines out, use --skip-bad-lines",
-    ),
-    (
-        &["--format", "csv", "--key", "2"],
+        &["--format", "csv", "--key", "2", "--multiline"],
         b"a,b\n\n\n\"c\",\"d\ne,f\n",
-        "standard input, line 4: a quote that begins here does not end; to leave such lines out, use --skip-bad-lines",
+        "standard input: the record that begins in line 4 has a quote that does not end: write the file again, or leave out --multiline",
     ),
     (
-        &["--format", "tsv", "--key", "1", "--time", "2"],
-        b"elm\t5\nelm\tnoon\n",
-        "standard input, line 2: the time is \"noon\", but must be a Unix time or a date and time such as 2026-01-31T12:00:00Z; to leave such lines out, use --skip-bad-lines",
+        &["--format", "tsv", "--key", "1", "--time", "2", "--window", "1h"],
+        b"elm\tnoon\nelm\n",
+        "no event has a time: is --time 2 right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z",
     ),
     (
-        &["--format", "tsv", "--key", "2", "--time", "1"],
-        b"time\ttree\n1\telm\n",
-        "standard input, line 1: the time is \"time\", but must be a Unix time or a date and time such as 2026-01-31T12:00:00Z; if this line names the columns, use --header; to leave such lines out, use --skip-bad-lines",
-    ),
-    (
-        &["--format", "jsonl", "--key", "a", "--time", "b.c"],
+        &[
+            "--format", "jsonl", "--key", "a", "--time", "b.c", "--window", "1h",
+        ],
         b"{\"a\": 1, \"b\": {\"d\": 1}}\n",
-        "standard input, line 1: there is no time in field \"b.c\", for which --time asks; there are a, b; to leave such lines out, use --skip-bad-lines",
-    ),
-    (
-        &["--format", "jsonl", "--key", "a"],
-        b"{\"a\": 1}\n{\"a\": \n",
-        "standard input, line 2: this is no JSON object in one line: EOF while parsing a value; to leave such lines out, use --skip-bad-lines",
-    ),
-    (
-        &["--format", "jsonl", "--key", "a"],
-        b"[{\"a\": 1}]\n",
-        "standard input, line 1: this is a JSON array, but must be one object a line, as `jq -c '.[]'` writes them; to leave such lines out, use --skip-bad-lines",
-    ),
-    (
-        &["--format", "jsonl", "--key", "a"],
-        b"7\n",
-        "standard input, line 1: this is no JSON object in one line: invalid type: integer `7`, expected an object; to leave such lines out, use --skip-bad-lines",
+        "no event has a time: is --time b.c right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z",
     ),
     (
         &["--format", "jsonl"],
         b"{\"a\": 1}\n",
-        "standard input: this is JSON Lines: say which column holds the key, with --key, or take whole lines with --format text; the first one is {\"a\": 1}",
+        "standard input: this is JSON Lines: say which column holds the key, with --key, or take whole lines with --format text",
+    ),
+    (
+        &["no/such/file.csv"],
+        b"",
+        "no/such/file.csv: this is CSV: say which column holds the key, with --key, or take whole lines with --format text",
+    ),
+    (
+        &["--key", "a"],
+        b"a,b\nelm,1\n",
+        "standard input: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet",
+    ),
+    (
+        &["--key", "2", "no/such/log.txt.gz"],
+        b"",
+        "no/such/log.txt.gz: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet",
     ),
     (
         &["--format", "parquet"],
         b"PAR1",
-        "standard input: this is Parquet: say which column holds the key, with --key",
+        "standard input: this is Parquet: say which column holds the key, with --key, or take whole lines with --format text",
     ),
     (
         &["--format", "text", "--key", "a"],
@@ -418,9 +570,19 @@ const MESSAGES: [Case; 19] = [
         "\"no/such/[.csv\" is neither a file nor a pattern of file names: invalid range pattern",
     ),
     (
-        &[],
+        &["--packing", "gzip"],
         b"\x1f\x8b\x08\x00",
         "cannot read standard input: unexpected end of file",
+    ),
+    (
+        &["--packing", "gzip"],
+        b"elm\nelm\nelm\nelm\n",
+        "cannot read standard input: invalid gzip header",
+    ),
+    (
+        &["--packing", "zstd"],
+        b"elm\n",
+        "cannot read standard input: Unknown frame descriptor",
     ),
 ];
 
@@ -452,10 +614,10 @@ fn faults_of_parquet_files_name_columns_and_rows() {
         ),
         "{message}"
     );
-    let message = said(&["--key", "at", "--time", "the.tree"]);
+    let message = said(&["--key", "at", "--time", "the.tree", "--window", "1h"]);
     assert!(
-        message.contains("faults.parquet, row 1: the time is \"elm\", but must be a Unix time")
-            && message.ends_with("; to leave such rows out, use --skip-bad-lines\n"),
+        message.starts_with("frostpane: no event has a time: is --time the.tree right? The first is in")
+            && message.contains("faults.parquet, row 1: no time can be read in it"),
         "{message}"
     );
 }

@@ -94,10 +94,12 @@ pub struct Audited<K: Key>(HeavyHitters<K>);
 impl<K: Key> Audited<K> {
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
-        match key {
-            Some(key) => self.0.update(key),
-            None => self.0.update_without_key(),
-        }
+        self.0.update_all([key])
+    }
+
+    /// Many events, in order.
+    pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
+        self.0.update_all(keys)
     }
 
     /// Releases the longest window.

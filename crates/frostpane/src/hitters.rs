@@ -139,13 +139,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Releases the heavy hitters of the longest window.
     pub fn release(&mut self) -> Result<Release<K>> {
-        self.release_from(self.grid.length, &mut OsEntropy::new())
+        self.release_over(self.window.longest())
     }
 
     /// Releases the heavy hitters of a shorter window.
     pub fn release_over(&mut self, span: impl Into<Span>) -> Result<Release<K>> {
-        let length = self.window.shorter(span.into(), &self.grid)?;
-        self.release_from(length as i64, &mut OsEntropy::new())
+        self.release_with_entropy(span, &mut OsEntropy::new())
     }
 
     /// Whether a shorter window can be released, before there are events that it could be of.
@@ -155,11 +154,12 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
     /// of the release is no better than the source.
-    pub fn release_with_entropy(&mut self, entropy: &mut impl Entropy) -> Result<Release<K>> {
-        self.release_from(self.grid.length, entropy)
-    }
-
-    fn release_from(&mut self, length: i64, entropy: &mut impl Entropy) -> Result<Release<K>> {
+    pub fn release_with_entropy(
+        &mut self,
+        span: impl Into<Span>,
+        entropy: &mut impl Entropy,
+    ) -> Result<Release<K>> {
+        let length = self.window.shorter(span.into(), &self.grid)? as i64;
         let Some(may_measure) = self.timeline.charge(length, self.releases) else {
             return Err(Error::new(
                 ErrorKind::Budget,
@@ -214,12 +214,12 @@ impl<K: Key> HeavyHitters<K> {
                     to: edge,
                 },
                 asked_from: edge,
-                asked_events: [0, 0],
+                asked_events: [0; 2],
                 may_measure,
             };
         };
         let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
-        let left_out = covered.straddling.as_ref().map_or(0, |pane| pane.events());
+        let left_out: u64 = covered.straddling.iter().map(|pane| pane.events()).sum();
         let (edge, to, asked_events): (fn(i64) -> Edge, _, _) = match self.window {
             Window::Events(_) => {
                 let asked = (covered.latest + 1 - covered.since.max(0)) as u64;

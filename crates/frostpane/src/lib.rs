@@ -5,7 +5,7 @@
 //! blocks, called panes, whose ends are public: fixed in advance, by count or by the clock. Each event then
 //! sits in exactly one pane, and everything that is released is a sum over panes of something that one event
 //! can move by at most 1 at two keys. Noise of scale `2/epsilon` suffices, however long the window and
-//! however many events it has.
+//! however many events it has; for L2, where the norm takes a tenth of epsilon, it is `2/(0.9 epsilon)`.
 //!
 //! - [`HeavyHitters`] is the door: build, update, release. [`Release`] is what comes out, with its own
 //!   guarantee.

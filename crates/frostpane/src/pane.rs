@@ -20,10 +20,12 @@ const AHEAD: usize = 32;
 /// The public numbers that fix how a pane is built. Nothing about it depends on the events.
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
-    /// Counters of the open pane; at least `entries`, or as many as it can have events.
+    /// Counters of the open pane: `c`, at least `entries`.
     capacity: usize,
-    /// The most events of a block whose keys are listed and counted when it ends, if they can be.
-    listed: Option<usize>,
+    /// How many events a block is expected to have: a question of memory alone.
+    expected: usize,
+    /// Whether the keys of a block are listed, and counted when it ends, if they can be.
+    listed: bool,
     /// The most keys that a closed pane keeps: `k`.
     entries: u64,
     /// The sketch of panes that are not exact, where the norm is asked for.
@@ -43,7 +45,8 @@ impl PaneShape {
         }
         Ok(Self {
             capacity: capacity.max(entries as usize),
-            listed: None,
+            expected: usize::MAX,
+            listed: false,
             entries: u64::from(entries),
             sketch,
             seed,
@@ -55,21 +58,19 @@ impl PaneShape {
         Self { fault, ..self }
     }
 
-    /// For blocks that have at most so many events: a table of as many counters is exact.
+    /// For blocks of about so many events: memory is taken for no more of them, until more come.
     pub fn for_blocks_of(self, events: u64) -> Self {
         Self {
-            capacity: self.capacity.min(usize::try_from(events).unwrap_or(usize::MAX)),
+            expected: usize::try_from(events).unwrap_or(usize::MAX),
             ..self
         }
     }
 
-    /// For blocks that have at most so many events: a short list of the keys can be counted, exactly, when the
-    /// block ends.
+    /// For blocks of about so many events: a short list of the keys can be counted, exactly, when the block
+    /// ends.
     pub fn listing(self, events: u64) -> Self {
         Self {
-            listed: usize::try_from(events)
-                .ok()
-                .filter(|events| *events <= LONGEST_LIST),
+            listed: events <= LONGEST_LIST as u64,
             ..self.for_blocks_of(events)
         }
     }
@@ -143,13 +144,13 @@ impl<K: Key> OpenPane<K> {
     pub fn new(shape: PaneShape) -> Self {
         // A cut by decrements needs counters that are decremented.
         let counted = shape.fault.is(Mutant::DataDependentCut) || K::unhash(0, shape.seed).is_none();
-        let list = shape.listed.filter(|_| !counted);
-        let capacity = if list.is_some() { 0 } else { shape.capacity };
+        let listed = shape.listed && !counted;
+        let capacity = if listed { 0 } else { shape.capacity };
         Self {
             shape,
             events: 0,
-            list: list.map(Vec::with_capacity),
-            counts: MisraGries::new(capacity, shape.seed),
+            list: listed.then(|| Vec::with_capacity(shape.expected.min(LONGEST_LIST))),
+            counts: MisraGries::new(capacity, shape.expected, shape.seed),
             sketch: None,
         }
     }

@@ -121,3 +121,55 @@ impl<K: Key> Universe<K> for List<K> {
         self.keys.iter().for_each(|key| visit(key.borrowed()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Bytes;
+
+    /// Every number below the size has a key of its own, that key has the number, and all are visited in order.
+    fn assert_numbered<K: Key>(keys: Keys<K>, expected: &[K]) {
+        let Keys::Declared(universe) = keys else {
+            panic!("open keys")
+        };
+        assert_eq!(universe.size(), expected.len() as u64);
+        let mut visited = 0;
+        universe.for_each(&mut |key| {
+            assert!(expected[visited].is(key));
+            visited += 1;
+        });
+        assert_eq!(visited, expected.len());
+        for (rank, key) in (0..).zip(expected) {
+            assert!(universe.key(rank) == *key);
+            assert_eq!(universe.rank(key.borrowed()), Some(rank));
+        }
+    }
+
+    #[test]
+    fn a_list_numbers_its_keys_in_order_and_repeated_ones_once() {
+        let texts = ["pear", "fig", "pear", "", "plum", "fig", "pear"];
+        let list = Keys::list(texts.map(|text| Bytes::from(text.as_bytes()))).unwrap();
+        assert_numbered(
+            list.clone(),
+            &["", "fig", "pear", "plum"].map(|text| Bytes::from(text.as_bytes())),
+        );
+        let Keys::Declared(universe) = list else { panic!() };
+        assert_eq!(universe.rank(b"quince"), None);
+
+        let many: Vec<u64> = (0..1_000).map(|i| i * i % 1_009).collect();
+        let mut sorted = many.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert!(sorted.len() < many.len());
+        assert_numbered(Keys::list(many).unwrap(), &sorted);
+    }
+
+    #[test]
+    fn a_range_numbers_its_keys_from_its_start() {
+        assert_numbered(Keys::range(5..9).unwrap(), &[5, 6, 7, 8]);
+        let Keys::Declared(universe) = Keys::range(5..9).unwrap() else {
+            panic!()
+        };
+        assert_eq!([4, 9].map(|key| universe.rank(key)), [None, None]);
+    }
+}

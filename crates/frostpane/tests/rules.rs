@@ -78,7 +78,7 @@ fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
             }
         }
         hitters
-            .release_with_entropy(&mut InsecureSeededEntropy::new(1))
+            .release_with_entropy(5_000, &mut InsecureSeededEntropy::new(1))
             .unwrap()
     };
     let missing = |hitters: &mut HeavyHitters<Bytes>| hitters.update_without_key().unwrap();

@@ -30,7 +30,7 @@ fn release<K: Key>(builder: Builder<K>, feed: impl Fn(&mut HeavyHitters<K>)) -> 
     let mut hitters = builder.epsilon(1_000.0).build().unwrap();
     feed(&mut hitters);
     hitters
-        .release_with_entropy(&mut InsecureSeededEntropy::new(1))
+        .release_with_entropy(20_000, &mut InsecureSeededEntropy::new(1))
         .unwrap()
 }
 

@@ -7,7 +7,8 @@ use frostpane::{HeavyHitters, Keys, Norm, Policy, Release, Window};
 const RELEASES: u32 = 4_000;
 const EPSILON: f64 = 0.5;
 
-/// 900 events of key 1 and 100 of key 2 in every thousand, released again and again.
+/// 900 events of key 1 and 100 of key 2 in every thousand, counted and released as the program does it, again and
+/// again.
 fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
     let mut hitters = HeavyHitters::builder(keys)
         .norm(norm)
@@ -16,11 +17,15 @@ fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
         .window(Window::events(20_000).slide(1_000))
         .entries(entries)
         .sketch(5, 1_024)
+        .threads(2)
         .releases(RELEASES)
         .build()
         .unwrap();
-    (0..20_000).for_each(|i| hitters.update(if i % 10 == 0 { 2 } else { 1 }).unwrap());
-    (0..RELEASES).map(|_| hitters.release().unwrap()).collect()
+    let events = (0..20_000).map(|i| Some(if i % 10 == 0 { 2 } else { 1 }));
+    hitters.update_all(events).unwrap();
+    (0..RELEASES)
+        .map(|_| hitters.release_over(20_000).unwrap())
+        .collect()
 }
 
 /// The mean distance of a discrete Laplace value from 0.

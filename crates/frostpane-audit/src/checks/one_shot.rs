@@ -60,7 +60,7 @@ fn times(key: u64, count: usize) -> Stream {
 }
 
 fn feed(audited: &mut Audited<u64>, stream: &[Option<u64>]) -> Result<()> {
-    stream.iter().try_for_each(|key| audited.update(*key))?;
+    audited.update_all(stream.iter().copied())?;
     Ok(())
 }
 

@@ -23,6 +23,10 @@ impl Column {
         }
     }
 
+    pub fn is_named(&self) -> bool {
+        matches!(self, Column::Name(_))
+    }
+
     /// As it was given.
     pub fn text(&self) -> String {
         match self {
@@ -50,7 +54,7 @@ impl Column {
 }
 
 /// Names for a message.
-pub fn listed(names: &[String]) -> String {
+fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names
         .iter()
         .take(NAMES_SHOWN)
@@ -74,8 +78,7 @@ pub struct Wanted {
 impl Wanted {
     /// Whether the first line names the columns: if one is asked for by name, or if told.
     pub fn has_header(&self) -> bool {
-        let named = |column: &Column| matches!(column, Column::Name(_));
-        self.header || named(&self.key) || self.time.as_ref().is_some_and(named)
+        self.header || self.key.is_named() || self.time.as_ref().is_some_and(Column::is_named)
     }
 
     /// Where the columns stand in a file that names its columns.

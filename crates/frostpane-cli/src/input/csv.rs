@@ -1,4 +1,5 @@
-//! Comma-separated values, with quotes as in RFC 4180.
+//! Comma-separated values, with quotes as in RFC 4180. A line is a record, also where a quote in it does not end:
+//! else one key could swallow the events after it. Records of several lines are read where that is asked for.
 
 use std::io::BufRead;
 
@@ -6,33 +7,70 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use super::column::Wanted;
 use super::fields::Fields;
-use super::lines::Lines;
+use super::lines::{Lines, too_long};
 use super::records::Records;
-use super::sink::Sink;
-use crate::failure::Result;
+use super::sink::{Fault, Sink};
+use crate::failure::{Failure, Result};
+
+/// Longer records of several lines would take the memory that was promised to the window.
+const LONGEST_RECORD: usize = 16_000_000;
 
 pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = Lines::new(reader);
     let mut records = Records::new(wanted);
     let mut quoted = Quoted::new();
-    while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.unreadable(cause))? {
-        if quoted.start.is_none() && !has_quote {
-            records.take(number, Fields::new(line, b','), sink)?;
-        } else if let Some(start) = quoted.push(number, line) {
-            records.take(start, quoted.fields(), sink)?;
+    while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
+        let fault = too_long(line);
+        if !has_quote {
+            records.take(number, Fields::new(line, b','), fault, sink)?;
+            continue;
         }
+        quoted.start(number);
+        let open = (!quoted.push(line)).then_some(Fault::OpenQuote);
+        records.take(number, quoted.fields(), fault.or(open), sink)?;
     }
-    match quoted.start {
-        Some(start) => sink.line(start, Err("a quote that begins here does not end".to_owned())),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-/// A record with quotes, which may go on over several lines.
+/// Takes the file at its word: what cannot be read is refused, because it may be many events.
+pub fn read_multiline(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> Result<()> {
+    let mut lines = Lines::new(reader);
+    let mut records = Records::new(wanted);
+    let mut quoted = Quoted::new();
+    let mut open = false;
+    while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
+        if !open && !has_quote {
+            records.take(number, Fields::new(line, b','), too_long(line), sink)?;
+            continue;
+        }
+        if !open {
+            quoted.start(number);
+        }
+        open = !quoted.push(line);
+        if too_long(line).is_some() || quoted.text_length > LONGEST_RECORD {
+            return Err(refused(sink, quoted.number, "is longer than 16 MB"));
+        }
+        if !open {
+            records.take(quoted.number, quoted.fields(), None, sink)?;
+        }
+    }
+    if open {
+        return Err(refused(sink, quoted.number, "has a quote that does not end"));
+    }
+    Ok(())
+}
+
+fn refused(sink: &Sink<'_>, number: u64, wrong: &str) -> Failure {
+    sink.unfit(format!(
+        "the record that begins in line {number} {wrong}: write the file again, or leave out --multiline"
+    ))
+}
+
+/// A record with quotes.
 struct Quoted {
     reader: Reader,
-    /// The number of its first line, while it goes on.
-    start: Option<u64>,
+    /// Of its first line.
+    number: u64,
     /// The fields without quotes, one after the other, and where each of them ends.
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -44,7 +82,7 @@ impl Quoted {
     fn new() -> Self {
         Self {
             reader: ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build(),
-            start: None,
+            number: 0,
             text: Vec::new(),
             ends: Vec::new(),
             text_length: 0,
@@ -52,16 +90,17 @@ impl Quoted {
         }
     }
 
-    /// Takes one more line; if the record ends with it, says in which line it began.
-    fn push(&mut self, number: u64, line: &[u8]) -> Option<u64> {
-        if self.start.is_none() {
-            (self.text_length, self.field_count) = (0, 0);
-        }
-        let start = *self.start.get_or_insert(number);
+    /// Begins a record in the line with this number.
+    fn start(&mut self, number: u64) {
+        self.reader.reset();
+        self.number = number;
+        (self.text_length, self.field_count) = (0, 0);
+    }
+
+    /// Takes one more line, and says whether the record ends with it.
+    fn push(&mut self, line: &[u8]) -> bool {
         self.feed(line);
-        let ended = self.feed(b"\n");
-        self.start = (!ended).then_some(start);
-        ended.then_some(start)
+        self.feed(b"\n")
     }
 
     /// Whether the record ends here. An empty input would tell the reader that the file does.
@@ -85,7 +124,8 @@ impl Quoted {
         false
     }
 
-    fn fields(&self) -> impl Iterator<Item = &[u8]> + Clone {
+    /// Those that have ended.
+    fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         let spans = starts.zip(&self.ends[..self.field_count]);
         spans.map(|(&start, &end)| &self.text[start..end])

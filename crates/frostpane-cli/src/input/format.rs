@@ -1,10 +1,11 @@
-//! Formats, and how to tell them.
+//! Formats, and what tells them: the name of a file or the person who runs the program, never a line that may be
+//! an event.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 
-const PARQUET_MAGIC: &[u8] = b"PAR1";
+use super::packing::{Packing, outermost};
 
 /// How events stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -21,13 +22,6 @@ pub enum Format {
     Parquet,
 }
 
-/// A format, and whether only the first bytes of the file speak for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guess {
-    pub format: Format,
-    pub from_content: bool,
-}
-
 impl Format {
     pub fn name(self) -> &'static str {
         match self {
@@ -39,48 +33,40 @@ impl Format {
         }
     }
 
-    /// What a file seems to be, by its name and its first bytes. Without columns to look for, lines are text.
-    pub fn guess(file: &Path, head: &[u8], columns: bool) -> Guess {
-        let by_content = |format| Guess {
-            format,
-            from_content: true,
-        };
-        let by_name = |format| Guess {
-            format,
-            from_content: false,
-        };
-        if head.starts_with(PARQUET_MAGIC) {
-            return match Self::of_name(file) {
-                Some(Format::Parquet) => by_name(Format::Parquet),
-                _ => by_content(Format::Parquet),
-            };
-        }
-        match Self::of_name(file) {
-            Some(Format::Text) if columns => by_content(Self::of_columns(head)),
-            Some(format) => by_name(format),
-            None if head.trim_ascii_start().starts_with(b"{") => by_content(Format::Jsonl),
-            None if columns => by_content(Self::of_columns(head)),
-            None => by_name(Format::Text),
+    /// What an event stands in.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Format::Parquet => "row",
+            _ => "line",
         }
     }
 
-    /// What to say of first bytes that no format has.
-    pub fn foreign(head: &[u8]) -> Option<&'static str> {
-        const UNPACK: &str =
-            "it is packed in a way that is not read here: unpack it, or pack it with gzip or zstd";
-        const BINARY: &str = "it does not look like text, it has zero bytes: convert it to UTF-8, or say what it is with --format";
-        match head {
-            [b'P', b'K', 3 | 5, 4 | 6, ..] | [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(UNPACK),
-            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] | [b'7', b'z', 0xBC, 0xAF, ..] => Some(UNPACK),
-            head if head.starts_with(PARQUET_MAGIC) => None,
-            head => head.contains(&0).then_some(BINARY),
+    /// How a file is to be read: as told, or else by its name. Where neither says, lines are text, which has no
+    /// columns.
+    pub fn of(file: &Path, told: Option<Self>, columns: bool) -> Result<Self, String> {
+        let format = told.or_else(|| Self::of_name(file));
+        match (format, columns) {
+            (None | Some(Format::Text), false) => Ok(Format::Text),
+            (Some(format), false) => Err(format!(
+                "this is {}: say which column holds the key, with --key, or take whole lines with --format text",
+                format.name()
+            )),
+            (Some(Format::Text), true) if told.is_some() => {
+                Err("text has no columns: leave out --key and --time, or give another --format".to_owned())
+            }
+            (None | Some(Format::Text), true) => Err(
+                "nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet"
+                    .to_owned(),
+            ),
+            (Some(format), true) => Ok(format),
         }
     }
 
     fn of_name(file: &Path) -> Option<Self> {
-        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
-        match extension.as_str() {
-            "gz" | "zst" => Self::of_name(Path::new(file.file_stem()?)),
+        if let Some((_, inner)) = outermost(file) {
+            return Self::of_name(inner);
+        }
+        match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "txt" => Some(Format::Text),
             "csv" => Some(Format::Csv),
             "tsv" | "tab" => Some(Format::Tsv),
@@ -90,16 +76,35 @@ impl Format {
         }
     }
 
-    /// JSON Lines if it begins with an object; comma-separated if the first line has commas and no tab.
-    fn of_columns(head: &[u8]) -> Self {
-        let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        if head.trim_ascii_start().starts_with(b"{") {
-            Format::Jsonl
-        } else if line.contains(&b',') && !line.contains(&b'\t') {
-            Format::Csv
-        } else {
-            Format::Tsv
+    /// What the first bytes of a file suggest that is read in this format: advice for the operator, which
+    /// changes nothing.
+    pub fn advice(self, head: &[u8]) -> Option<&'static str> {
+        const UNPACK: &str = "begins as packed files do that are not read here: if it is one, unpack it";
+        match head {
+            [b'P', b'K', 3 | 5, 4 | 6, ..] | [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(UNPACK),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] | [b'7', b'z', 0xBC, 0xAF, ..] => Some(UNPACK),
+            _ if self == Format::Parquet => None,
+            [b'P', b'A', b'R', b'1', ..] => Some("begins as Parquet does: if it is, use --format parquet"),
+            _ if head.contains(&0) => Some("has zero bytes: if it is UTF-16, convert it to UTF-8"),
+            _ => match (self, head.trim_ascii_start().first()) {
+                (Format::Jsonl, Some(b'[')) => Some(
+                    "begins with an array, but must have one object a line, as `jq -c '.[]'` writes them",
+                ),
+                (Format::Text, Some(b'{')) => {
+                    Some("begins as JSON does: if its lines are objects, use --format jsonl and --key")
+                }
+                _ => None,
+            },
         }
+    }
+}
+
+/// The same of bytes that should not be packed any more.
+pub fn advice_to_unpack(head: &[u8]) -> Option<&'static str> {
+    match Packing::seeming(head)? {
+        Packing::None => None,
+        Packing::Gzip => Some("begins as gzip does: if it is packed, use --packing gzip"),
+        Packing::Zstd => Some("begins as zstd does: if it is packed, use --packing zstd"),
     }
 }
 
@@ -108,38 +113,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_told() {
+    fn what_is_no_text_is_pointed_out() {
         for packed in [&b"PK\x03\x04"[..], b"BZh9", b"\xFD7zXZ\0", b"7z\xBC\xAF"] {
-            assert!(Format::foreign(packed).unwrap().contains("unpack it"));
+            assert!(Format::Text.advice(packed).unwrap().contains("unpack it"));
         }
-        assert!(Format::foreign(b"\xFF\xFEt\0e\0a\0").unwrap().contains("UTF-8"));
-        for known in [&b"PAR1\0\0"[..], b"tea\n", b"", b"PK"] {
-            assert_eq!(Format::foreign(known), None);
+        assert!(
+            Format::Csv
+                .advice(b"\xFF\xFEt\0e\0a\0")
+                .unwrap()
+                .contains("UTF-8")
+        );
+        assert!(
+            Format::Text
+                .advice(b" {\"a\": 1}")
+                .unwrap()
+                .contains("--format jsonl")
+        );
+        assert!(Format::Jsonl.advice(b"[{").unwrap().contains("jq"));
+        assert!(
+            Format::Text
+                .advice(b"PAR1\0")
+                .unwrap()
+                .contains("--format parquet")
+        );
+        for known in [&b"tea\n"[..], b"", b"PK"] {
+            assert_eq!(Format::Text.advice(known), None);
         }
+        assert_eq!(Format::Parquet.advice(b"PAR1\0\0"), None);
+        assert_eq!(Format::Jsonl.advice(b"{\"a\": 1}"), None);
     }
 
     #[test]
-    fn names_decide_before_content() {
-        for (file, head, columns, format, from_content) in [
-            ("a.csv", "x", true, Format::Csv, false),
-            ("a.CSV.gz", "x\ty", true, Format::Csv, false),
-            ("a.tsv.zst", "x,y", true, Format::Tsv, false),
-            ("a.jsonl", "", false, Format::Jsonl, false),
-            ("a.parquet", "PAR1", true, Format::Parquet, false),
-            ("a.csv", "PAR1", true, Format::Parquet, true),
-            ("a.txt", "{}", false, Format::Text, false),
-            ("a.txt", "x,y\n", true, Format::Csv, true),
-            ("-", "{\"a\": 1}", false, Format::Jsonl, true),
-            ("-", "x,y\tz\n", true, Format::Tsv, true),
-            ("-", "x,y\n", false, Format::Text, false),
-            ("a.log", "x y\na,b", true, Format::Tsv, true),
+    fn names_tell_the_format_and_nothing_else_does() {
+        for (file, format) in [
+            ("a.csv", Some(Format::Csv)),
+            ("a.CSV.gz", Some(Format::Csv)),
+            ("a.tsv.zst", Some(Format::Tsv)),
+            ("a.jsonl.zst.gz", Some(Format::Jsonl)),
+            ("a.parquet", Some(Format::Parquet)),
+            ("a.txt", None),
+            ("a.log", None),
+            ("a.gz", None),
+            ("-", None),
         ] {
-            let guess = Guess { format, from_content };
-            assert_eq!(
-                Format::guess(Path::new(file), head.as_bytes(), columns),
-                guess,
-                "{file} {head:?}"
-            );
+            let (file, told) = (Path::new(file), Some(Format::Tsv));
+            assert_eq!(Format::of(file, None, true).ok(), format, "{}", file.display());
+            assert_eq!(Format::of(file, told, true), Ok(Format::Tsv));
+            assert_eq!(Format::of(file, Some(Format::Text), false), Ok(Format::Text));
+            assert_eq!(Format::of(file, None, false).is_ok(), format.is_none());
         }
     }
 }

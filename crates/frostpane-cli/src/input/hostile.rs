@@ -18,7 +18,7 @@ use super::parquet_same::written;
 use super::sink::{Sink, Tally};
 use super::source::read_stream;
 use super::stream::Stream;
-use super::{Event, Format};
+use super::{Event, Format, Packing};
 use crate::failure::Result;
 
 const FORMATS: [Format; 5] = [
@@ -30,7 +30,7 @@ const FORMATS: [Format; 5] = [
 ];
 
 /// Reads bytes as a file of a format, by name and by position; says how many events there were.
-fn read(bytes: &[u8], format: Format, named: bool) -> Result<u64> {
+fn read(bytes: &[u8], packing: Packing, format: Format, named: bool, multiline: bool) -> Result<u64> {
     let columns = if named { ["key", "time"] } else { ["2", "1"] };
     let wanted = Wanted {
         key: Column::new(columns[0])?,
@@ -40,14 +40,16 @@ fn read(bytes: &[u8], format: Format, named: bool) -> Result<u64> {
     let mut tally = Tally::default();
     let mut sink = Sink {
         file: "hostile",
-        skip_bad_lines: true,
+        unit: format.unit(),
+        by_clock: true,
+        live: false,
         tally: &mut tally,
         visit: &mut |_: Event<'_>| Ok(()),
     };
-    let stream = Stream::new(bytes, false).map_err(|cause| cause.to_string())?;
+    let stream = Stream::new(bytes, &[packing], false).map_err(|cause| cause.to_string())?;
     let wanted = Some(wanted).filter(|_| format != Format::Text);
-    read_stream(stream, format, wanted, &mut sink)?;
-    Ok(tally.events)
+    read_stream(stream, format, wanted, multiline, &mut sink)?;
+    Ok(tally.events + tally.waiting)
 }
 
 /// Repeatable, not secret.
@@ -120,7 +122,7 @@ fn parquet_file(compression: Compression) -> Vec<u8> {
     bytes
 }
 
-fn valid_files() -> Vec<(Format, Vec<u8>, u64)> {
+fn valid_files() -> Vec<(Format, Packing, Vec<u8>, u64)> {
     let json = "{\"time\": \"2026-01-31T12:00:00Z\", \"more\": [{}, 1.5], \"key\": \"\\ud800 elm\"}\n";
     let csv = "time,key\n1700000000,\"a \"\"b\"\"\nc\"\n1700000001,\n";
     let tsv = "time\tkey\n1700000000\telm\n1700000001.5\t\n";
@@ -130,15 +132,16 @@ fn valid_files() -> Vec<(Format, Vec<u8>, u64)> {
         std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
         packed
     };
+    let (none, csv, tsv) = (Packing::None, csv.as_bytes(), tsv.as_bytes());
     vec![
-        (Format::Text, b"elm\n\noak".to_vec(), 3),
-        (Format::Csv, csv.into(), 2),
-        (Format::Tsv, tsv.into(), 2),
-        (Format::Jsonl, json.repeat(3).into(), 3),
-        (Format::Parquet, parquet_file(Compression::UNCOMPRESSED), 16),
-        (Format::Parquet, parquet_file(Compression::SNAPPY), 16),
-        (Format::Csv, gzip(csv.as_bytes()), 2),
-        (Format::Tsv, zstd::encode_all(tsv.as_bytes(), 1).unwrap(), 2),
+        (Format::Text, none, b"elm\n\noak".to_vec(), 3),
+        (Format::Csv, none, csv.into(), 2),
+        (Format::Tsv, none, tsv.into(), 2),
+        (Format::Jsonl, none, json.repeat(3).into(), 3),
+        (Format::Parquet, none, parquet_file(Compression::UNCOMPRESSED), 16),
+        (Format::Parquet, none, parquet_file(Compression::SNAPPY), 16),
+        (Format::Csv, Packing::Gzip, gzip(csv), 2),
+        (Format::Tsv, Packing::Zstd, zstd::encode_all(tsv, 1).unwrap(), 2),
     ]
 }
 
@@ -147,15 +150,27 @@ fn random_bytes_end_every_reader_without_panic() {
     let mut dice = Dice(1);
     for _ in 0..4_000 {
         let mut bytes = dice.bytes();
-        match dice.below(6) {
-            0 => bytes.splice(0..0, *b"PAR1").for_each(drop),
-            1 => bytes.splice(0..0, [0x1F, 0x8B, 0x08]).for_each(drop),
-            2 => bytes.splice(0..0, [0x28, 0xB5, 0x2F, 0xFD]).for_each(drop),
-            3 => bytes.extend(b"\x10\0\0\0PAR1"),
-            _ => {}
-        }
+        let packing = match dice.below(6) {
+            0 => {
+                bytes.splice(0..0, *b"PAR1").for_each(drop);
+                Packing::None
+            }
+            1 => {
+                bytes.splice(0..0, [0x1F, 0x8B, 0x08]).for_each(drop);
+                Packing::Gzip
+            }
+            2 => {
+                bytes.splice(0..0, [0x28, 0xB5, 0x2F, 0xFD]).for_each(drop);
+                Packing::Zstd
+            }
+            3 => {
+                bytes.extend(b"\x10\0\0\0PAR1");
+                Packing::None
+            }
+            _ => Packing::None,
+        };
         for format in FORMATS {
-            let _ = read(&bytes, format, dice.below(2) == 0);
+            let _ = read(&bytes, packing, format, dice.below(2) == 0, dice.below(2) == 0);
         }
     }
 }
@@ -163,10 +178,32 @@ fn random_bytes_end_every_reader_without_panic() {
 #[test]
 fn damaged_files_end_every_reader_without_panic() {
     let mut dice = Dice(2);
-    for (format, file, events) in valid_files() {
-        assert_eq!(read(&file, format, true).unwrap(), events, "{format:?}");
+    for (format, packing, file, events) in valid_files() {
+        assert_eq!(
+            read(&file, packing, format, true, true).unwrap(),
+            events,
+            "{format:?}"
+        );
         for _ in 0..2_000 {
-            let _ = read(&dice.mutate(&file), format, dice.below(2) == 0);
+            let damaged = dice.mutate(&file);
+            let _ = read(&damaged, packing, format, dice.below(2) == 0, dice.below(2) == 0);
+        }
+    }
+}
+
+/// Lines are cut at their ends and nowhere else, so a reader that knows the format never refuses them.
+#[test]
+fn random_lines_are_as_many_events_in_every_format() {
+    let mut dice = Dice(4);
+    for _ in 0..4_000 {
+        let bytes = [dice.bytes(), b"\n".to_vec()].concat();
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        for format in [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl] {
+            assert_eq!(
+                read(&bytes, Packing::None, format, false, false).unwrap(),
+                lines,
+                "{format:?}: {bytes:?}"
+            );
         }
     }
 }

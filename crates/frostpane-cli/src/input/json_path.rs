@@ -44,17 +44,17 @@ pub struct Found<'a> {
     pub time: Option<&'a str>,
 }
 
-/// The values at the ends of the paths in an object. Of fields with one name the last counts.
-pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> Result<Found<'a>, serde_json::Error> {
+/// The values at the ends of the paths in an object, and whether all of it could be read; if not, those before
+/// the place that could not. Of fields with one name the last counts, but for times: no key may touch a time before it.
+pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> (Found<'a>, bool) {
     let mut found = Found::default();
     let mut json = serde_json::Deserializer::from_slice(object);
     let walk = Walk {
         paths,
         found: &mut found,
     };
-    walk.deserialize(&mut json)?;
-    json.end()?;
-    Ok(found)
+    let whole = walk.deserialize(&mut json).and_then(|()| json.end()).is_ok();
+    (found, whole)
 }
 
 /// Walks through an object to the ends of the paths.
@@ -89,7 +89,7 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
                 self.found.key = Some(raw);
             }
             if paths.time == Some("") {
-                self.found.time = Some(raw);
+                self.found.time.get_or_insert(raw);
             }
             let paths = paths.map(|path| Some(path).filter(|path| !path.is_empty()));
             if !paths.is_empty() && raw.starts_with('{') {

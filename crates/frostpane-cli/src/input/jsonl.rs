@@ -2,16 +2,15 @@
 //! simd-json is 1.7 times as fast, but refuses lines with half a surrogate pair and does not keep numbers as
 //! they are written.)
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io::BufRead;
 
-use serde::de::{Deserializer, Error, IgnoredAny, Visitor};
+use serde::de::{Deserializer, Error, Visitor};
 
-use super::column::{Wanted, listed};
+use super::column::Wanted;
 use super::json_path::{Found, Paths, find};
-use super::lines::Lines;
-use super::sink::Sink;
+use super::lines::{Lines, too_long};
+use super::sink::{Fault, Sink};
 use super::{Event, time};
 use crate::failure::Result;
 
@@ -23,53 +22,29 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
     };
     let mut lines = Lines::new(reader);
     let mut unescaped = Vec::new();
-    while let Some((number, line)) = lines.next().map_err(|cause| sink.unreadable(cause))? {
-        if !line.trim_ascii().is_empty() {
-            sink.line(number, event(line, paths, &mut unescaped))?;
+    while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
+        let (found, whole) = find(line, paths);
+        if whole && too_long(line).is_none() {
+            let time = found.time.and_then(time_of);
+            let key = found.key.and_then(|raw| text(raw, &mut unescaped));
+            sink.event(number, Event { time, key })?;
+        } else {
+            let fault = too_long(line).unwrap_or(Fault::NoObject);
+            sink.unreadable(number, time_at_least(line, paths, &found), fault)?;
         }
     }
     Ok(())
 }
 
-fn event<'a>(
-    line: &'a [u8],
-    paths: Paths<'_>,
-    unescaped: &'a mut Vec<u8>,
-) -> std::result::Result<Event<'a>, String> {
-    let found: Found<'a> = find(line, paths).map_err(|cause| not_an_object(line, &cause))?;
-    let time = match paths.time {
-        Some(path) => Some(time_of(line, path, found.time)?),
-        None => None,
-    };
-    let key = match found.key {
-        Some(raw) => text(raw, unescaped),
-        None => None,
-    };
-    Ok(Event { time, key })
+fn time_of(raw: &str) -> Option<i64> {
+    time::parse(text(raw, &mut Vec::new())?)
 }
 
-fn not_an_object(line: &[u8], cause: &serde_json::Error) -> String {
-    if line.trim_ascii().starts_with(b"[") {
-        return "this is a JSON array, but must be one object a line, as `jq -c '.[]'` writes them"
-            .to_owned();
-    }
-    // The position counts lines from this one on.
-    let cause = cause.to_string();
-    let cause = cause.split(" at line ").next().unwrap_or(&cause);
-    format!("this is no JSON object in one line: {cause}")
-}
-
-fn time_of(line: &[u8], path: &str, raw: Option<&str>) -> std::result::Result<i64, String> {
-    let mut unescaped = Vec::new();
-    if let Some(text) = raw.and_then(|raw| text(raw, &mut unescaped)) {
-        return time::parse(text);
-    }
-    let fields: BTreeMap<String, IgnoredAny> = serde_json::from_slice(line).unwrap_or_default();
-    let names: Vec<String> = fields.into_keys().collect();
-    Err(format!(
-        "there is no time in field {path:?}, for which --time asks; there are {}",
-        listed(&names)
-    ))
+/// The time in a line that is no object: as far as it can be read, or if a key in it is no text.
+fn time_at_least(line: &[u8], paths: Paths<'_>, found: &Found<'_>) -> Option<i64> {
+    let readable = String::from_utf8_lossy(line);
+    let found_there = || find(readable.as_bytes(), paths).0.time.and_then(time_of);
+    found.time.and_then(time_of).or_else(found_there)
 }
 
 /// What a JSON value is as text: strings without quotes, numbers and booleans as written, nothing else.
@@ -102,5 +77,51 @@ impl Visitor<'_> for Unescape<'_> {
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> std::result::Result<(), E> {
         self.0.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::column::Column;
+    use super::super::sink::Tally;
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_whatever_the_key_is() {
+        let lines: [&[u8]; 6] = [
+            b"{\"at\": 5, \"k\": \"elm\"}",
+            b"{\"at\": 5, \"k\": \"x\", \"at\": 7, \"y\": \"\"}",
+            b"{\"at\": 5, \"k\": \"x\"y\"}",
+            b"{\"at\": 5, \"k\": \"",
+            b"{\"at\": 5, \"k\": \"\xff\"}",
+            b"{\"k\": \"\xff\", \"at\": 5}",
+        ];
+        let (mut tally, mut events) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock: true,
+            live: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                events.push((event.time, event.key.map(<[u8]>::to_vec)));
+                Ok(())
+            },
+        };
+        let wanted = Wanted {
+            key: Column::Name("k".to_owned()),
+            time: Some(Column::Name("at".to_owned())),
+            header: false,
+        };
+        // Each between two that have another time, so that none can be taken from there.
+        for line in lines {
+            let text = [b"{\"at\": 1}\n", line, b"\n{\"at\": 9}\n"].concat();
+            read(&mut text.as_slice(), &wanted, &mut sink).unwrap();
+        }
+        assert_eq!(events.len(), 18);
+        let keys = [Some(b"elm".to_vec()), Some(b"x".to_vec()), None, None, None, None];
+        for (event, key) in events.into_iter().skip(1).step_by(3).zip(keys) {
+            assert_eq!(event, (Some(5_000_000), key));
+        }
     }
 }

@@ -6,11 +6,20 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::find::find;
+use super::sink::Fault;
 
 /// More than the buffer of the reader, which then stays out of the way.
 const BLOCK: usize = 1 << 17;
-/// Longer lines are no events; reading them would take the memory that was promised to the window.
+/// Longer lines have no key; reading them would take the memory that was promised to the window.
 const LONGEST_LINE: usize = 16_000_000;
+/// What is handed out of a longer line: more than the longest, even if it seems to end in a carriage return.
+const KEPT: usize = LONGEST_LINE + 2;
+
+/// Whether a line was longer than what is kept of it.
+#[inline]
+pub fn too_long(line: &[u8]) -> Option<Fault> {
+    (line.len() > LONGEST_LINE).then_some(Fault::TooLong)
+}
 
 /// Reads lines one by one.
 pub struct Lines<'a> {
@@ -94,19 +103,32 @@ impl<'a> Lines<'a> {
         self.start = 0;
         self.quote = None;
         let mut length = None;
-        while length.is_none() && !self.ended && self.end < LONGEST_LINE {
+        while length.is_none() && !self.ended && self.end < KEPT {
             let before = self.end;
             self.read_block()?;
             length = find(b'\n', &self.buffer[before..self.end]).map(|place| before + place + 1);
         }
-        let length = length.unwrap_or(self.end);
-        if length >= LONGEST_LINE {
-            return Err(io::Error::other(format!(
-                "line {} is longer than 16 MB: is this the right file?",
-                self.number + 1
-            )));
+        match length {
+            Some(length) if length <= KEPT => Ok(length),
+            None if self.end < KEPT => Ok(self.end),
+            _ => self.skip_rest(),
         }
-        Ok(length)
+    }
+
+    /// Reads over what a line has beyond the part that is kept, without holding it.
+    fn skip_rest(&mut self) -> io::Result<usize> {
+        loop {
+            if let Some(place) = find(b'\n', &self.buffer[KEPT..self.end]) {
+                self.buffer.copy_within(KEPT + place..self.end, KEPT);
+                self.end -= place;
+                return Ok(KEPT + 1);
+            }
+            self.end = KEPT;
+            if self.ended {
+                return Ok(KEPT);
+            }
+            self.read_block()?;
+        }
     }
 
     fn read_block(&mut self) -> io::Result<()> {
@@ -136,10 +158,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_without_end_is_an_error() {
-        let mut endless = BufReader::new(io::repeat(b'x'));
-        let fault = Lines::new(&mut endless).next().unwrap_err();
-        assert!(fault.to_string().contains("longer than 16 MB"), "{fault}");
+    fn a_line_that_is_too_long_is_cut_and_the_next_one_is_whole() {
+        for length in [
+            LONGEST_LINE - 1,
+            LONGEST_LINE,
+            LONGEST_LINE + 1,
+            KEPT,
+            KEPT + 1,
+            KEPT + 300_000,
+        ] {
+            for byte in [b'x', b'\r'] {
+                let long = vec![byte; length];
+                let text = [&long, b"\nelm\n".as_slice(), &long, b"\r\n\n", &long].concat();
+                let mut reader = text.as_slice();
+                let mut lines = Lines::new(&mut reader);
+                let mut next = || lines.next().unwrap().map(|(number, line)| (number, line.len()));
+                let kept = |ending: usize| match length + ending {
+                    whole if byte == b'\r' => whole.min(KEPT) - 1,
+                    _ => length.min(KEPT),
+                };
+                assert_eq!(next(), Some((1, kept(0))));
+                assert_eq!(next(), Some((2, 3)));
+                assert_eq!(next(), Some((3, kept(1))), "{length} {byte}");
+                assert_eq!(next(), Some((4, 0)));
+                assert_eq!(next(), Some((5, kept(0))));
+                assert_eq!(next(), None);
+                assert!(lines.buffer.len() < KEPT + 2 * BLOCK);
+            }
+        }
+        assert_eq!(too_long(&vec![0; LONGEST_LINE]), None);
+        assert_eq!(too_long(&vec![0; KEPT - 1]), Some(Fault::TooLong));
     }
 
     /// Gives a few bytes at a time, and is interrupted now and then.

@@ -1,4 +1,7 @@
-//! Events from files, whatever they are: formats, compression, columns, times.
+//! Events from files, whatever they are: formats, packing, columns, times.
+//!
+//! How a file is read follows from its name and from what was told, never from what stands in its lines, and every
+//! line is one event: so one changed key changes one event.
 
 mod column;
 mod csv;
@@ -10,6 +13,7 @@ mod guard;
 mod json_path;
 mod jsonl;
 mod lines;
+mod packing;
 mod parquet;
 mod parquet_bytes;
 mod parquet_column;
@@ -29,6 +33,7 @@ mod parquet_same;
 
 pub use column::Column;
 pub use format::Format;
+pub use packing::Packing;
 pub use source::Source;
 
 /// An event as it stands in a file.
@@ -45,12 +50,15 @@ pub struct Event<'a> {
 pub struct Selection {
     /// Without a key column the whole line is the key.
     pub key: Option<Column>,
+    /// If the window goes by time.
     pub time: Option<Column>,
     /// Whether the first line names the columns, even if they are all given by number.
     pub header: bool,
-    /// Not to be guessed.
+    /// What the names of files do not have to tell.
     pub format: Option<Format>,
-    pub skip_bad_lines: bool,
+    pub packing: Option<Packing>,
+    /// Whether records of CSV may go on over several lines.
+    pub multiline: bool,
     /// Whether events are wanted as they come.
     pub live: bool,
 }

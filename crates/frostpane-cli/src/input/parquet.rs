@@ -75,7 +75,7 @@ impl Rows<'_> {
             for _ in 0..rows {
                 self.done += 1;
                 let event = event(&mut keys, times.as_mut(), &mut self.text);
-                sink.row(self.done, event)?;
+                sink.event(self.done, event)?;
             }
             (self.progress)(self.done as f64 / self.total.max(1) as f64);
         }
@@ -83,27 +83,17 @@ impl Rows<'_> {
 }
 
 /// The event of the next row.
-fn event<'a>(
-    keys: &'a mut Cells,
-    times: Option<&mut Cells>,
-    text: &'a mut Vec<u8>,
-) -> std::result::Result<Event<'a>, String> {
+fn event<'a>(keys: &'a mut Cells, times: Option<&mut Cells>, text: &'a mut Vec<u8>) -> Event<'a> {
     let meaning = keys.meaning;
     let key = keys.next().and_then(|value| key(value, meaning, text));
-    let time = match times {
-        Some(times) => {
-            let clock = times.clock;
-            let value = times
-                .next()
-                .ok_or("there is no time in the column for which --time asks")?;
-            Some(micros(value, clock)?)
-        }
-        None => None,
-    };
-    Ok(Event {
+    let time = times.and_then(|times| {
+        let clock = times.clock;
+        micros(times.next()?, clock)
+    });
+    Event {
         time,
         key: key.filter(|key| !key.is_empty()),
-    })
+    }
 }
 
 fn key<'a>(value: Value<'a>, meaning: Meaning, text: &'a mut Vec<u8>) -> Option<&'a [u8]> {
@@ -126,15 +116,12 @@ fn key<'a>(value: Value<'a>, meaning: Meaning, text: &'a mut Vec<u8>) -> Option<
     Some(text)
 }
 
-fn micros(value: Value<'_>, clock: Clock) -> std::result::Result<i64, String> {
-    let float = |value: f64| time::of_float(value).ok_or_else(|| format!("the time {value} is out of range"));
+fn micros(value: Value<'_>, clock: Clock) -> Option<i64> {
     match value {
-        Value::Integer(number) => clock
-            .micros(number)
-            .ok_or_else(|| format!("the time {number} is out of range")),
+        Value::Integer(number) => clock.micros(number),
         Value::Bytes(text) => time::parse(text),
-        Value::Single(value) => float(value.into()),
-        Value::Double(value) => float(value),
-        Value::Boolean(_) => Err("the time is a boolean, but must be a Unix time or a timestamp".to_owned()),
+        Value::Single(value) => time::of_float(value.into()),
+        Value::Double(value) => time::of_float(value),
+        Value::Boolean(_) => None,
     }
 }

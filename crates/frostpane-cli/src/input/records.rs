@@ -1,7 +1,7 @@
 //! Lines that are split into fields, with or without a first line that names them.
 
 use super::column::{Positions, Wanted};
-use super::sink::Sink;
+use super::sink::{Fault, Sink};
 use super::{Event, time};
 use crate::failure::Result;
 
@@ -10,8 +10,6 @@ pub struct Records<'w> {
     wanted: &'w Wanted,
     /// Not before the names have been read.
     positions: Option<Positions>,
-    /// How many fields the first line has.
-    width: Option<usize>,
 }
 
 impl<'w> Records<'w> {
@@ -19,86 +17,39 @@ impl<'w> Records<'w> {
         Self {
             wanted,
             positions: wanted.by_number().filter(|_| !wanted.has_header()),
-            width: None,
         }
     }
 
-    /// Takes the line with this number, split into fields.
+    /// Takes the line with this number, split into fields as far as it can be read.
     #[inline]
-    pub fn take<'a, F>(&mut self, number: u64, fields: F, sink: &mut Sink<'_>) -> Result<()>
-    where
-        F: Iterator<Item = &'a [u8]> + Clone,
-    {
+    pub fn take<'a>(
+        &mut self,
+        number: u64,
+        fields: impl Iterator<Item = &'a [u8]>,
+        fault: Option<Fault>,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         let Some(positions) = self.positions else {
             return self.take_names(fields, sink);
         };
-        let event = self.event(positions, number, fields.clone());
-        // A line with a key has something in it.
-        let keyed = matches!(event, Ok(Event { key: Some(_), .. }));
-        if !keyed && self.is_filler(fields.clone()) {
-            return Ok(());
+        let (key, time) = pick(positions, fields);
+        let time = time.and_then(time::parse);
+        match (key, fault) {
+            (Some(key), None) => {
+                let key = Some(key).filter(|key| !key.is_empty());
+                sink.event(number, Event { time, key })
+            }
+            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::FewColumns)),
         }
-        self.width.get_or_insert_with(|| fields.count());
-        sink.line(number, event)
     }
 
-    /// Takes the first line with something in it.
+    /// Takes the first line.
     #[cold]
-    fn take_names<'a, F>(&mut self, fields: F, sink: &Sink<'_>) -> Result<()>
-    where
-        F: Iterator<Item = &'a [u8]> + Clone,
-    {
-        if self.is_filler(fields.clone()) {
-            return Ok(());
-        }
+    fn take_names<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>, sink: &Sink<'_>) -> Result<()> {
         let names = names(fields);
         let positions = self.wanted.among(&names).map_err(|wrong| sink.unfit(wrong))?;
         self.positions = Some(positions);
-        self.width = Some(names.len());
         Ok(())
-    }
-
-    /// A line with nothing in it is an event without a key if there is but one column, and else nothing.
-    fn is_filler<'a>(&self, mut fields: impl Iterator<Item = &'a [u8]>) -> bool {
-        let one_column = match self.positions {
-            Some(Positions { key: 0, time: None }) => self.width.unwrap_or(1) == 1,
-            _ => false,
-        };
-        !one_column && fields.next() == Some(b"") && fields.next().is_none()
-    }
-
-    #[inline]
-    fn event<'a, F>(
-        &self,
-        positions: Positions,
-        number: u64,
-        fields: F,
-    ) -> std::result::Result<Event<'a>, String>
-    where
-        F: Iterator<Item = &'a [u8]> + Clone,
-    {
-        let (key, time) = pick(positions, fields.clone());
-        let key = key.ok_or_else(|| too_few(fields.clone().count(), "--key", positions.key))?;
-        let time = match positions.time {
-            Some(index) => {
-                let time = time.ok_or_else(|| too_few(fields.count(), "--time", index))?;
-                let time = time::parse(time);
-                Some(time.map_err(|wrong| self.with_advice(number, wrong))?)
-            }
-            None => None,
-        };
-        Ok(Event {
-            time,
-            key: Some(key).filter(|key| !key.is_empty()),
-        })
-    }
-
-    fn with_advice(&self, number: u64, wrong: String) -> String {
-        if number == 1 && !self.wanted.has_header() {
-            format!("{wrong}; if this line names the columns, use --header")
-        } else {
-            wrong
-        }
     }
 }
 
@@ -121,14 +72,6 @@ fn pick<'a>(
         }
     }
     (key, time)
-}
-
-fn too_few(there: usize, option: &str, index: usize) -> String {
-    let columns = if there == 1 { "column" } else { "columns" };
-    format!(
-        "{there} {columns} found, but {option} asks for column {}",
-        index + 1
-    )
 }
 
 fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
@@ -175,11 +118,13 @@ mod tests {
         text
     }
 
-    fn read(text: &str, separator: char, wanted: &Wanted, skip_bad_lines: bool) -> (Result<()>, Events, u64) {
+    fn read(text: &str, separator: char, wanted: &Wanted) -> (Events, u64) {
         let (mut tally, mut events) = (Tally::default(), Vec::new());
         let mut sink = Sink {
             file: "events",
-            skip_bad_lines,
+            unit: "line",
+            by_clock: false,
+            live: false,
             tally: &mut tally,
             visit: &mut |event: Event<'_>| {
                 events.push((event.time, event.key.map(<[u8]>::to_vec)));
@@ -187,47 +132,27 @@ mod tests {
             },
         };
         let read = if separator == ',' { csv::read } else { tsv::read };
-        let outcome = read(&mut text.as_bytes(), wanted, &mut sink);
-        (outcome, events, tally.skipped)
+        read(&mut text.as_bytes(), wanted, &mut sink).unwrap();
+        (events, tally.unreadable)
     }
 
-    /// The events of lines without names, and what is wrong with the first line that is none.
-    fn plainly(
-        text: &str,
-        separator: char,
-        key: usize,
-        time: Option<usize>,
-    ) -> (Events, Option<String>, u64) {
-        let (mut events, mut fault, mut faults) = (Vec::new(), None, 0);
-        let mut width = None;
-        for (index, line) in text.lines().enumerate() {
+    /// The events of lines without names, and how many of them cannot be read.
+    fn plainly(text: &str, separator: char, key: usize, time: Option<usize>) -> (Events, u64) {
+        let (mut events, mut unreadable) = (Vec::new(), 0);
+        for line in text.lines() {
             let fields: Vec<&str> = line.split(separator).collect();
-            let one_column = key == 0 && time.is_none() && width.unwrap_or(1) == 1;
-            if line.is_empty() && !one_column {
-                continue;
-            }
-            width.get_or_insert(fields.len());
-            let find = |index: usize, option: &str| {
-                let found = fields.get(index).copied();
-                found.ok_or_else(|| too_few(fields.len(), option, index))
-            };
-            let event = find(key, "--key").and_then(|key| {
-                let time = time.map(|index| time::parse(find(index, "--time")?.as_bytes()));
-                Ok((time.transpose()?, (!key.is_empty()).then(|| key.into())))
-            });
-            match event {
-                Ok(event) => events.push(event),
-                Err(wrong) => {
-                    faults += 1;
-                    fault.get_or_insert(format!("events, line {}: {wrong}", index + 1));
-                }
-            }
+            let time = time.and_then(|index| fields.get(index));
+            let time = time.and_then(|time| time::parse(time.as_bytes()));
+            let key = fields.get(key);
+            unreadable += u64::from(key.is_none());
+            let key = key.filter(|key| !key.is_empty());
+            events.push((time, key.map(|key| key.as_bytes().to_vec())));
         }
-        (events, fault, faults)
+        (events, unreadable)
     }
 
     #[test]
-    fn fields_are_those_of_a_plain_split() {
+    fn fields_are_those_of_a_plain_split_and_every_line_is_an_event() {
         let mut dice = Dice(1);
         for round in 0..20_000 {
             let separator = [',', '\t'][dice.below(2) as usize];
@@ -239,18 +164,12 @@ mod tests {
                 time: time.map(|time| Column::Position(time + 1)),
                 header: false,
             };
-            let (events, fault, faults) = plainly(&text, separator, key, time);
-            let (_, read_events, skipped) = read(&text, separator, &wanted, true);
+            let expected = plainly(&text, separator, key, time);
             assert_eq!(
-                (read_events, skipped),
-                (events, faults),
+                read(&text, separator, &wanted),
+                expected,
                 "round {round}: {text:?}"
             );
-            match (read(&text, separator, &wanted, false).0, fault) {
-                (Ok(()), None) => {}
-                (Err(failure), Some(fault)) => assert!(failure.to_string().starts_with(&fault), "{text:?}"),
-                (outcome, fault) => panic!("{text:?}: {outcome:?}, but {fault:?}"),
-            }
         }
     }
 
@@ -274,9 +193,11 @@ mod tests {
                 time: None,
                 header: false,
             };
-            let (_, events, skipped) = read(&text, ',', &wanted, true);
-            assert_eq!(read(&quoted, ',', &wanted, true).1, events, "{quoted:?}");
-            assert_eq!(read(&quoted, ',', &wanted, true).2, skipped, "{quoted:?}");
+            assert_eq!(
+                read(&quoted, ',', &wanted),
+                read(&text, ',', &wanted),
+                "{quoted:?}"
+            );
         }
     }
 }

@@ -1,70 +1,159 @@
-//! Where readers hand over what they find.
+//! Where readers hand over what they find. What stands in a line is an event, whatever stands there: were it not,
+//! a key could decide how many events there are.
 
+use std::fmt;
 use std::io;
 
 use super::Event;
 use crate::failure::{Failure, Result};
+use crate::warnings::tell;
+
+/// Why a line counts as an event without a key. None of this shows what stands in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    TooLong,
+    FewColumns,
+    OpenQuote,
+    NoObject,
+    NoTime,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::TooLong => "it is longer than 16 MB",
+            Fault::FewColumns => "it has too few columns",
+            Fault::OpenQuote => {
+                "a quote in it does not end; if fields go on over several lines, use --multiline"
+            }
+            Fault::NoObject => "it is no JSON object",
+            Fault::NoTime => {
+                "no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z"
+            }
+        })
+    }
+}
+
+/// The first line of all files that could not be read.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub file: String,
+    pub unit: &'static str,
+    pub number: u64,
+    pub fault: Fault,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} {}: {}", self.file, self.unit, self.number, self.fault)
+    }
+}
 
 /// How many there were of what.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub events: u64,
     pub with_key: u64,
-    /// Lines that could not be read and were left out.
-    pub skipped: u64,
+    /// Those that could not be read.
+    pub unreadable: u64,
+    pub first: Option<Place>,
+    /// Of the event before.
+    time: Option<i64>,
+    /// Events at the start for which no time is known yet.
+    pub waiting: u64,
 }
 
-/// Takes the events of one file, counts them, and says where something is wrong.
+/// Takes the events of one file and counts them.
 pub struct Sink<'a> {
     /// What to call the file in a message.
     pub file: &'a str,
-    pub skip_bad_lines: bool,
+    /// What an event stands in.
+    pub unit: &'static str,
+    /// Whether events need a time.
+    pub by_clock: bool,
+    /// Whether the operator should know at once what cannot be read.
+    pub live: bool,
     pub tally: &'a mut Tally,
     pub visit: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
 }
 
 impl Sink<'_> {
-    /// Takes what stands in the line with this number: an event, or what is wrong.
+    /// Takes what stands in the line or row with this number.
     #[inline]
-    pub fn line(&mut self, number: u64, event: std::result::Result<Event<'_>, String>) -> Result<()> {
-        self.take("line", number, event)
+    pub fn event(&mut self, number: u64, event: Event<'_>) -> Result<()> {
+        if self.by_clock {
+            let Some(time) = event.time.filter(|time| frostpane::check_time(*time).is_ok()) else {
+                return self.unreadable(number, None, Fault::NoTime);
+            };
+            if self.tally.time.is_none() {
+                self.begin(number, time)?;
+            }
+            self.tally.time = event.time;
+        }
+        self.hand_over(number, event)
     }
 
-    /// The same, for files that have rows.
-    #[inline]
-    pub fn row(&mut self, number: u64, event: std::result::Result<Event<'_>, String>) -> Result<()> {
-        self.take("row", number, event)
+    /// Takes what cannot be read, as an event without a key. Where its time cannot be read either, it has that of
+    /// the event before; where there is none before, that of the first that has one.
+    #[cold]
+    pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault) -> Result<()> {
+        self.note(number, fault);
+        let time = time.filter(|time| frostpane::check_time(*time).is_ok());
+        match (self.by_clock, time.or(self.tally.time)) {
+            (true, None) => {
+                self.tally.waiting += 1;
+                Ok(())
+            }
+            (_, time) => self.event(number, Event { time, key: None }),
+        }
+    }
+
+    /// Hands over the events that have waited for a time.
+    #[cold]
+    fn begin(&mut self, number: u64, time: i64) -> Result<()> {
+        let event = Event {
+            time: Some(time),
+            key: None,
+        };
+        (0..std::mem::take(&mut self.tally.waiting)).try_for_each(|_| self.hand_over(number, event))
     }
 
     #[inline]
-    fn take(&mut self, unit: &str, number: u64, event: std::result::Result<Event<'_>, String>) -> Result<()> {
-        let outcome = event.map_err(Failure::Message).and_then(|event| {
-            (self.visit)(event)?;
-            self.tally.events += 1;
-            self.tally.with_key += u64::from(event.key.is_some());
-            Ok(())
-        });
-        outcome.or_else(|failure| self.fault(unit, number, failure))
+    fn hand_over(&mut self, number: u64, event: Event<'_>) -> Result<()> {
+        (self.visit)(event).map_err(|failure| self.at(number, failure))?;
+        self.tally.events += 1;
+        self.tally.with_key += u64::from(event.key.is_some());
+        Ok(())
+    }
+
+    fn note(&mut self, number: u64, fault: Fault) {
+        self.tally.unreadable += 1;
+        if self.tally.first.is_none() {
+            let place = Place {
+                file: self.file.to_owned(),
+                unit: self.unit,
+                number,
+                fault,
+            };
+            if self.live {
+                tell(format_args!("{place}; it counts as an event without a key"));
+            }
+            self.tally.first = Some(place);
+        }
     }
 
     #[cold]
-    fn fault(&mut self, unit: &str, number: u64, failure: Failure) -> Result<()> {
+    fn at(&self, number: u64, failure: Failure) -> Failure {
         match failure {
-            Failure::Message(_) if self.skip_bad_lines => {
-                self.tally.skipped += 1;
-                Ok(())
+            Failure::Message(wrong) => {
+                Failure::Message(format!("{}, {} {number}: {wrong}", self.file, self.unit))
             }
-            Failure::Message(wrong) => Err(format!(
-                "{}, {unit} {number}: {wrong}; to leave such {unit}s out, use --skip-bad-lines",
-                self.file
-            )
-            .into()),
-            other => Err(other),
+            other => other,
         }
     }
 
     /// The file could not be read on.
-    pub fn unreadable(&self, cause: io::Error) -> String {
+    pub fn broken(&self, cause: io::Error) -> String {
         format!("cannot read {}: {cause}", self.file)
     }
 
@@ -78,29 +167,41 @@ impl Sink<'_> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_what_is_wrong_with_a_line_is_skipped() {
-        let take = |failure: fn() -> Failure| {
-            let mut tally = Tally::default();
-            let mut sink = Sink {
-                file: "events",
-                skip_bad_lines: true,
-                tally: &mut tally,
-                visit: &mut |_| Err(failure()),
-            };
+    type Times = Vec<Option<i64>>;
+
+    /// The times that events are handed over with, of those that lines have; of one that cannot be read, none.
+    fn handed(by_clock: bool, lines: &[Option<i64>]) -> (Times, Tally) {
+        let (mut tally, mut times) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock,
+            live: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                times.push(event.time);
+                Ok(())
+            },
+        };
+        for (line, time) in lines.iter().enumerate() {
             let event = Event {
-                time: None,
+                time: *time,
                 key: None,
             };
-            (sink.line(1, Ok(event)).is_ok(), tally.skipped)
-        };
-        assert_eq!(
-            take(|| Failure::Message("a time out of range".to_owned())),
-            (true, 1)
-        );
-        assert_eq!(
-            take(|| Failure::Entropy("no random bytes".to_owned())),
-            (false, 0)
-        );
+            sink.event(line as u64 + 1, event).unwrap();
+        }
+        (times, tally)
+    }
+
+    #[test]
+    fn an_event_without_a_time_has_that_of_its_neighbour() {
+        let lines = [None, None, Some(5), None, Some(3), Some(i64::MAX)];
+        let (times, tally) = handed(true, &lines);
+        assert_eq!(times, [5, 5, 5, 5, 3, 3].map(Some));
+        assert_eq!((tally.events, tally.unreadable, tally.waiting), (6, 4, 0));
+        assert_eq!(tally.first.unwrap().number, 1);
+        assert_eq!(handed(false, &lines).0, lines, "nobody asks for times");
+        let (times, tally) = handed(true, &[None, None]);
+        assert_eq!((times.len(), tally.waiting), (0, 2));
     }
 }

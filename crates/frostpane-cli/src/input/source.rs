@@ -10,18 +10,17 @@ use bytes::Bytes;
 
 use super::column::Wanted;
 use super::files::{bytes_on_disk, expand, is_standard_input, name, total_bytes};
-use super::format::Guess;
+use super::format::advice_to_unpack;
 use super::sink::{Sink, Tally};
 use super::stream::{Counted, Stream};
-use super::{Event, Format, Selection, csv, jsonl, parquet, text, tsv};
-use crate::failure::Result;
-use crate::text::printable;
+use super::{Event, Format, Packing, Selection, csv, jsonl, parquet, text, tsv};
+use crate::failure::{Failure, Result};
 use crate::units::grouped;
 use crate::warnings::tell;
 
 /// The events of some files.
 pub struct Source {
-    files: Vec<PathBuf>,
+    files: Vec<Layout>,
     selection: Selection,
     bytes_read: Rc<Cell<u64>>,
     total_bytes: Option<u64>,
@@ -30,13 +29,40 @@ pub struct Source {
     announced: String,
 }
 
+/// How a file is to be read.
+struct Layout {
+    file: PathBuf,
+    format: Format,
+    /// From the outside in.
+    packings: Vec<Packing>,
+}
+
+impl Layout {
+    fn of(file: PathBuf, selection: &Selection) -> Result<Self> {
+        let format = Format::of(&file, selection.format, selection.key.is_some());
+        Ok(Self {
+            format: format.map_err(|wrong| format!("{}: {wrong}", name(&file)))?,
+            packings: match selection.packing {
+                Some(Packing::None) => Vec::new(),
+                Some(packing) => vec![packing],
+                None => Packing::of_name(&file),
+            },
+            file,
+        })
+    }
+}
+
 impl Source {
-    /// The files as given on the command line: names, patterns, `-`; none for standard input.
+    /// The files as given on the command line: names, patterns, `-`; none for standard input. How they are to be
+    /// read is settled here, before anything is.
     pub fn new(files: &[PathBuf], selection: Selection) -> Result<Self> {
         let files = expand(files)?;
         Ok(Self {
             total_bytes: total_bytes(&files),
-            files,
+            files: files
+                .into_iter()
+                .map(|file| Layout::of(file, &selection))
+                .collect::<Result<_>>()?,
             selection,
             bytes_read: Rc::default(),
             tally: Tally::default(),
@@ -67,27 +93,39 @@ impl Source {
         self.total_bytes
     }
 
-    /// Calls `visit` for every event, in order. A message that it returns is taken as a fault of the line.
+    /// Calls `visit` for every event, in order.
     pub fn for_each(&mut self, mut visit: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
-        for file in self.files.clone() {
+        for layout in std::mem::take(&mut self.files) {
             let before = self.bytes_read.get();
-            self.read(&file, &mut visit)?;
-            if let Some(bytes) = bytes_on_disk(&file) {
+            self.read(&layout, &mut visit)?;
+            if let Some(bytes) = bytes_on_disk(&layout.file) {
                 self.bytes_read.set(before + bytes);
             }
         }
-        Ok(())
+        match (&self.selection.time, &self.tally.first) {
+            (Some(time), Some(first)) if self.tally.waiting > 0 => Err(Failure::Message(format!(
+                "no event has a time: is --time {} right? The first is in {first}",
+                time.text()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// What the operator should know about the events, once they are read.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.tally.skipped > 0 {
-            let lines = if self.tally.skipped == 1 { "line" } else { "lines" };
+        if let Some(first) = &self.tally.first {
+            let headless =
+                first.number == 1 && self.selection.wanted().is_some_and(|wanted| !wanted.has_header());
+            let advice = if headless {
+                "; if it names the columns, use --header"
+            } else {
+                ""
+            };
             notes.push(format!(
-                "{} {lines} could not be read and {} left out",
-                grouped(self.tally.skipped),
-                if self.tally.skipped == 1 { "was" } else { "were" }
+                "{} of {} events could not be read and have no key; the first is in {first}{advice}",
+                grouped(self.tally.unreadable),
+                grouped(self.tally.events)
             ));
         }
         if let (1.., 0, Some(key)) = (self.tally.events, self.tally.with_key, &self.selection.key) {
@@ -99,7 +137,12 @@ impl Source {
         notes
     }
 
-    fn read(&mut self, file: &Path, visit: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    fn read(&mut self, layout: &Layout, visit: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        let Layout {
+            file,
+            format,
+            packings,
+        } = layout;
         let name = name(file);
         let before = self.bytes_read.get();
         let unreadable = |cause: io::Error| format!("cannot read {name}: {cause}");
@@ -107,52 +150,48 @@ impl Source {
             reader: open(file).map_err(unreadable)?,
             bytes: self.bytes_read(),
         };
-        let stream = Stream::new(raw, self.selection.live).map_err(unreadable)?;
-        let format = self.format(file, &stream)?;
+        let stream = Stream::new(raw, packings, self.selection.live).map_err(unreadable)?;
+        self.announce(&name, layout, &stream);
         let mut sink = Sink {
             file: &name,
-            skip_bad_lines: self.selection.skip_bad_lines,
+            unit: format.unit(),
+            by_clock: self.selection.time.is_some(),
+            live: self.selection.live,
             tally: &mut self.tally,
             visit,
         };
         match (format, bytes_on_disk(file), self.selection.wanted()) {
-            (Format::Parquet, Some(bytes), Some(wanted)) if stream.packings.is_empty() => {
+            (Format::Parquet, Some(bytes), Some(wanted)) if packings.is_empty() => {
                 let file = File::open(file).map_err(unreadable)?;
                 let progress = |share: f64| self.bytes_read.set(before + (bytes as f64 * share) as u64);
                 parquet::read(file, &wanted, &progress, &mut sink)
             }
-            (format, _, wanted) => read_stream(stream, format, wanted, &mut sink),
+            (format, _, wanted) => read_stream(stream, *format, wanted, self.selection.multiline, &mut sink),
         }
     }
 
-    fn format(&mut self, file: &Path, stream: &Stream<'_>) -> Result<Format> {
-        if let Some(format) = self.selection.format {
-            return Ok(format);
-        }
-        let name = name(file);
-        if let Some(fault) = Format::foreign(&stream.head) {
-            return Err(format!("cannot read {name}: {fault}").into());
-        }
-        let guess = Format::guess(file, &stream.head, self.selection.key.is_some());
-        self.announce(&name, guess, stream);
-        Ok(guess.format)
-    }
-
-    /// Says what a file is taken for, where a person looks at it or where it could be wrong, unless it was
-    /// just said.
-    fn announce(&mut self, name: &str, guess: Guess, stream: &Stream<'_>) {
-        let delimited = matches!(guess.format, Format::Csv | Format::Tsv);
-        let headed = delimited && self.selection.wanted().is_some_and(|wanted| wanted.has_header());
-        let mut text = guess.format.name().to_owned();
-        if headed {
+    /// Says how a file is read where a person looks at it, unless it was just said, and what its first bytes
+    /// suggest against that.
+    fn announce(&mut self, name: &str, layout: &Layout, stream: &Stream<'_>) {
+        let Layout { format, packings, .. } = layout;
+        let mut text = format.name().to_owned();
+        let delimited = matches!(format, Format::Csv | Format::Tsv);
+        if delimited && self.selection.wanted().is_some_and(|wanted| wanted.has_header()) {
             text.push_str(" with a header");
         }
-        for packing in &stream.packings {
+        for packing in packings {
             text = format!("{text}, {}", packing.name());
         }
-        if (guess.from_content || io::stderr().is_terminal()) && text != self.announced {
+        if io::stderr().is_terminal() && text != self.announced {
             tell(format_args!("reading {name} as {text}"));
             self.announced = text;
+        }
+        let unpack = || advice_to_unpack(&stream.head).filter(|_| self.selection.packing.is_none());
+        if let Some(advice) = format.advice(&stream.head).or_else(unpack) {
+            tell(format_args!(
+                "warning: {name} is read as {}, but {advice}",
+                format.name()
+            ));
         }
     }
 }
@@ -167,46 +206,32 @@ fn open(file: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(io::stdin().lock()))
 }
 
-/// Reads a whole stream in a format.
+/// Reads a whole stream in a format; text has no columns.
 pub fn read_stream(
     mut stream: Stream<'_>,
     format: Format,
     wanted: Option<Wanted>,
+    multiline: bool,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let reader = &mut *stream.reader;
-    match (format, wanted) {
-        (Format::Text, None) => text::read(reader, sink),
-        (Format::Csv, Some(wanted)) => csv::read(reader, &wanted, sink),
-        (Format::Tsv, Some(wanted)) => tsv::read(reader, &wanted, sink),
-        (Format::Jsonl, Some(wanted)) => jsonl::read(reader, &wanted, sink),
-        (Format::Parquet, Some(wanted)) => {
+    let Some(wanted) = wanted else {
+        return text::read(reader, sink);
+    };
+    match format {
+        Format::Text => text::read(reader, sink),
+        Format::Csv if multiline => csv::read_multiline(reader, &wanted, sink),
+        Format::Csv => csv::read(reader, &wanted, sink),
+        Format::Tsv => tsv::read(reader, &wanted, sink),
+        Format::Jsonl => jsonl::read(reader, &wanted, sink),
+        Format::Parquet => {
             let mut bytes = Vec::new();
             reader
                 .read_to_end(&mut bytes)
-                .map_err(|cause| sink.unreadable(cause))?;
+                .map_err(|cause| sink.broken(cause))?;
             parquet::read(Bytes::from(bytes), &wanted, &|_| (), sink)
         }
-        (Format::Text, Some(_)) => Err(sink
-            .unfit("text has no columns: leave out --key and --time, or give another --format".to_owned())),
-        (format, None) => Err(sink.unfit(without_key(format, &stream.head))),
     }
-}
-
-fn without_key(format: Format, head: &[u8]) -> String {
-    let advice = format!(
-        "this is {}: say which column holds the key, with --key",
-        format.name()
-    );
-    if format == Format::Parquet {
-        return advice;
-    }
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(line.trim_ascii_end());
-    format!(
-        "{advice}, or take whole lines with --format text; the first one is {}",
-        printable(&line)
-    )
 }
 
 #[cfg(test)]

@@ -4,77 +4,34 @@ use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 
-use flate2::bufread::MultiGzDecoder;
+use super::packing::Packing;
 
 const BLOCK: usize = 1 << 16;
-/// Bytes that are looked at to tell what a file is.
+/// Bytes that are looked at to give advice.
 const HEAD: usize = 1 << 14;
-/// Nobody packs a file more often than that.
-const MOST_PACKINGS: usize = 4;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// A way to pack a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    Gzip,
-    Zstd,
-}
-
-impl Packing {
-    pub fn name(self) -> &'static str {
-        match self {
-            Packing::Gzip => "gzip",
-            Packing::Zstd => "zstd",
-        }
-    }
-
-    fn of(head: &[u8]) -> Option<Self> {
-        match head {
-            [0x1F, 0x8B, 0x08, ..] => Some(Packing::Gzip),
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Some(Packing::Zstd),
-            // A frame to be skipped, with which some writers begin.
-            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Packing::Zstd),
-            _ => None,
-        }
-    }
-
-    fn unpack<'a>(self, packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
-        Ok(match self {
-            Packing::Gzip => Box::new(MultiGzDecoder::new(packed)),
-            Packing::Zstd => Box::new(zstd::Decoder::with_buffer(packed)?),
-        })
-    }
-}
 
 /// What a file holds once it is unpacked.
 pub struct Stream<'a> {
     pub reader: Box<dyn BufRead + 'a>,
     /// Its first bytes, which the reader will give again.
     pub head: Vec<u8>,
-    /// From the outside in.
-    pub packings: Vec<Packing>,
 }
 
 impl<'a> Stream<'a> {
-    /// Of a file that is there already, unless it is `live`: then it does not wait for more than the first line.
-    pub fn new(raw: impl Read + 'a, live: bool) -> io::Result<Self> {
-        let mut packings = Vec::new();
-        let (mut reader, mut head) = peek(Box::new(raw), live)?;
-        while let Some(packing) = Packing::of(&head)
-            && packings.len() < MOST_PACKINGS
-        {
-            packings.push(packing);
-            (reader, head) = peek(packing.unpack(reader)?, live)?;
+    /// Of a file that is packed so, from the outside in. If it is `live`, it does not wait for more than the
+    /// first line.
+    pub fn new(raw: impl Read + 'a, packings: &[Packing], live: bool) -> io::Result<Self> {
+        let mut packed: Box<dyn Read + 'a> = Box::new(raw);
+        for packing in packings {
+            packed = packing.unpack(BufReader::with_capacity(BLOCK, packed))?;
         }
+        let (mut reader, mut head) = peek(packed, live)?;
         if head.starts_with(BYTE_ORDER_MARK) {
             reader.consume(BYTE_ORDER_MARK.len());
             head.drain(..BYTE_ORDER_MARK.len());
         }
-        Ok(Self {
-            reader,
-            head,
-            packings,
-        })
+        Ok(Self { reader, head })
     }
 }
 
@@ -131,15 +88,20 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn text(packed: &[u8], packings: &[Packing]) -> Vec<u8> {
+        let mut stream = Stream::new(packed, packings, false).unwrap();
+        let mut text = Vec::new();
+        stream.reader.read_to_end(&mut text).unwrap();
+        assert_eq!(stream.head, text);
+        text
+    }
+
     #[test]
-    fn packed_files_are_unpacked_however_deep_and_however_many() {
+    fn files_are_unpacked_as_often_as_told_and_no_more() {
         let zstd = zstd::encode_all(b"\xEF\xBB\xBFsnow\n".as_slice(), 1).unwrap();
         let twice = [gzip(&zstd), gzip(b"")].concat();
-        let mut stream = Stream::new(twice.as_slice(), false).unwrap();
-        assert_eq!(stream.packings, [Packing::Gzip, Packing::Zstd]);
-        assert_eq!(stream.head, b"snow\n");
-        let mut text = String::new();
-        stream.reader.read_to_string(&mut text).unwrap();
-        assert_eq!(text, "snow\n");
+        assert_eq!(text(&twice, &[Packing::Gzip, Packing::Zstd]), b"snow\n");
+        assert_eq!(text(&twice, &[Packing::Gzip]), zstd);
+        assert_eq!(text(&twice, &[]), twice);
     }
 }

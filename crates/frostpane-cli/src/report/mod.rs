@@ -8,7 +8,6 @@ mod budget;
 mod bump;
 mod changes;
 mod escape;
-mod file;
 mod list;
 mod template;
 mod trend;
@@ -22,26 +21,28 @@ use std::path::Path;
 
 use frostpane::{Key, Norm, Release};
 
+use crate::draft::Draft;
 use crate::failure::Result;
 use crate::table::title;
 use crate::units::Asked;
 use escape::{escaped, json};
-use file::Draft;
 use trend::Trend;
 
 pub use budget::Total;
 
+/// What the page is called in a message.
+const WHAT: &str = "report";
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 
 /// Whether a page can be written there: asked before any budget is spent.
 pub fn check(file: &Path) -> Result<()> {
-    Draft::create(file).map(drop)
+    Draft::check(WHAT, file)
 }
 
 /// Writes the page to a file, as a whole or not at all.
 pub fn save<K: Key>(file: &Path, releases: &[Release<K>], windows: &[Asked], total: Total) -> Result<()> {
-    let mut draft = Draft::create(file)?;
+    let mut draft = Draft::create(WHAT, file)?;
     let written = write(&mut draft, releases, windows, total);
     draft.finish(written)
 }

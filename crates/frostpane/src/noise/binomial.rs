@@ -131,6 +131,57 @@ mod tests {
         (mean, variance)
     }
 
+    /// With 1, 2, 3 and 40 coins of 3/16, every count has its probability: the draw is the least `k` whose cumulative
+    /// probability exceeds the uniform number that the words make, here to 128 bits.
+    #[test]
+    fn a_draw_is_the_inverse_of_the_cumulative_probabilities() {
+        for n in [1_u64, 2, 3, 40] {
+            let p: f64 = 3.0 / 16.0;
+            let choose = |k: u64| (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product::<f64>();
+            let mass = |k: u64| choose(k) * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32);
+            for seed in 0..300 {
+                let mut words = InsecureSeededEntropy::new(seed);
+                let uniform = words.word().unwrap() as f64 / 2f64.powi(64);
+                let mut sum = 0.0;
+                let expected = (0..=n).find(|k| {
+                    sum += mass(*k);
+                    sum > uniform
+                });
+                let mut entropy = InsecureSeededEntropy::new(seed);
+                let found = binomial(n, dyadic(3, 4), &mut entropy).unwrap();
+                assert_eq!(Some(found), expected, "{n} coins, seed {seed}");
+                words.word().unwrap();
+                assert_eq!(
+                    entropy.word().unwrap(),
+                    words.word().unwrap(),
+                    "128 bits were enough"
+                );
+            }
+        }
+        // Nothing is drawn for no coin.
+        let mut entropy = InsecureSeededEntropy::new(1);
+        assert_eq!(binomial(0, dyadic(3, 4), &mut entropy).unwrap(), 0);
+        assert_eq!(
+            entropy.word().unwrap(),
+            InsecureSeededEntropy::new(1).word().unwrap()
+        );
+    }
+
+    /// A thousand coins of 3/16 are drawn in batches of 85, about 16 heads each, after the rest of 65.
+    #[test]
+    fn many_coins_are_drawn_in_batches_and_none_is_left_out() {
+        for seed in 0..20 {
+            let (mut entropy, mut again) =
+                (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
+            let found = binomial(1_000, dyadic(3, 4), &mut entropy).unwrap();
+            let parts = [65].into_iter().chain([85; 11]);
+            let expected: u64 = parts
+                .map(|part| binomial(part, dyadic(3, 4), &mut again).unwrap())
+                .sum();
+            assert_eq!(found, expected);
+        }
+    }
+
     /// Each mean must lie within 5 standard errors: a false alarm in fewer than one in a million per case.
     #[test]
     fn mean_and_variance_are_those_of_the_binomial_at_any_first_precision() {

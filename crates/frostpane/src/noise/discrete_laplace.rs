@@ -138,3 +138,109 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
         greatest_common_divisor(b, a % b)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::noise::InsecureSeededEntropy;
+
+    fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+        DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
+    }
+
+    /// `Pr[X = x] = (1 - p) / (1 + p) p^|x|`.
+    fn mass(scale: f64, x: i64) -> f64 {
+        let p = (-1.0 / scale).exp();
+        (1.0 - p) / (1.0 + p) * p.powi(x.unsigned_abs() as i32)
+    }
+
+    #[test]
+    fn the_scale_is_the_sensitivity_over_epsilon() {
+        for (sensitivity, epsilon, scale) in [
+            (1, 1.0, 1.0),
+            (2, 0.5, 4.0),
+            (10, 0.9, 100.0 / 9.0),
+            (2, 4.0, 0.5),
+        ] {
+            let law = law(sensitivity, epsilon);
+            assert!((law.scale() / scale - 1.0).abs() < 1e-15);
+            let variance: f64 = (-2_000..=2_000).map(|x| (x * x) as f64 * mass(scale, x)).sum();
+            assert!(
+                (law.variance() / variance - 1.0).abs() < 1e-9,
+                "{} {variance}",
+                law.variance()
+            );
+        }
+        assert_eq!(law(2, 1.0), law(1, 0.5));
+        let share = Epsilon::new(1.0).unwrap().share(9, 10);
+        assert_eq!(DiscreteLaplace::new(2, share), law(2, 0.9), "in lowest terms");
+    }
+
+    #[test]
+    fn reach_and_quantile_are_the_least_that_the_tail_allows() {
+        for scale in [0.25, 1.0, 2.5, 40.0] {
+            let law = law(1, 1.0 / scale);
+            let p = (-1.0 / scale).exp();
+            let tail = |m: u64| p.powi(m as i32) / (1.0 + p);
+            let summed: f64 = (3..2_000).map(|x| mass(scale, x)).sum();
+            assert!((tail(3) / summed - 1.0).abs() < 1e-9);
+            for chance in [0.9, 0.5, 0.3, 0.01, 1e-6] {
+                let least = (0..).find(|m| tail(*m) <= chance).unwrap();
+                assert_eq!(law.reach(chance), least, "{scale} {chance}");
+                let enclosed = law.tail(least, 128).approximate();
+                assert!((enclosed / tail(least) - 1.0).abs() < 1e-9);
+            }
+            for (keys, failure) in [(0, 0.05), (1, 0.05), (100, 0.05), (1_000, 1e-3)] {
+                let outside = |q: u64| 2.0 * (keys.max(1) as f64) * tail(q + 1);
+                let least = (0..).find(|q| outside(*q) <= failure).unwrap();
+                assert_eq!(law.quantile(keys, failure), least, "{scale} {keys}");
+            }
+        }
+        // Also of a chance that no noise has.
+        assert_eq!(law(1, 1.0).reach(0.0), law(1, 1.0).reach(f64::MIN_POSITIVE));
+        assert_eq!((law(1, 1.0).reach(1.0), law(1, 1.0).quantile(1, 2.0)), (0, 0));
+    }
+
+    /// 20,000 values, their magnitudes and their survivals, each frequency within 6 standard deviations. Seeded: it passes
+    /// always or never.
+    #[test]
+    fn values_magnitudes_and_survivals_have_their_probabilities() {
+        const DRAWS: u32 = 20_000;
+        for (sensitivity, epsilon) in [(1, 2.0), (3, 2.0), (2, 0.7)] {
+            let law = law(sensitivity, epsilon);
+            let scale = f64::from(sensitivity) / epsilon;
+            let p = (-1.0 / scale).exp();
+            let entropy = &mut InsecureSeededEntropy::new(7);
+            let (mut values, mut magnitudes, mut survived) = (BTreeMap::new(), BTreeMap::new(), [0; 9]);
+            for _ in 0..DRAWS {
+                *values.entry(law.sample(entropy).unwrap()).or_insert(0) += 1;
+                *magnitudes.entry(law.magnitude(entropy).unwrap()).or_insert(0) += 1;
+                for (distance, times) in survived.iter_mut().enumerate() {
+                    *times += u32::from(law.survives(distance as u64, entropy).unwrap());
+                }
+            }
+            let check = |found: u32, chance: f64| {
+                let expected = f64::from(DRAWS) * chance;
+                let spread = 6.0 * (expected * (1.0 - chance)).sqrt();
+                assert!(
+                    (f64::from(found) - expected).abs() <= spread,
+                    "{found}, {expected} expected"
+                );
+            };
+            for x in -4..=4 {
+                check(values.get(&x).copied().unwrap_or(0), mass(scale, x));
+            }
+            for m in 0..6_u64 {
+                check(
+                    magnitudes.get(&m).copied().unwrap_or(0),
+                    (1.0 - p) * p.powi(m as i32),
+                );
+            }
+            for (distance, times) in survived.into_iter().enumerate() {
+                check(times, p.powi(distance as i32));
+            }
+        }
+    }
+}

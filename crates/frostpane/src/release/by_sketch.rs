@@ -105,7 +105,183 @@ mod tests {
     use super::*;
     use crate::noise::{Epsilon, InsecureSeededEntropy};
     use crate::pane::PaneShape;
+    use crate::release::by_hand::{CONFIDENCE, law, pane, reach, shape, sketch, terms, times};
     use crate::timeline::Policy;
+
+    const ROWS: u32 = 3;
+
+    /// The largest chance of a row's failure with which two of three rows fail no more often than this.
+    fn row_failure(chance: f64) -> f64 {
+        let two_of_three = |p: f64| 3.0 * p * p * (1.0 - p) + p * p * p;
+        let steps = (1..=60).map(|bit| 0.5_f64.powi(bit + 1));
+        steps.fold(0.0, |p, step| {
+            if two_of_three(p + step) <= chance {
+                p + step
+            } else {
+                p
+            }
+        })
+    }
+
+    /// The least `c + m` of the proof, over splits of a row's failure into 32 parts.
+    fn error(norm: f64, width: f64, epsilon: f64, chance: f64) -> u64 {
+        let p = row_failure(chance);
+        let split = |part: f64| {
+            let collisions = (norm * norm / (2.0 * width * p * part)).sqrt().ceil() as u64;
+            collisions + reach(2.0 * f64::from(ROWS), epsilon, p * (1.0 - part)) - 1
+        };
+        (1..32).map(|part| split(f64::from(part) / 32.0)).min().unwrap()
+    }
+
+    /// Of the chance of an untrue statement six tenths are for the counts: half for all keys, to both sides, and half for
+    /// those that can be frequent, to one. The noise is that of `2r` at nine tenths of epsilon.
+    #[test]
+    fn what_estimates_are_worth_follows_from_the_noisy_norm_and_public_numbers() {
+        let shape = shape(10, 1 << 12);
+        for (size, value) in [(1_000, 5_000), (1_000, 100), (60_000_000, 5_000)] {
+            let terms = terms(Norm::L2, 2.0, Keys::range(0..size).unwrap(), shape);
+            let norm = NormEstimate {
+                value,
+                low: value as f64 - 70.0,
+                high: value as f64 + 80.0,
+                by_sketch: true,
+            };
+            let found = BySketch::new(&terms, norm).unwrap().guarantee;
+            let size = size as f64;
+            let floor = reach(6.0, 1.8, row_failure(1e6 / size)).max(1);
+            let threshold = floor.max((3 * value as u64).div_ceil(40));
+            assert_eq!((found.floor, found.threshold), (floor, threshold));
+            assert_eq!((found.cut, found.slack, found.alpha), (0, 0, 0.1));
+            assert_eq!((found.norm.low, found.norm.high), (norm.low, norm.high));
+            let half = (1.0 - CONFIDENCE) * 0.6 / 2.0;
+            let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size);
+            let width = 4_096.0;
+            assert_eq!(found.reach.noise, error(norm.high, width, 1.8, half / 2.0 / size));
+            assert_eq!(
+                found.reach.shortfall,
+                error(norm.high, width, 1.8, half / frequent)
+            );
+        }
+    }
+
+    #[test]
+    fn only_declared_keys_of_a_small_universe_with_a_norm_are_estimated() {
+        let sketched = shape(10, 64);
+        let plain = PaneShape::new(10, 0, None, 1).unwrap();
+        let universe = |size| Keys::range(0..size).unwrap();
+        let known = NormEstimate::of_events(100);
+        let unknown = NormEstimate {
+            high: f64::INFINITY,
+            ..known
+        };
+        let can = |terms: Terms<u64>, norm| BySketch::new(&terms, norm).is_some();
+        assert!(can(
+            terms(Norm::L2, 1.0, universe(LARGEST_UNIVERSE), sketched),
+            known
+        ));
+        assert!(!can(
+            terms(Norm::L2, 1.0, universe(LARGEST_UNIVERSE + 1), sketched),
+            known
+        ));
+        assert!(!can(terms(Norm::L2, 1.0, universe(9), sketched), unknown));
+        assert!(!can(terms(Norm::L1, 1.0, universe(9), sketched), known));
+        assert!(!can(terms(Norm::L2, 1.0, Keys::Open, sketched), known));
+        assert!(!can(terms(Norm::L2, 1.0, universe(9), plain), known));
+    }
+
+    /// Counts that are off by `cut / 2` and noise against a sketch that is off by noise alone.
+    #[test]
+    fn estimates_are_taken_where_they_alone_keep_the_promises_or_neither_does_and_they_are_closer() {
+        let shape = shape(10, 1 << 12);
+        let terms = terms(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape);
+        let norm = NormEstimate::of_events(10_000);
+        let with = |cut: u64, noise: u64| Guarantee {
+            alpha: 0.1,
+            cut,
+            slack: 0,
+            norm,
+            threshold: 750,
+            floor: 1,
+            reach: Reach {
+                noise,
+                shortfall: noise,
+            },
+        };
+        let is_taken = |sketch: u64, counts: Guarantee| {
+            let guarantee = with(0, sketch);
+            BySketch {
+                guarantee,
+                ..BySketch::new(&terms, norm).unwrap()
+            }
+            .is_better_than(&counts)
+        };
+        // The promises hold up to a noise of 249, or a cut of 200 beside a noise of 49.
+        assert!(with(0, 249).holds_with_room() && !with(0, 250).holds_with_room());
+        assert!(with(200, 49).holds_with_room() && !with(200, 50).holds_with_room());
+        assert!(!is_taken(100, with(0, 100)), "counts are as good");
+        assert!(
+            is_taken(100, with(200, 100)),
+            "only the sketch keeps the promises"
+        );
+        assert!(
+            is_taken(100, with(200, 10)),
+            "both do, and the list of the sketch is surer"
+        );
+        assert!(!is_taken(300, with(200, 10)), "only the counts do");
+        assert!(
+            is_taken(300, with(700, 10)),
+            "neither does, and the sketch is closer"
+        );
+        assert!(
+            !is_taken(300, with(400, 10)),
+            "neither does, and the counts are closer"
+        );
+    }
+
+    /// Every row says what its cell says, with the sign of the key; the median of three passes the threshold or not.
+    #[test]
+    fn a_key_is_listed_if_the_median_of_its_noisy_cells_passes() {
+        let shape = shape(10, 16);
+        let events = || times(3, 700).chain(times(4, 400)).chain((0..100).map(Some));
+        let terms = terms(Norm::L2, 2.0, Keys::range(0..100).unwrap(), shape);
+        let by_sketch = BySketch::new(&terms, NormEstimate::of_events(900)).unwrap();
+        let (panes, dimensions) = ([pane(events(), shape)], shape.sketch().unwrap());
+        let threshold = by_sketch.guarantee.threshold as i64;
+        assert_eq!(threshold, 68);
+        let mut listed = 0;
+        for seed in 0..20 {
+            let mut entropy = InsecureSeededEntropy::new(seed);
+            let mut found = by_sketch.select(&terms, &panes, &mut entropy).unwrap();
+            let mut again = InsecureSeededEntropy::new(seed);
+            let noisy: Vec<i64> = sketch(events(), dimensions)
+                .cells()
+                .iter()
+                .map(|cell| cell + law(2 * ROWS, 1.8).sample(&mut again).unwrap())
+                .collect();
+            assert_eq!(entropy.word().unwrap(), again.word().unwrap());
+            let said = |key: u64| {
+                let alone = sketch([Some(key)], dimensions);
+                let signed: Vec<i64> = alone
+                    .cells()
+                    .iter()
+                    .zip(&noisy)
+                    .map(|(unit, cell)| unit * cell)
+                    .collect();
+                let mut rows: Vec<i64> = signed.chunks(16).map(|row| row.iter().sum()).collect();
+                rows.sort_unstable();
+                rows[1]
+            };
+            let expected: Vec<(u64, u64)> = (0..100)
+                .map(|key| (key, said(key)))
+                .filter(|(_, median)| *median >= threshold)
+                .map(|(key, median)| (key, median as u64))
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, expected);
+            listed += found.len();
+        }
+        assert!((40..1_000).contains(&listed), "{listed}");
+    }
 
     /// The L1 distance of all cells between neighbours, for many seeds, and the noise that belongs to it: the
     /// mean distance of 15,360 values from 0 is as calculated to 5 %, seven standard errors.

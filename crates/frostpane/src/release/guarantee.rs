@@ -343,6 +343,239 @@ mod tests {
         }
     }
 
+    /// Numbers chosen by hand: a threshold of 800 at a norm between 9,000 and 11,000, a cut of 31, a slack of 7, and
+    /// noise that reaches 50, of frequent keys 40.
+    fn by_hand() -> Guarantee {
+        Guarantee {
+            alpha: 0.1,
+            cut: 31,
+            slack: 7,
+            norm: NormEstimate {
+                value: 10_000,
+                low: 9_000.0,
+                high: 11_000.0,
+                by_sketch: false,
+            },
+            threshold: 800,
+            floor: 60,
+            reach: Reach {
+                noise: 50,
+                shortfall: 40,
+            },
+        }
+    }
+
+    #[test]
+    fn the_statements_add_up() {
+        let guarantee = by_hand();
+        let statement = guarantee.state();
+        assert_eq!(statement.noise, 50);
+        assert_eq!(statement.complete_above, 800 + 31 + 7 + 40);
+        assert_eq!(statement.nothing_below, 800 - 50);
+        assert_eq!((statement.threshold, statement.at_floor), (800, false));
+        assert_eq!(guarantee.inaccuracy(), 16 + 7 + 50);
+        let floor = Guarantee {
+            threshold: 30,
+            floor: 30,
+            ..guarantee
+        };
+        assert_eq!((floor.state().nothing_below, floor.state().at_floor), (0, true));
+    }
+
+    /// `complete_above <= alpha low`, `nothing_below > alpha/2 high`, `inaccuracy <= alpha/4 low`: each by itself, at its
+    /// edge and one past it, with the alpha that is stated instead and the words.
+    #[test]
+    fn each_promise_stands_and_falls_with_its_own_number() {
+        let sound = by_hand();
+        assert_eq!(
+            sound.state().promises,
+            Promises {
+                held: true,
+                alpha: Some(0.1),
+                reason: None
+            }
+        );
+        let with_norm = |low: f64, high: f64| Guarantee {
+            norm: NormEstimate {
+                low,
+                high,
+                ..sound.norm
+            },
+            ..sound
+        };
+        // 878 occurrences are surely listed, so the norm must be at least 8,780.
+        assert!(with_norm(8_780.0, 11_000.0).state().promises.held);
+        let promises = with_norm(8_779.0, 11_000.0).state().promises;
+        let reason = promises.reason.unwrap();
+        assert_eq!(promises.alpha, Some(0.101));
+        assert_eq!(
+            reason,
+            "only keys that occurred 878 times are surely listed, more than alpha times the norm (878): ask for a larger \
+             epsilon or a window with more events; at alpha 0.101 all three hold for the keys listed with 815 or more"
+        );
+        // A key with 750 may be listed, so half of alpha times the norm must be below.
+        assert!(with_norm(9_000.0, 14_999.0).state().promises.held);
+        let promises = with_norm(9_000.0, 15_000.0).state().promises;
+        let reason = promises.reason.unwrap();
+        assert!(
+            reason.starts_with(
+                "a key that occurred 750 times may be listed, no more than half of alpha times the norm (750)"
+            ),
+            "{reason}"
+        );
+        // A count may be off by 73.
+        let narrow = |noise| Guarantee {
+            reach: Reach { noise, shortfall: 0 },
+            ..with_norm(9_000.0, 9_000.0)
+        };
+        assert!(narrow(225 - 23).state().promises.held);
+        let promises = narrow(226 - 23).state().promises;
+        let reason = promises.reason.unwrap();
+        assert!(
+            reason.starts_with(
+                "a listed count may be off by 226, more than a quarter of alpha times the norm (225)"
+            ),
+            "{reason}"
+        );
+        assert_eq!(promises.alpha, Some(0.101));
+        let hopeless = Guarantee { cut: 20_000, ..sound }.state().promises;
+        assert_eq!((hopeless.held, hopeless.alpha), (false, None));
+        assert!(
+            hopeless
+                .reason
+                .unwrap()
+                .ends_with("; as it is they hold at no alpha")
+        );
+    }
+
+    /// The condition without steps: at the edge of each promise the threshold may cost 1 more.
+    #[test]
+    fn room_is_what_rounding_may_cost() {
+        let sound = by_hand();
+        assert!(sound.holds_with_room());
+        let with_norm = |low: f64, high: f64| Guarantee {
+            norm: NormEstimate {
+                low,
+                high,
+                ..sound.norm
+            },
+            ..sound
+        };
+        // Three quarters of alpha times 10,000 are 750; with the 1 and 78 that is 829.
+        assert!(with_norm(8_290.0, 11_000.0).holds_with_room());
+        assert!(!with_norm(8_289.0, 11_000.0).holds_with_room());
+        // 750 - 50 = 700 lies above half of alpha times 13,999.
+        assert!(with_norm(9_000.0, 13_999.0).holds_with_room());
+        assert!(!with_norm(9_000.0, 14_000.0).holds_with_room());
+        let noisy = |noise| Guarantee {
+            reach: Reach { noise, shortfall: 0 },
+            ..with_norm(9_000.0, 9_000.0)
+        };
+        assert!(noisy(202).holds_with_room());
+        assert!(!noisy(203).holds_with_room());
+        // Where the floor is higher it stands for both.
+        let floored = |floor| Guarantee {
+            floor,
+            ..with_norm(8_790.0, 11_000.0)
+        };
+        assert!(floored(801).holds_with_room());
+        assert!(!floored(802).holds_with_room());
+        assert_eq!(Guarantee { alpha: 0.25, ..sound }.kink(), 320);
+    }
+
+    /// One guarantee is as good as another if neither its counts nor its list may be further off.
+    #[test]
+    fn a_guarantee_is_as_good_as_another_in_both_respects_or_not_at_all() {
+        let sound = by_hand();
+        let with = |cut: u64, noise, shortfall| Guarantee {
+            cut,
+            reach: Reach { noise, shortfall },
+            ..sound
+        };
+        assert!(sound.is_as_good_as(&sound));
+        // An inaccuracy of 73 and an obstacle of 78 by default.
+        assert!(with(31, 50, 40).is_as_good_as(&with(0, 66, 71)));
+        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 65, 71)));
+        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 66, 70)));
+    }
+
+    #[test]
+    fn an_empty_list_says_why() {
+        let sound = by_hand().state();
+        assert_eq!(
+            sound.why_empty(5, 5),
+            "no noisy count reached the threshold of 800, and every key with a count of at least 878 would be listed: ask \
+             for a smaller alpha"
+        );
+        assert!(
+            sound
+                .why_empty(0, 9)
+                .starts_with("the window lies within one pane that began before it")
+        );
+        assert_eq!(sound.why_empty(0, 0), "the window has no events");
+        let floor = Guarantee {
+            threshold: 60,
+            ..by_hand()
+        };
+        assert!(
+            floor
+                .state()
+                .why_empty(5, 5)
+                .starts_with("no noisy count reached 60, the least that may be listed at this epsilon and delta whatever alpha is")
+        );
+    }
+
+    /// What is largest decides: the slack, the norm's error times alpha where a sketch is in it, the cut, or the noise.
+    #[test]
+    fn the_remedy_is_for_the_largest_obstacle() {
+        let remedy = |slack: u64, cut: u64, norm_error: f64, by_sketch: bool| {
+            let guarantee = Guarantee {
+                slack,
+                cut,
+                norm: NormEstimate {
+                    value: 100,
+                    low: 100.0,
+                    high: 100.0 + norm_error,
+                    by_sketch,
+                },
+                ..by_hand()
+            };
+            let advice = guarantee.advice(None);
+            [
+                "slide by less",
+                "allow more memory for a wider sketch",
+                "allow more memory or slide by more",
+                "ask for a larger epsilon",
+            ]
+            .iter()
+            .position(|start| advice.starts_with(start))
+            .unwrap()
+        };
+        assert_eq!(remedy(50, 0, 0.0, false), 0);
+        assert_eq!(remedy(49, 0, 0.0, false), 3);
+        assert_eq!(remedy(0, 50, 0.0, false), 2);
+        assert_eq!(remedy(0, 49, 0.0, false), 3);
+        assert_eq!(remedy(51, 50, 0.0, false), 0);
+        assert_eq!(remedy(50, 51, 0.0, false), 2);
+        assert_eq!(remedy(50, 51, 520.0, true), 1);
+        assert_eq!(remedy(50, 51, 520.0, false), 3);
+        assert_eq!(remedy(50, 51, 500.0, true), 2);
+        // Also an error below the norm counts.
+        let low = Guarantee {
+            norm: NormEstimate {
+                value: 10_000,
+                low: 9_000.0,
+                high: 10_001.0,
+                by_sketch: true,
+            },
+            ..by_hand()
+        };
+        assert!(
+            low.advice(None)
+                .starts_with("allow more memory for a wider sketch")
+        );
+    }
+
     #[test]
     fn the_advice_names_what_is_in_the_way() {
         let advice = |cut, norm| {

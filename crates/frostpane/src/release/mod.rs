@@ -1,6 +1,8 @@
 //! What is published, and how far it can be trusted.
 
 mod alternatives;
+#[cfg(test)]
+pub(crate) mod by_hand;
 pub mod by_sketch;
 pub mod continual;
 pub mod guarantee;

@@ -130,7 +130,86 @@ mod tests {
     use super::*;
     use crate::key::Key;
     use crate::noise::InsecureSeededEntropy;
+    use crate::release::by_hand::{law, quantile, sketch, times};
     use crate::sketch::count_sketch::sum_of_squares;
+
+    /// The norm of counts 3 and 4 is 5. Its noise has sensitivity 1, and its bounds are as far from it as noise reaches:
+    /// 1 more above, because the norm was rounded down; never below 0.
+    #[test]
+    fn the_norm_of_exact_counts_has_noise_of_sensitivity_one() {
+        for epsilon in [0.05, 0.5, 4.0] {
+            for (squares, norm) in [(25_u128, 5), (24, 4), (0, 0), (1 << 80, 1 << 40)] {
+                for seed in 0..40 {
+                    let noise = law(1, epsilon)
+                        .sample(&mut InsecureSeededEntropy::new(seed))
+                        .unwrap();
+                    let spread = quantile(1.0, epsilon, 1, 0.02) as i64;
+                    let found = NormEstimate::of_exact_counts(
+                        squares,
+                        Epsilon::new(epsilon).unwrap(),
+                        0.02,
+                        &mut InsecureSeededEntropy::new(seed),
+                    )
+                    .unwrap();
+                    let value: i64 = norm + noise;
+                    assert_eq!(found.value, value);
+                    assert_eq!(found.low, (value - spread).max(0) as f64);
+                    assert_eq!(found.high, (value + spread + 1).max(0) as f64);
+                    assert!(!found.by_sketch);
+                }
+            }
+        }
+    }
+
+    /// The same by a sketch, with sensitivity 2: a third of the chance of failure is for the noise, and the rest for
+    /// the sketch, whose error is one of the squared norm.
+    #[test]
+    fn the_norm_by_a_sketch_has_noise_of_sensitivity_two() {
+        let dimensions = Dimensions {
+            rows: 3,
+            width: 1 << 12,
+        };
+        let events = || times(1, 300).chain(times(2, 400));
+        let error = dimensions.squared_error(0.02 * 2.0 / 3.0);
+        assert!((0.05..0.5).contains(&error), "{error}");
+        for epsilon in [0.05, 0.5] {
+            for seed in 0..40 {
+                let noise = law(2, epsilon)
+                    .sample(&mut InsecureSeededEntropy::new(seed))
+                    .unwrap();
+                let spread = quantile(2.0, epsilon, 1, 0.02 / 3.0) as i64;
+                let found = NormEstimate::of_sketch(
+                    &sketch(events(), dimensions),
+                    dimensions,
+                    Epsilon::new(epsilon).unwrap(),
+                    0.02,
+                    &mut InsecureSeededEntropy::new(seed),
+                )
+                .unwrap();
+                let value = 500 + noise;
+                assert_eq!(found.value, value);
+                let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+                close(found.low, (value - spread).max(0) as f64 / (1.0 + error).sqrt());
+                close(
+                    found.high,
+                    (value + spread + 1).max(0) as f64 / (1.0 - error).sqrt(),
+                );
+                assert!(found.by_sketch);
+            }
+        }
+        let narrow = Dimensions { rows: 3, width: 2 };
+        let nothing = NormEstimate::around_sketch(500, narrow, Epsilon::new(1.0).unwrap(), 0.02);
+        assert_eq!(nothing.high, f64::INFINITY);
+    }
+
+    #[test]
+    fn the_number_of_events_is_public_and_exact() {
+        let norm = NormEstimate::of_events(77);
+        assert_eq!(
+            (norm.value, norm.low, norm.high, norm.by_sketch),
+            (77, 77.0, 77.0, false)
+        );
+    }
 
     #[test]
     fn thresholds_are_rounded_up_and_not_by_a_float() {

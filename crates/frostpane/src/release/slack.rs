@@ -62,3 +62,130 @@ fn measure_norm<K: Key>(
     let squares = sum_of_squares(pane.counts().iter().map(|(_, count)| count));
     NormEstimate::of_exact_counts(squares, epsilon, failure, entropy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::InsecureSeededEntropy;
+    use crate::release::by_hand::{CONFIDENCE, law, pane, quantile, shape, sketch, terms, times};
+    use crate::universe::Keys;
+
+    const EPSILON: f64 = 0.5;
+    /// Of the chance of an untrue statement a tenth, half for the count and half for the norm.
+    const FAILURE: f64 = (1.0 - CONFIDENCE) * 0.1 / 2.0;
+
+    fn measure(terms: &Terms<u64>, pane: &Pane<u64>, seed: u64) -> Slack {
+        Slack::measure(terms, pane, &mut InsecureSeededEntropy::new(seed)).unwrap()
+    }
+
+    /// The largest count is 40 of 70 events. For L1 its noise is that of the whole epsilon, and the norm is the
+    /// number of events.
+    #[test]
+    fn for_l1_the_count_has_the_whole_epsilon_and_the_norm_is_public() {
+        let shape = shape(100, 64);
+        let terms = terms(Norm::L1, EPSILON, Keys::Open, shape);
+        let pane = pane(times(3, 40).chain(times(4, 30)), shape);
+        let mut values = std::collections::BTreeSet::new();
+        for seed in 0..100 {
+            let noise = law(1, EPSILON)
+                .sample(&mut InsecureSeededEntropy::new(seed))
+                .unwrap();
+            let count = 40 + noise + quantile(1.0, EPSILON, 1, FAILURE) as i64;
+            let expected = Slack {
+                count: count.clamp(0, 70) as u64,
+                norm: 70.0,
+                events: 70,
+            };
+            assert_eq!(measure(&terms, &pane, seed), expected, "seed {seed}");
+            values.insert(expected.count);
+        }
+        assert!(values.len() > 5, "{values:?}");
+    }
+
+    /// For L2 each has half of it, the count first. The norm of an exact pane moves by 1.
+    #[test]
+    fn for_l2_count_and_norm_have_half_of_epsilon_each() {
+        let shape = shape(1_000, 64);
+        let terms = terms(Norm::L2, EPSILON, Keys::Open, shape);
+        let pane = pane(times(3, 400).chain(times(4, 300)), shape);
+        let spread = quantile(1.0, EPSILON / 2.0, 1, FAILURE) as i64;
+        for seed in 0..100 {
+            let mut entropy = InsecureSeededEntropy::new(seed);
+            let half = law(1, EPSILON / 2.0);
+            let (of_count, of_norm) = (
+                half.sample(&mut entropy).unwrap(),
+                half.sample(&mut entropy).unwrap(),
+            );
+            let expected = Slack {
+                count: (400 + of_count + spread) as u64,
+                norm: (500 + of_norm + spread + 1) as f64,
+                events: 700,
+            };
+            assert_eq!(measure(&terms, &pane, seed), expected, "seed {seed}");
+        }
+    }
+
+    /// A pane that is cut: what was cut off is added, and the norm is that of the sketch, which moves by 2. Of the chance
+    /// of its untruth a third is for the noise.
+    #[test]
+    fn where_a_pane_is_cut_the_cut_is_added_and_the_norm_is_that_of_its_sketch() {
+        let shape = shape(9, 1 << 14);
+        let terms = terms(Norm::L2, EPSILON, Keys::Open, shape);
+        let events = times(3, 4_000).chain(times(4, 3_000)).chain((0..1_000).map(Some));
+        let pane = pane(events.clone(), shape);
+        let dimensions = shape.sketch().unwrap();
+        let norm = sketch(events, dimensions).norm() as i64;
+        let error = dimensions.squared_error(FAILURE * 2.0 / 3.0);
+        for seed in 0..100 {
+            let mut entropy = InsecureSeededEntropy::new(seed);
+            let of_count = law(1, EPSILON / 2.0).sample(&mut entropy).unwrap();
+            let of_norm = law(2, EPSILON / 2.0).sample(&mut entropy).unwrap();
+            let spread = quantile(2.0, EPSILON / 2.0, 1, FAILURE / 3.0) as i64;
+            let high = (norm + of_norm + spread + 1) as f64 / (1.0 - error).sqrt();
+            let count = 4_001 - 800 + of_count + quantile(1.0, EPSILON / 2.0, 1, FAILURE) as i64;
+            let measured = measure(&terms, &pane, seed);
+            assert_eq!(
+                (measured.count, measured.events),
+                (count as u64 + 800, 8_000),
+                "seed {seed}"
+            );
+            assert!(
+                (measured.norm / high - 1.0).abs() < 1e-12,
+                "{} {high}",
+                measured.norm
+            );
+        }
+    }
+
+    /// Neither the count nor the norm is stated above the number of events, nor the count above the norm, nor
+    /// below 0.
+    #[test]
+    fn what_is_stated_lies_within_what_can_be() {
+        let shape = shape(1_000, 64);
+        let one_key = pane(times(1, 50), shape);
+        let flat = pane((0..900).map(Some), shape);
+        let (mut at_most, mut above, mut at_least) = (false, false, false);
+        for seed in 0..200 {
+            for norm in [Norm::L1, Norm::L2] {
+                // Noise is allowed for so little that it shows.
+                let terms = Terms {
+                    confidence: 0.01,
+                    ..terms(norm, 0.1, Keys::Open, shape)
+                };
+                let [one, many] = [&one_key, &flat].map(|pane| measure(&terms, pane, seed));
+                assert!(one.count <= 50 && one.norm <= 50.0, "{one:?}");
+                at_most |= one.count == 50;
+                if norm == Norm::L2 {
+                    assert!(many.count <= many.norm.ceil() as u64, "{many:?}");
+                    above |= many.count == many.norm.ceil() as u64;
+                }
+                at_least |= many.count == 0;
+            }
+        }
+        assert!(at_most && above && at_least);
+        assert_eq!(
+            measure(&terms(Norm::L2, 1e5, Keys::Open, shape), &pane([None], shape), 1).count,
+            0
+        );
+    }
+}

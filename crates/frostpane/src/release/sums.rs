@@ -67,6 +67,56 @@ mod tests {
 
     use super::*;
     use crate::pane::{OpenPane, PaneShape};
+    use crate::release::Norm;
+    use crate::release::by_hand::{pane, terms};
+    use crate::universe::Keys;
+
+    /// Parts of a power of two, each of about 16,384 keys or of what memory is for, and no more than sixteen.
+    #[test]
+    fn there_are_as_many_parts_as_keep_the_tables_small_up_to_sixteen() {
+        for (entries, expected) in [
+            (0, 1),
+            (1, 1),
+            (16_384, 1),
+            (16_385, 2),
+            (32_768, 2),
+            (32_769, 4),
+            (100_000, 8),
+            (262_144, 16),
+            (1 << 40, 16),
+        ] {
+            assert_eq!(parts(entries, 0), expected, "{entries}");
+            assert_eq!(part(entries), entries / expected, "{entries}");
+        }
+        assert_eq!([40_000, 40_001].map(|entries| parts(entries, 40_000)), [1, 2]);
+    }
+
+    /// 20,000 keys in each of three panes, two thirds of them in the next one too: as many tables as there are to be,
+    /// none of them empty or with nearly all keys.
+    #[test]
+    fn many_entries_are_added_up_in_several_parts() {
+        let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
+        let panes: Vec<_> = (0..3)
+            .map(|number| pane((0..20_000).map(|i| Some(number * 6_667 + i)), shape))
+            .collect();
+        let terms = terms(Norm::L1, 1.0, Keys::Open, shape);
+        let (mut all, mut tables) = (BTreeMap::new(), 0);
+        Sums::new(&panes, &terms)
+            .for_each_part(|part| {
+                tables += 1;
+                assert!((7_000..10_000).contains(&part.len()), "{}", part.len());
+                part.iter()
+                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(tables, 4);
+        for (key, sum) in &all {
+            let expected = (0..3).filter(|number| (number * 6_667..number * 6_667 + 20_000).contains(key));
+            assert_eq!(*sum, expected.count() as u64, "{key}");
+        }
+        assert_eq!(all.len(), 2 * 6_667 + 20_000);
+    }
 
     #[test]
     fn every_key_is_visited_once_with_its_sum_however_many_parts_there_are() {

@@ -155,3 +155,156 @@ impl<K: Key> Terms<K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::by_hand::{DELTA, reach, shape, terms};
+
+    /// That an epsilon is so many parts of another.
+    fn assert_share(share: Epsilon, whole: f64, part: u128, parts: u128) {
+        let whole = Epsilon::new(whole).unwrap();
+        let left = u128::from(share.numerator()) * u128::from(whole.denominator()) * parts;
+        let right = u128::from(share.denominator()) * u128::from(whole.numerator()) * part;
+        assert_eq!(
+            left, right,
+            "{share:?} is not {part} parts in {parts} of {whole:?}"
+        );
+    }
+
+    /// Of every epsilon, in fortieths: boundaries a quarter, where they are private; of the rest a tenth for the
+    /// norm and nine for the counts, where the norm is private; half for each measurement of what is left out.
+    #[test]
+    fn epsilon_is_divided_without_a_remainder() {
+        for epsilon in [1.0, 0.3, 0.000_001, 7.123_456] {
+            for (norm, policy, parts) in [
+                (Norm::L1, Policy::Uniform, [0, 40, 40]),
+                (Norm::L2, Policy::Uniform, [4, 36, 20]),
+                (Norm::L1, Policy::Exponential, [0, 40, 40]),
+                (Norm::L2, Policy::Exponential, [4, 36, 20]),
+                (Norm::L1, Policy::Smooth, [0, 30, 30]),
+                (Norm::L2, Policy::Smooth, [3, 27, 15]),
+            ] {
+                let [of_norm, of_counts, of_slack] = parts;
+                let terms = Terms {
+                    policy,
+                    ..terms(norm, epsilon, Keys::Open, shape(10, 64))
+                };
+                assert_share(terms.drawn_epsilon(), epsilon, 1, 1);
+                assert_share(terms.counts_epsilon(), epsilon, of_counts, 40);
+                assert_share(terms.slack_epsilon(), epsilon, of_slack, 40);
+                if norm == Norm::L2 {
+                    assert_share(terms.norm_epsilon(), epsilon, of_norm, 40);
+                }
+                let private = policy == Policy::Smooth;
+                assert_eq!(terms.boundaries_epsilon().is_some(), private);
+                let of_boundaries = if private { 10 } else { 0 };
+                if let Some(boundaries) = terms.boundaries_epsilon() {
+                    assert_share(boundaries, epsilon, of_boundaries, 40);
+                }
+                assert_eq!(of_boundaries + of_norm + of_counts, 40);
+                let measurements = if norm == Norm::L2 { 2 } else { 1 };
+                assert_eq!(of_boundaries + measurements * of_slack, 40);
+            }
+        }
+    }
+
+    #[test]
+    fn the_chance_of_an_untrue_statement_is_divided_too() {
+        for (norm, of_norm, of_counts) in [(Norm::L1, 0.0, 0.9), (Norm::L2, 0.3, 0.6)] {
+            let terms = Terms {
+                confidence: 0.8,
+                ..terms(norm, 1.0, Keys::Open, shape(10, 64))
+            };
+            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+            close(terms.counts_failure(), 0.2 * of_counts);
+            close(terms.slack_failure(), 0.2 * 0.1);
+            if norm == Norm::L2 {
+                close(terms.norm_failure(), 0.2 * of_norm);
+            }
+            close(of_norm + of_counts + 0.1, 1.0);
+        }
+    }
+
+    /// For open keys the least threshold that one event passes with at most delta; for declared ones the least that no
+    /// more than a million absent keys are expected to pass. By the noise of the counts.
+    #[test]
+    fn the_floor_follows_the_noise_of_the_counts() {
+        for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.9)] {
+            for epsilon in [0.1, 1.0, 3.0] {
+                let noise = share * epsilon;
+                let open = terms(norm, epsilon, Keys::Open, shape(10, 64));
+                assert_eq!(open.floor().value(), 1 + reach(2.0, noise, DELTA));
+                assert_eq!(*open.floor().noise(), crate::release::by_hand::law(2, noise));
+                for size in [1, 1_000_000, 3_000_000, 1 << 40] {
+                    let keys = Keys::range(0..size).unwrap();
+                    let declared = terms(norm, epsilon, keys, shape(10, 64));
+                    let expected = reach(2.0, noise, 1e6 / size as f64).max(1);
+                    assert_eq!(declared.floor().value(), expected, "{size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_three_quarters_of_alpha_times_the_norm_but_no_less_than_the_floor() {
+        let terms = terms(Norm::L1, 1.0, Keys::Open, shape(10, 64));
+        let floor = terms.floor().value();
+        assert_eq!(floor, 28);
+        for (events, expected) in [
+            (0, 28),
+            (373, 28),
+            (374, 29),
+            (400, 30),
+            (401, 31),
+            (100_000, 7_500),
+        ] {
+            assert_eq!(
+                terms.threshold(&NormEstimate::of_events(events)).value(),
+                expected,
+                "{events}"
+            );
+        }
+    }
+
+    /// A pane of `n` events has noise at `min(n, k)` keys at the most; of declared keys all have.
+    #[test]
+    fn as_many_keys_have_noise_as_panes_can_keep_or_are_declared() {
+        let open = terms(Norm::L1, 1.0, Keys::Open, shape(10, 64));
+        assert_eq!(
+            open.keys_with_noise([(1, 7), (1, 10), (3, 11), (2, 0)]),
+            7 + 10 + 30
+        );
+        assert_eq!(open.keys_with_noise([(u64::MAX, 11)]), u64::MAX);
+        let declared = terms(Norm::L1, 1.0, Keys::range(0..77).unwrap(), shape(10, 64));
+        assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
+    }
+
+    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500, so at most 12 keys are frequent. Of the nine
+    /// tenths of 0.05 one half is for the noise of all of 5,000 keys, and one for those that are frequent, to one side.
+    #[test]
+    fn a_release_by_counts_is_worth_what_its_noise_and_its_cut_leave() {
+        let terms = terms(Norm::L1, 0.5, Keys::Open, shape(10, 64));
+        let norm = NormEstimate::of_events(100_000);
+        let guarantee = terms.by_counts(100_000, 300, norm, 5_000);
+        let half = 0.05 * 0.9 / 2.0;
+        assert_eq!(
+            (guarantee.threshold, guarantee.cut, guarantee.slack),
+            (7_500, 300, 0)
+        );
+        assert_eq!(guarantee.floor, terms.floor().value());
+        assert_eq!(guarantee.alpha, 0.1);
+        assert_eq!(guarantee.norm.value, 100_000);
+        assert_eq!(guarantee.reach.noise, reach(2.0, 0.5, half / 2.0 / 5_000.0) - 1);
+        assert_eq!(guarantee.reach.shortfall, reach(2.0, 0.5, half / 12.0) - 1);
+        let few = terms.by_counts(100_000, 300, norm, 3);
+        assert_eq!(
+            few.reach.shortfall,
+            reach(2.0, 0.5, half / 3.0) - 1,
+            "no more than have noise"
+        );
+        assert!(few.reach.noise >= few.reach.shortfall);
+        let none = terms.by_counts(0, 0, NormEstimate::of_events(0), 0);
+        assert_eq!(none.reach.shortfall, reach(2.0, 0.5, half) - 1);
+    }
+}

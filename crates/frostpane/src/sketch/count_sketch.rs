@@ -339,6 +339,7 @@ fn largest(passes: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
     use crate::key::Key;
+    use crate::noise::{Epsilon, InsecureSeededEntropy};
 
     fn sketch_of(counts: &[(u64, i64)], dimensions: Dimensions, seed: u64) -> CountSketch {
         let mut sketch = CountSketch::new(dimensions, seed);
@@ -418,6 +419,22 @@ mod tests {
             (variance / expected - 1.0).abs() < 0.25,
             "{variance} against {expected}"
         );
+    }
+
+    /// Cell by cell, and row by row: none is left out and none shares its noise.
+    #[test]
+    fn every_cell_of_every_row_has_noise_of_its_own() {
+        let law = DiscreteLaplace::new(6, Epsilon::new(0.5).unwrap());
+        for (rows, width) in [(1, 2), (3, 8), (5, 16)] {
+            let dimensions = Dimensions { rows, width };
+            let plain = sketch_of(&[(1, 500), (2, 70)], dimensions, 9);
+            let mut blurred = plain.clone();
+            blurred.blur(&law, &mut InsecureSeededEntropy::new(3)).unwrap();
+            let mut entropy = InsecureSeededEntropy::new(3);
+            for (cell, noisy) in plain.cells.iter().zip(&blurred.cells) {
+                assert_eq!(*noisy, cell + law.sample(&mut entropy).unwrap());
+            }
+        }
     }
 
     #[test]

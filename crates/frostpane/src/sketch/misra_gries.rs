@@ -34,10 +34,11 @@ type Slot = (u64, u64);
 const EMPTY: Slot = (0, 0);
 
 impl<K: Key> MisraGries<K> {
-    /// An empty table. `seed` is that of the hashes given to [`update`](Self::update).
-    pub fn new(capacity: usize, seed: u64) -> Self {
+    /// An empty table, with room at once for the keys that are expected, up to a limit. `seed` is that of the
+    /// hashes given to [`update`](Self::update).
+    pub fn new(capacity: usize, expected: usize, seed: u64) -> Self {
         Self {
-            slots: vec![EMPTY; slots_for(capacity.min(PRESIZED))],
+            slots: vec![EMPTY; slots_for(capacity.min(expected).min(PRESIZED))],
             places: Vec::new(),
             store: Vec::new(),
             spare: Vec::new(),
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_norm_of_a_huge_block_does_not_wrap_around() {
-        let mut table = MisraGries::<u64>::new(4, 0);
+        let mut table = MisraGries::<u64>::new(4, 4, 0);
         let count = u64::from(u32::MAX);
         assert!(table.update(9, u64::hash(9, 0)));
         let place = table.places[0] as usize;

@@ -466,6 +466,87 @@ mod tests {
         assert_eq!((merged.start, merged.end, merged.level), (0, 30, 5));
     }
 
+    /// Panes of ten positions are filled, and one is half full when it is charged; then others close it. All
+    /// numbers of threads, and so many panes that some are handed over, wait, and come back in any order.
+    #[test]
+    fn a_pane_that_another_thread_closes_keeps_its_charges_and_its_place() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 1_000,
+            slide: 10,
+            lateness: 0,
+        };
+        for threads in 1..=4 {
+            let uniform = Timeline::<u64>::new(grid, shape, Box::new(Uniform), None);
+            let mut timeline = uniform.with_threads(threads);
+            assert_eq!(timeline.crew.is_some(), threads > 1);
+            for position in 0..1_000 {
+                timeline.update(position, Some(position as u64)).unwrap();
+                if position % 50 == 5 {
+                    // The pane of the last five positions, and nothing before.
+                    assert_eq!(timeline.charge(6, 1), Some(false), "at {position}");
+                }
+            }
+            timeline.finish();
+            assert_eq!(timeline.panes(), 99);
+            for (number, block) in timeline.closed.iter().enumerate() {
+                let start = 10 * number as i64;
+                assert_eq!((block.start, block.end, block.level), (start, start + 10, 0));
+                assert_eq!(
+                    block.releases,
+                    u32::from(start % 50 == 0),
+                    "{threads} threads: {start}"
+                );
+                let mut keys: Vec<u64> = block.pane.counts().iter().map(|(key, _)| key).collect();
+                keys.sort_unstable();
+                assert!(keys.into_iter().eq(start as u64..start as u64 + 10));
+            }
+        }
+    }
+
+    /// A refusal charges nothing; a release charges what it covers once, and the pane that its window begins within
+    /// once if that can pay, and says so.
+    #[test]
+    fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 100,
+            slide: 10,
+            lateness: 20,
+        };
+        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(Uniform), None);
+        (0..65).for_each(|position| {
+            timeline.update(position, None).unwrap();
+        });
+        let charges = |timeline: &Timeline<u64>| -> Vec<u32> {
+            let closed = timeline.closed.iter().map(|block| block.releases);
+            let waiting = timeline.waiting.iter().map(|block| block.releases);
+            let head = timeline.head.iter().map(|(_, block)| block.releases);
+            closed.chain(waiting).chain(head).collect()
+        };
+        // Closed panes up to 40, two that wait, and the head.
+        assert_eq!((timeline.closed.len(), timeline.waiting.len()), (4, 2));
+        assert_eq!(
+            timeline.charge(25, 2),
+            Some(false),
+            "the window begins where a pane does"
+        );
+        assert_eq!(charges(&timeline), [0, 0, 0, 0, 1, 1, 1]);
+        assert_eq!(timeline.charge(32, 2), Some(true), "the pane from 30 is measured");
+        assert_eq!(charges(&timeline), [0, 0, 0, 1, 2, 2, 2]);
+        assert_eq!(timeline.charge(5, 2), None);
+        assert_eq!(timeline.charge(100, 2), None);
+        assert_eq!(charges(&timeline), [0, 0, 0, 1, 2, 2, 2]);
+        assert_eq!(timeline.charge(5, 3), Some(false));
+        assert_eq!(timeline.charge(7, 4), Some(true));
+        assert_eq!(charges(&timeline), [0, 0, 0, 1, 2, 3, 4]);
+        (65..75).for_each(|position| {
+            timeline.update(position, None).unwrap();
+        });
+        assert_eq!(timeline.charge(7, 4), Some(false), "the pane from 60 cannot pay");
+        assert_eq!(charges(&timeline), [0, 0, 0, 1, 2, 3, 4, 1]);
+    }
+
     #[test]
     fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
         let shape = PaneShape::new(4, 8, None, 1).unwrap();

@@ -100,6 +100,14 @@ impl Window {
         }
     }
 
+    /// All of it.
+    pub(crate) fn longest(&self) -> Span {
+        match self {
+            Window::Events(window) => Span::Events(window.length),
+            Window::Clock(window) => Span::Clock(window.length),
+        }
+    }
+
     /// The length of a shorter window, if the panes of this one can give it.
     pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
         let say = match (self, span) {
@@ -291,4 +299,96 @@ fn say_micros(micros: u64) -> String {
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid_of(window: impl Into<Window>, policy: Policy) -> [i64; 3] {
+        let grid = window.into().grid(policy).unwrap();
+        [grid.length, grid.slide, grid.lateness]
+    }
+
+    #[test]
+    fn a_window_slides_by_a_64th_or_a_60th_unless_told() {
+        use Policy::{Exponential, Smooth, Uniform};
+        let events = Window::events;
+        assert_eq!(grid_of(events(6_400), Uniform), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_401), Uniform), [6_401, 101, 0]);
+        assert_eq!(grid_of(events(1), Uniform), [1, 1, 0]);
+        // As panes of all ages: a 1,024th, but not shorter than is worth closing, nor longer than a 64th.
+        assert_eq!(grid_of(events(6_400), Exponential), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_400_000), Exponential), [6_400_000, 32_768, 0]);
+        assert_eq!(
+            grid_of(events(102_400_000), Exponential),
+            [102_400_000, 100_000, 0]
+        );
+        // For the private histogram no more than a tick.
+        assert_eq!(grid_of(events(6_400), Smooth), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_400_000), Smooth), [6_400_000, 1_024, 0]);
+        assert_eq!(grid_of(events(50).slide(7), Smooth), [50, 7, 0]);
+
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(
+            grid_of(Window::clock(hour), Uniform),
+            [3_600_000_000, 60_000_000, 0]
+        );
+        assert_eq!(
+            grid_of(Window::clock(hour), Exponential),
+            [3_600_000_000, 3_515_625, 0]
+        );
+        let told = Window::clock(hour).slide(hour / 2).lateness(hour / 4);
+        assert_eq!(
+            grid_of(told, Uniform),
+            [3_600_000_000, 1_800_000_000, 900_000_000]
+        );
+        assert!(Window::from(Window::clock(hour)).grid(Smooth).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_at_its_edge() {
+        let refused = |window: Window| window.grid(Policy::Uniform).is_err();
+        assert!(refused(Window::events(0).into()));
+        assert!(!refused(Window::events(LONGEST).into()));
+        assert!(refused(Window::events(LONGEST + 1).into()));
+        assert!(refused(Window::events(10).slide(0).into()));
+        assert!(!refused(Window::events(10).slide(10).into()));
+        assert!(refused(Window::events(10).slide(11).into()));
+        let second = Duration::from_secs(1);
+        assert!(!refused(Window::clock(second).lateness(second).into()));
+        assert!(refused(Window::clock(second).lateness(second * 2).into()));
+    }
+
+    #[test]
+    fn a_shorter_window_is_at_least_a_slide_and_at_most_the_longest() {
+        let window = Window::from(Window::events(100).slide(10));
+        let grid = window.grid(Policy::Uniform).unwrap();
+        let given = |events: u64| window.shorter(events.into(), &grid).ok();
+        assert_eq!(
+            [9, 10, 57, 100, 101].map(given),
+            [None, Some(10), Some(57), Some(100), None]
+        );
+        assert_eq!(window.longest(), Span::Events(100));
+        let minute = Duration::from_secs(60);
+        let window = Window::from(Window::clock(minute));
+        let grid = window.grid(Policy::Uniform).unwrap();
+        assert_eq!(window.shorter(minute.into(), &grid).unwrap(), 60_000_000);
+        assert_eq!(window.longest(), Span::Clock(minute));
+        assert!(window.shorter(Span::Events(5), &grid).is_err());
+    }
+
+    #[test]
+    fn a_window_in_panes_is_rounded_up_to_whole_ones_unless_the_slide_is_given() {
+        let cut = |window: Window| grid_of(window.in_panes(32), Policy::Uniform);
+        assert_eq!(cut(Window::events(1_000).into()), [1_024, 32, 0]);
+        assert_eq!(cut(Window::events(10).into()), [10, 1, 0]);
+        assert_eq!(cut(Window::events(1_000).slide(7).into()), [1_000, 7, 0]);
+        let late = Window::clock(Duration::from_micros(1_000)).lateness(Duration::from_micros(9));
+        assert_eq!(cut(late.into()), [1_024, 32, 9]);
+        let whole = |window: Window| window.check_whole(&window.grid(Policy::Uniform).unwrap());
+        assert!(whole(Window::events(70).slide(7).into()).is_ok());
+        let error = whole(Window::events(71).slide(7).into()).unwrap_err();
+        assert!(error.to_string().contains("make it 77 events"), "{error}");
+    }
 }

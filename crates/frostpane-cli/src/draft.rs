@@ -9,29 +9,38 @@ use crate::failure::{Failure, Result};
 
 /// What will be the file, beside it under another name. Removed unless it was finished.
 pub struct Draft {
+    /// What to call it in a message.
+    what: &'static str,
     target: PathBuf,
     draft: PathBuf,
     out: BufWriter<File>,
 }
 
 impl Draft {
-    pub fn create(file: &Path) -> Result<Self> {
+    pub fn create(what: &'static str, file: &Path) -> Result<Self> {
+        let refusal = |why: &str| refusal(what, file, why);
         // Where a link leads, so that the link stays.
         let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let name = match (target.file_name(), fs::metadata(&target)) {
             (Some(_), Ok(there)) if !there.is_file() => {
-                return Err(refusal(file, "it is there and no file: give another name"));
+                return Err(refusal("it is there and no file: give another name"));
             }
             (Some(name), _) => name,
-            (None, _) => return Err(refusal(file, "give the name of a file, such as report.html")),
+            (None, _) => return Err(refusal("give the name of a file, such as report.html")),
         };
         let draft = target.with_file_name(draft_name(name));
-        let out = File::create(&draft).map_err(|cause| refusal(file, remedy(&cause)))?;
+        let out = File::create(&draft).map_err(|cause| refusal(&remedy(&cause)))?;
         Ok(Self {
+            what,
             target,
             draft,
             out: BufWriter::new(out),
         })
+    }
+
+    /// Whether a file can be written there: asked before any budget is spent.
+    pub fn check(what: &'static str, file: &Path) -> Result<()> {
+        Self::create(what, file).map(drop)
     }
 
     /// Gives the file its name, if all could be written.
@@ -40,7 +49,7 @@ impl Draft {
             .and_then(|()| self.out.flush())
             .and_then(|()| self.out.get_ref().sync_all())
             .and_then(|()| fs::rename(&self.draft, &self.target));
-        outcome.map_err(|cause| refusal(&self.target, remedy(&cause)))
+        outcome.map_err(|cause| refusal(self.what, &self.target, &remedy(&cause)))
     }
 }
 
@@ -68,8 +77,8 @@ fn draft_name(name: &std::ffi::OsStr) -> OsString {
     draft
 }
 
-fn refusal(file: &Path, why: impl std::fmt::Display) -> Failure {
-    Failure::Message(format!("cannot write the report {}: {why}", file.display()))
+fn refusal(what: &str, file: &Path, why: &str) -> Failure {
+    Failure::Message(format!("cannot write the {what} {}: {why}", file.display()))
 }
 
 fn remedy(cause: &io::Error) -> String {

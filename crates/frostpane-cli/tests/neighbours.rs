@@ -1,0 +1,776 @@
+//! Neighbouring files through the real executable: another key in one event, however odd, changes nothing that is
+//! published but two counts, each by one.
+//!
+//! Every pair of files follows from its number alone. With so much epsilon that there is no noise what comes out is
+//! exact, so there are no false alarms.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde_json::{Map, Value};
+
+use common::frostpane;
+
+/// So many pairs are tried in any case, and then as many as there is time for.
+const LEAST_PAIRS: u64 = 1_000;
+/// More events than any file has.
+const WHOLE: &str = "1000";
+const START: u64 = 1_700_000_040;
+
+/// How files begin, of which one of these would be the first key.
+const TELLING: [&[u8]; 8] = [
+    b"{x",
+    b"{\"key\": 1}",
+    b"[",
+    b"PAR1",
+    b"\x1f\x8b\x08\x00",
+    b"\x28\xb5\x2f\xfd",
+    b"\xef\xbb\xbf",
+    b"\xff\xfee\0",
+];
+
+/// Repeatable, not secret.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize % end
+    }
+
+    fn one_in(&mut self, end: usize) -> bool {
+        self.below(end) == 0
+    }
+
+    fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    Text,
+    Csv,
+    /// With `--multiline`.
+    Records,
+    Tsv,
+    Jsonl,
+    Parquet,
+}
+
+impl Format {
+    fn option(self) -> &'static str {
+        match self {
+            Format::Text => "text",
+            Format::Csv | Format::Records => "csv",
+            Format::Tsv => "tsv",
+            Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Text => "txt",
+            other => other.option(),
+        }
+    }
+}
+
+/// What tells the program how to read the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    /// How its name ends.
+    Name,
+    Options,
+    /// Options, and it is no file but a pipe.
+    Pipe,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Clock {
+    None,
+    BeforeKey,
+    AfterKey,
+}
+
+/// The key of an event, if it has one.
+type Key = Option<Vec<u8>>;
+
+/// How events are written into a file, and what is asked about it.
+#[derive(Debug)]
+struct Setting {
+    format: Format,
+    packing: &'static str,
+    told: Told,
+    clock: Clock,
+    /// Whether keys are quoted and escaped as the format says, or written as they are.
+    careful: bool,
+    header: bool,
+    /// After the key, there is one column more.
+    wide: bool,
+    l2: bool,
+    declared: bool,
+    watch: bool,
+    /// Whether the guarantee and the report are looked at too.
+    files: bool,
+    windows: &'static [&'static str],
+}
+
+impl Setting {
+    fn draw(dice: &mut Dice) -> Self {
+        let formats = [
+            Format::Text,
+            Format::Text,
+            Format::Csv,
+            Format::Csv,
+            Format::Csv,
+            Format::Records,
+            Format::Tsv,
+            Format::Tsv,
+            Format::Jsonl,
+            Format::Jsonl,
+            Format::Parquet,
+        ];
+        let format = dice.of(&formats);
+        let clock = match format {
+            Format::Text => Clock::None,
+            _ => dice.of(&[Clock::None, Clock::BeforeKey, Clock::AfterKey]),
+        };
+        let watch = dice.one_in(5);
+        let windows: &[&[&str]] = match (clock == Clock::None, watch) {
+            (true, false) => &[&[WHOLE], &["40", "8"], &["24", "4"]],
+            (true, true) => &[&["32", "8"], &["16", "4"]],
+            (false, false) => &[&["1h", "5m"], &["10m", "1m"], &["90s", "15s"]],
+            (false, true) => &[&["10m", "1m"], &["2m", "30s"]],
+        };
+        Self {
+            format,
+            packing: dice.of(&["none", "none", "gzip", "zstd"]),
+            told: dice.of(&[Told::Name, Told::Options, Told::Pipe]),
+            clock,
+            careful: dice.one_in(2) || clock == Clock::AfterKey || format == Format::Records,
+            header: dice.one_in(2),
+            wide: dice.one_in(2),
+            l2: dice.one_in(4),
+            declared: dice.one_in(4),
+            watch,
+            files: !watch && dice.one_in(8),
+            windows: dice.of(windows),
+        }
+    }
+
+    /// A common key, or one that would like to be something else.
+    fn key(&self, dice: &mut Dice) -> Key {
+        const COMMON: [&[u8]; 4] = [b"elm", b"oak", b"ash", b"yew"];
+        const ODD: [&[u8]; 29] = [
+            b"x",
+            b"",
+            b" ",
+            b"\"",
+            b"\"\"",
+            b"\"elm",
+            b"elm\"",
+            b"\"elm\"",
+            b"a\"b",
+            b"\"a\"\"b\"",
+            b"\"a\"b",
+            b",",
+            b"y, z",
+            b",,,,",
+            b"\"a,b\"",
+            b"\\",
+            b"\\\"",
+            b"\r",
+            b"elm\r",
+            b"\0",
+            b"a\0b",
+            b"\xff",
+            b"\xc3\xa9",
+            b"\xef\xbb\xbfelm",
+            b"[[",
+            b"}",
+            b"null",
+            b"1700000000",
+            b"x\", \"at\": 1800000000, \"y\": \"z",
+        ];
+        let mut key = match dice.below(400) {
+            0..170 => return Some(dice.of(&COMMON).to_vec()),
+            170..185 => return None,
+            185 => vec![b'x'; 66_000 + dice.below(2_000)],
+            186..197 => [dice.of(&ODD), &[dice.below(256) as u8], dice.of(&ODD)].concat(),
+            197..220 => dice.of(&TELLING).to_vec(),
+            _ => dice.of(&ODD).to_vec(),
+        };
+        if dice.one_in(8) {
+            key.extend(dice.of::<&[u8]>(&[b"\t", b"\tx\ty", b"\n", b"a\nb"]));
+        }
+        if !self.has_line_breaks() {
+            key.retain(|&byte| byte != b'\n');
+        }
+        // A tab cannot be written there other than as a separator.
+        if self.format == Format::Tsv && self.careful {
+            key.retain(|&byte| byte != b'\t');
+        }
+        Some(key)
+    }
+
+    /// Whether a line break can be written as part of a key.
+    fn has_line_breaks(&self) -> bool {
+        match self.format {
+            Format::Parquet | Format::Records => true,
+            Format::Jsonl => self.careful,
+            Format::Text | Format::Csv | Format::Tsv => false,
+        }
+    }
+
+    /// Above what is read of a line, unless the time would be lost with it, or the record.
+    fn longest(&self, dice: &mut Dice) -> Vec<u8> {
+        let most = match (self.format, self.clock) {
+            (Format::Records, _) | (_, Clock::AfterKey) => 1_000_000,
+            _ => 16_000_100,
+        };
+        vec![dice.of(b"x,\"\\\r"); most - dice.below(200)]
+    }
+
+    /// A line without its end.
+    fn line(&self, event: usize, key: &Key) -> Vec<u8> {
+        let time = self.time(event).to_string().into_bytes();
+        match self.format {
+            Format::Text => key.clone().unwrap_or_default(),
+            Format::Jsonl => self.object(&time, key),
+            _ => self.fields(time, key),
+        }
+    }
+
+    fn time(&self, event: usize) -> u64 {
+        START + 7 * event as u64
+    }
+
+    fn fields(&self, time: Vec<u8>, key: &Key) -> Vec<u8> {
+        let separator: &[u8] = if self.format == Format::Tsv { b"\t" } else { b"," };
+        let before = match self.clock {
+            Clock::BeforeKey => vec![time.clone()],
+            _ => Vec::new(),
+        };
+        let key = match key {
+            // The row ends before it.
+            None if self.clock != Clock::AfterKey => return before.concat(),
+            None => Vec::new(),
+            Some(key) if self.careful && self.format != Format::Tsv => quoted(key),
+            Some(key) => key.clone(),
+        };
+        let mut fields = [before, vec![key]].concat();
+        if self.clock == Clock::AfterKey {
+            fields.push(time);
+        }
+        if self.wide {
+            fields.push(b"1".to_vec());
+        }
+        fields.join(separator)
+    }
+
+    fn object(&self, time: &[u8], key: &Key) -> Vec<u8> {
+        let key = match key {
+            None => b"\"other\": null".to_vec(),
+            Some(key) if self.careful => [b"\"key\": \"", &escaped(key)[..], b"\""].concat(),
+            Some(key) => [b"\"key\": \"", &key[..], b"\""].concat(),
+        };
+        let at = [b"\"at\": ", time].concat();
+        let fields = match self.clock {
+            Clock::None => vec![key],
+            Clock::BeforeKey => vec![at, key],
+            Clock::AfterKey => vec![key, at],
+        };
+        [b"{", &fields.join(&b", "[..])[..], b"}"].concat()
+    }
+
+    fn file(&self, keys: &[Key]) -> Vec<u8> {
+        let plain = match self.format {
+            Format::Parquet => self.parquet(keys),
+            _ => self.lines(keys),
+        };
+        match self.packing {
+            "gzip" => {
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                encoder.write_all(&plain).unwrap();
+                encoder.finish().unwrap()
+            }
+            "zstd" => zstd::encode_all(&plain[..], 1).unwrap(),
+            _ => plain,
+        }
+    }
+
+    fn lines(&self, keys: &[Key]) -> Vec<u8> {
+        let names = if self.has_names() {
+            self.names()
+        } else {
+            Vec::new()
+        };
+        let lines = keys.iter().enumerate().map(|(event, key)| self.line(event, key));
+        names
+            .into_iter()
+            .chain(lines)
+            .flat_map(|line| [line, b"\n".to_vec()].concat())
+            .collect()
+    }
+
+    fn has_names(&self) -> bool {
+        self.header && matches!(self.format, Format::Csv | Format::Records | Format::Tsv)
+    }
+
+    fn names(&self) -> Vec<Vec<u8>> {
+        let names: &[&[u8]] = match self.clock {
+            Clock::None => &[b"key", b"size"],
+            Clock::BeforeKey => &[b"at", b"key", b"size"],
+            Clock::AfterKey => &[b"key", b"at", b"size"],
+        };
+        let separator: &[u8] = if self.format == Format::Tsv { b"\t" } else { b"," };
+        vec![names.join(separator)]
+    }
+
+    fn parquet(&self, keys: &[Key]) -> Vec<u8> {
+        let schema = "message events { required int64 at; optional binary key; }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut bytes = Vec::new();
+        let properties = Arc::new(WriterProperties::new());
+        let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let times: Vec<i64> = (0..keys.len()).map(|event| self.time(event) as i64).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&times, None, None)
+            .unwrap();
+        column.close().unwrap();
+        let levels: Vec<i16> = keys.iter().map(|key| i16::from(key.is_some())).collect();
+        let keys: Vec<ByteArray> = keys.iter().flatten().map(|key| key.clone().into()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&keys, Some(&levels), None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    /// What the program is called with, but for the file.
+    fn options(&self, folder: &Path) -> Vec<String> {
+        let mut options: Vec<&str> = vec![if self.watch { "watch" } else { "list" }, "--json"];
+        options.extend(["--epsilon", "100000", "--alpha", "0.03"]);
+        options.extend(["--norm", if self.l2 { "l2" } else { "l1" }]);
+        let by_name = self.header || matches!(self.format, Format::Jsonl | Format::Parquet);
+        let (key, time) = match (by_name, self.clock) {
+            (true, _) => ("key", "at"),
+            (false, Clock::BeforeKey) => ("2", "1"),
+            (false, _) => ("1", "2"),
+        };
+        if self.format != Format::Text {
+            options.extend(["--key", key]);
+        }
+        if self.clock != Clock::None {
+            options.extend(["--time", time]);
+        }
+        if self.l2 && !self.watch {
+            // Choosing takes longer than all the rest.
+            options.extend(["--policy", "uniform"]);
+        }
+        if self.format == Format::Records {
+            options.push("--multiline");
+        }
+        options.extend(["--window", self.windows[0]]);
+        if let Some(slide) = self.windows.get(1) {
+            options.extend(["--slide", slide]);
+        }
+        let mut options: Vec<String> = options.into_iter().map(str::to_owned).collect();
+        let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        // Text is what nothing tells.
+        let untold = self.format == Format::Text && self.packing == "none" && self.wide;
+        if self.told != Told::Name && !untold {
+            options.extend(["--format", self.format.option(), "--packing", self.packing].map(str::to_owned));
+        }
+        if self.declared {
+            options.extend(["--keys".to_owned(), file("declared.txt")]);
+        }
+        if self.files {
+            options.extend(["--guarantee".to_owned(), file("guarantee.txt")]);
+            options.extend(["--report".to_owned(), file("report.html")]);
+        }
+        options
+    }
+
+    fn name(&self) -> String {
+        let packed = match self.packing {
+            "gzip" => ".gz",
+            "zstd" => ".zst",
+            _ => "",
+        };
+        match self.told {
+            Told::Name => format!("events.{}{packed}", self.format.ending()),
+            _ => "events".to_owned(),
+        }
+    }
+
+    fn run(&self, folder: &Path, keys: &[Key]) -> Outcome {
+        let bytes = self.file(keys);
+        let mut options = self.options(folder);
+        let piped = self.told == Told::Pipe;
+        if !piped {
+            let file = folder.join(self.name());
+            fs::write(&file, &bytes).unwrap();
+            options.push(file.to_str().unwrap().to_owned());
+        }
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let output = frostpane(&options, if piped { &bytes } else { b"" });
+        let read = |name| fs::read_to_string(folder.join(name)).unwrap();
+        Outcome {
+            code: output.status.code(),
+            told: String::from_utf8_lossy(&output.stderr).into_owned(),
+            releases: String::from_utf8(output.stdout).unwrap(),
+            guarantee: self.files.then(|| read("guarantee.txt")),
+            report: self.files.then(|| read("report.html")),
+        }
+    }
+}
+
+fn quoted(key: &[u8]) -> Vec<u8> {
+    let doubled = key
+        .iter()
+        .flat_map(|&byte| if byte == b'"' { vec![b'"'; 2] } else { vec![byte] });
+    [b"\"".to_vec(), doubled.collect(), b"\"".to_vec()].concat()
+}
+
+fn escaped(key: &[u8]) -> Vec<u8> {
+    let escape = |&byte: &u8| match byte {
+        b'"' | b'\\' => vec![b'\\', byte],
+        0..0x20 => format!("\\u{byte:04x}").into_bytes(),
+        byte => vec![byte],
+    };
+    key.iter().flat_map(escape).collect()
+}
+
+/// All that a run gives away, and what it told the operator.
+#[derive(Clone, PartialEq)]
+struct Outcome {
+    code: Option<i32>,
+    told: String,
+    releases: String,
+    guarantee: Option<String>,
+    report: Option<String>,
+}
+
+/// Two files that differ in the key of one event.
+struct Pair {
+    number: u64,
+    setting: Setting,
+    keys: Vec<Key>,
+    changed: usize,
+    other: Key,
+}
+
+impl Pair {
+    fn new(number: u64) -> Self {
+        let mut dice = Dice(number);
+        let setting = Setting::draw(&mut dice);
+        let events = 20 + dice.below(120);
+        let mut keys: Vec<Key> = (0..events).map(|_| setting.key(&mut dice)).collect();
+        let changed = match dice.below(4) {
+            0 => 0,
+            1 => events - 1,
+            _ => dice.below(events),
+        };
+        // What a changed first line can do is to be seen best where the others are alike.
+        if dice.one_in(3) {
+            let usual = setting.key(&mut dice).filter(|key| key.len() < 1_000);
+            keys.fill(usual);
+            keys[changed] = setting.key(&mut dice);
+        }
+        let other = match dice.below(40) {
+            0 => Some(setting.longest(&mut dice)),
+            1..10 => Some(dice.of(&TELLING).to_vec()),
+            _ => setting.key(&mut dice),
+        };
+        Self {
+            number,
+            setting,
+            keys,
+            changed,
+            other,
+        }
+    }
+
+    /// What is published of one file that could not be of the other, if there is such a thing.
+    fn fault(&self, folder: &Path) -> Result<(), String> {
+        fs::write(
+            folder.join("declared.txt"),
+            b"elm\nash\n\"elm\n\xff\n{x\nPAR1\ny, z\n",
+        )
+        .unwrap();
+        let one = self.setting.run(folder, &self.keys);
+        let mut keys = self.keys.clone();
+        keys[self.changed] = self.other.clone();
+        let other = self.setting.run(folder, &keys);
+        for outcome in [&one, &other] {
+            if outcome.code != Some(0) {
+                return Err(format!("refused: {}", outcome.told));
+            }
+        }
+        let (ones, others) = (releases(&one.releases), releases(&other.releases));
+        if ones.len() != others.len() {
+            return Err(format!("{} releases against {}", ones.len(), others.len()));
+        }
+        for (one, other) in ones.iter().zip(&others) {
+            self.compare(one, other)?;
+        }
+        self.check_counts(&ones[..], &self.keys)?;
+        self.check_counts(&others[..], &keys)?;
+        self.compare_files(&one, &other)
+    }
+
+    /// Where a key is written so that it can be read back, it is counted as often as it is there.
+    fn check_counts(&self, releases: &[Value], keys: &[Key]) -> Result<(), String> {
+        let exact = self.setting.careful
+            && matches!(self.setting.format, Format::Csv | Format::Records | Format::Jsonl);
+        let whole = self.setting.windows[0] == WHOLE;
+        let ([release], true) = (
+            releases,
+            whole && (exact || self.setting.format == Format::Parquet),
+        ) else {
+            return Ok(());
+        };
+        for common in ["elm", "ash"] {
+            let there = keys
+                .iter()
+                .filter(|key| key.as_deref() == Some(common.as_bytes()))
+                .count() as i64;
+            let listed = counts(release).get(common).copied();
+            let expected = Some(there).filter(|there| *there >= release["threshold"].as_i64().unwrap());
+            if listed != expected {
+                return Err(format!("{there} events with key {common} are {listed:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, one: &Value, other: &Value) -> Result<(), String> {
+        let events = self.keys.len() as u64;
+        if self.setting.windows[0] == WHOLE && one["window"]["events"] != events {
+            return Err(format!("{} events are {}", events, one["window"]["events"]));
+        }
+        if one["cut"] != 0 || one["noise"] != 0 {
+            return Err("counts are not exact".to_owned());
+        }
+        let (public, other_public) = (self.public(one), self.public(other));
+        if public != other_public {
+            return Err(format!(
+                "{} against {}",
+                Value::from(public),
+                Value::from(other_public)
+            ));
+        }
+        for (field, most) in [(&["norm_estimate"][..], 1), (&["asked", "slack"], 1)] {
+            let value = |release: &Value| {
+                field
+                    .iter()
+                    .fold(release.clone(), |value, name| value[name].clone())
+                    .as_i64()
+            };
+            if let (Some(one), Some(other)) = (value(one), value(other))
+                && one.abs_diff(other) > most
+            {
+                return Err(format!("{} {one} against {other}", field.join(".")));
+            }
+        }
+        self.compare_lists(one, other)
+    }
+
+    /// What must be the same: all but the counts, and for L2 what follows from the norm.
+    fn public(&self, release: &Value) -> Map<String, Value> {
+        let mut public = release.as_object().unwrap().clone();
+        public.remove("heavy");
+        public.remove("note");
+        if self.setting.l2 {
+            for field in [
+                "norm_estimate",
+                "threshold",
+                "complete_above",
+                "nothing_below",
+                "promises",
+            ] {
+                public.remove(field);
+            }
+        }
+        if let Some(asked) = public.get_mut("asked").and_then(Value::as_object_mut) {
+            asked.remove("slack");
+            asked.remove("promises");
+        }
+        public
+    }
+
+    /// One count is up by one and one down, at most; a key comes or goes only at the threshold.
+    fn compare_lists(&self, one: &Value, other: &Value) -> Result<(), String> {
+        let (ones, others) = (counts(one), counts(other));
+        let least = |release: &Value| release["threshold"].as_i64().unwrap().max(1);
+        let (mut up, mut down) = (0, 0);
+        for key in ones
+            .keys()
+            .chain(others.keys().filter(|key| !ones.contains_key(*key)))
+        {
+            let step = match (ones.get(key), others.get(key)) {
+                (Some(one), Some(other)) => other - one,
+                // Below the threshold is all that is known.
+                (Some(one), None) => (least(other) - 1).min(*one) - one,
+                (None, Some(other)) => other - (least(one) - 1).min(*other),
+                (None, None) => 0,
+            };
+            match step {
+                0 => {}
+                1 => up += 1,
+                -1 => down += 1,
+                _ => return Err(format!("a count moves by {step}")),
+            }
+        }
+        if up > 1 || down > 1 {
+            return Err(format!("{up} counts are up and {down} down"));
+        }
+        Ok(())
+    }
+
+    /// Where the releases are the same, so is every byte that is written.
+    fn compare_files(&self, one: &Outcome, other: &Outcome) -> Result<(), String> {
+        if one.releases == other.releases
+            && (&one.guarantee, &one.report) != (&other.guarantee, &other.report)
+        {
+            return Err("the guarantee or the report differ".to_owned());
+        }
+        let same_but_counts = |one: &Value, other: &Value| {
+            let all = |release: &Value| {
+                let mut all = release.as_object().unwrap().clone();
+                let empty = counts(release).is_empty();
+                all.insert("heavy".to_owned(), empty.into());
+                all
+            };
+            all(one) == all(other)
+        };
+        let (ones, others) = (releases(&one.releases), releases(&other.releases));
+        let same = ones
+            .iter()
+            .zip(&others)
+            .all(|(one, other)| same_but_counts(one, other));
+        if same && one.guarantee != other.guarantee {
+            return Err("the guarantees differ".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn releases(lines: &str) -> Vec<Value> {
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn counts(release: &Value) -> BTreeMap<String, i64> {
+    let heavy = release["heavy"].as_array().unwrap().iter();
+    heavy
+        .map(|heavy| {
+            (
+                heavy["key"].as_str().unwrap().to_owned(),
+                heavy["count"].as_i64().unwrap(),
+            )
+        })
+        .collect()
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |key: &Key| {
+            let mut text = String::new();
+            match key {
+                None => text.push_str("no key"),
+                Some(key) => write!(
+                    text,
+                    "{} bytes {}",
+                    key.len(),
+                    key[..key.len().min(40)].escape_ascii()
+                )
+                .unwrap(),
+            }
+            text
+        };
+        writeln!(f, "pair {}, {:?}", self.number, self.setting)?;
+        writeln!(f, "event {} of {}", self.changed, self.keys.len())?;
+        writeln!(f, "one: {}", shown(&self.keys[self.changed]))?;
+        writeln!(f, "other: {}", shown(&self.other))?;
+        let first: Vec<String> = self.keys.iter().take(5).map(shown).collect();
+        write!(f, "first keys: {first:?}")
+    }
+}
+
+/// A folder for one thread, removed when it is done.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(number: usize) -> Self {
+        let name = format!("neighbours-{}-{number}", std::process::id());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn another_key_in_one_event_moves_two_counts_by_one_and_nothing_else() {
+    let seconds = if std::env::var_os("FROSTPANE_LONG").is_some() {
+        600
+    } else {
+        30
+    };
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let next = AtomicU64::new(0);
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    let try_pairs = |thread: usize| {
+        let folder = Folder::new(thread);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= LEAST_PAIRS && Instant::now() > end {
+                return;
+            }
+            let pair = Pair::new(number);
+            if let Err(fault) = pair.fault(&folder.0) {
+                panic!("{fault}\n{pair}");
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let try_pairs = &try_pairs;
+            scope.spawn(move || try_pairs(thread));
+        }
+    });
+    let pairs = next.into_inner() - threads as u64;
+    writeln!(std::io::stderr(), "{pairs} pairs of neighbouring files").unwrap();
+}

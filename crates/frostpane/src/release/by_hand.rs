@@ -1,0 +1,79 @@
+//! What the proofs say, written out again for tests: in floats, and with no part of what it is compared with.
+
+use std::borrow::Cow;
+
+use crate::fault::Fault;
+use crate::noise::{DiscreteLaplace, Epsilon};
+use crate::pane::{OpenPane, Pane, PaneShape};
+use crate::release::Norm;
+use crate::release::terms::Terms;
+use crate::sketch::CountSketch;
+use crate::sketch::count_sketch::Dimensions;
+use crate::timeline::Policy;
+use crate::universe::Keys;
+
+pub const SEED: u64 = 11;
+pub const CONFIDENCE: f64 = 0.95;
+pub const DELTA: f64 = 1e-6;
+
+/// Terms to start from.
+pub fn terms(norm: Norm, epsilon: f64, keys: Keys<u64>, shape: PaneShape) -> Terms<u64> {
+    Terms {
+        norm,
+        alpha: 0.1,
+        epsilon: Epsilon::new(epsilon).unwrap(),
+        delta: match keys {
+            Keys::Open => DELTA,
+            Keys::Declared(_) => 0.0,
+        },
+        confidence: CONFIDENCE,
+        keys,
+        shape,
+        policy: Policy::Uniform,
+        part: 1,
+        fault: Fault::default(),
+    }
+}
+
+/// Panes that keep so many keys, with a sketch of three rows.
+pub fn shape(entries: u32, width: usize) -> PaneShape {
+    PaneShape::new(entries, 0, Some(Dimensions { rows: 3, width }), SEED).unwrap()
+}
+
+/// A pane of these events.
+pub fn pane(events: impl IntoIterator<Item = Option<u64>>, shape: PaneShape) -> Cow<'static, Pane<u64>> {
+    let mut open = OpenPane::new(shape);
+    events.into_iter().for_each(|event| open.update(event));
+    Cow::Owned(open.close())
+}
+
+/// A key so often.
+pub fn times(key: u64, count: usize) -> impl Iterator<Item = Option<u64>> + Clone {
+    std::iter::repeat_n(Some(key), count)
+}
+
+/// A sketch of these events.
+pub fn sketch(events: impl IntoIterator<Item = Option<u64>>, dimensions: Dimensions) -> CountSketch {
+    use crate::key::Key;
+    let mut sketch = CountSketch::new(dimensions, SEED);
+    for key in events.into_iter().flatten() {
+        sketch.add(u64::hash(key, SEED), 1);
+    }
+    sketch
+}
+
+/// Noise of this sensitivity at this epsilon.
+pub fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+    DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
+}
+
+/// The least `m` with `Pr[noise >= m] = p^m / (1 + p) <= chance`, `p = exp(-epsilon / sensitivity)`.
+pub fn reach(sensitivity: f64, epsilon: f64, chance: f64) -> u64 {
+    let p = (-epsilon / sensitivity).exp();
+    (0..).find(|m| p.powi(*m) / (1.0 + p) <= chance).unwrap() as u64
+}
+
+/// The least `q` such that the noise of all these keys lies within `-q..=q`, but for this chance.
+pub fn quantile(sensitivity: f64, epsilon: f64, keys: u64, failure: f64) -> u64 {
+    reach(sensitivity, epsilon, failure / 2.0 / keys as f64) - 1
+}

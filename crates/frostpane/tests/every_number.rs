@@ -1,0 +1,507 @@
+//! Where every number of a release comes from, seen through the door that the program uses: events in batches,
+//! several threads, and a release over a span. What is drawn is known, or there is no noise.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use frostpane::noise::{DiscreteLaplace, Entropy, Epsilon, InsecureSeededEntropy};
+use frostpane::{Builder, Bytes, Edge, ErrorKind, Heavy, HeavyHitters, Keys, Norm, Policy, Release, Window};
+use jiff::Timestamp;
+
+const EPSILON: f64 = 0.5;
+/// So much epsilon that there is no noise.
+const NO_NOISE: f64 = 100_000.0;
+const SECOND: i64 = 1_000_000;
+
+fn builder(keys: Keys<u64>, norm: Norm) -> Builder<u64> {
+    HeavyHitters::builder(keys)
+        .norm(norm)
+        .alpha(0.1)
+        .epsilon(EPSILON)
+        .window(Window::events(2_000).slide(100))
+        .entries(1_000)
+}
+
+fn noise(sensitivity: u32, share: f64, entropy: &mut impl Entropy) -> i64 {
+    let epsilon = Epsilon::new(share * EPSILON).unwrap();
+    DiscreteLaplace::new(sensitivity, epsilon)
+        .sample(entropy)
+        .unwrap()
+}
+
+/// The least `q` with `2 keys Pr[noise > q] <= failure`: of the formula of the tail.
+fn quantile(sensitivity: f64, share: f64, keys: f64, failure: f64) -> u64 {
+    let p = (-share * EPSILON / sensitivity).exp();
+    (0..)
+        .find(|q| 2.0 * keys * p.powi(q + 1) / (1.0 + p) <= failure)
+        .unwrap() as u64
+}
+
+/// The least `tau` with `Pr[1 + noise >= tau] <= 1e-9`.
+fn floor(share: f64) -> u64 {
+    let p = (-share * EPSILON / 2.0).exp();
+    (1..).find(|tau| p.powi(tau - 1) / (1.0 + p) <= 1e-9).unwrap() as u64
+}
+
+/// 2,550 events: key 7, but in the pane from 1,500 ten other keys in turn. The last 1,025 begin within it.
+fn events() -> impl Iterator<Item = Option<u64>> {
+    (0..2_550).map(|event| Some(if event / 100 == 15 { 100 + event % 10 } else { 7 }))
+}
+
+fn by_count(from: u64, to: u64) -> [Option<Edge>; 2] {
+    [from, to].map(|event| Some(Edge::Event(event)))
+}
+
+#[test]
+fn a_release_over_a_span_has_the_noise_that_its_entropy_gives() {
+    for norm in [Norm::L1, Norm::L2] {
+        for (threads, keys) in [
+            (1, Keys::open()),
+            (2, Keys::open()),
+            (3, Keys::open()),
+            (2, Keys::list([7]).unwrap()),
+        ] {
+            let declared = matches!(keys, Keys::Declared(_));
+            let mut hitters = builder(keys, norm)
+                .threads(threads)
+                .releases(100)
+                .build()
+                .unwrap();
+            hitters.update_all(events()).unwrap();
+            for seed in 0..20 {
+                let entropy = &mut InsecureSeededEntropy::new(seed);
+                let release = hitters.release_with_entropy(1_025, entropy).unwrap();
+
+                let again = &mut InsecureSeededEntropy::new(seed);
+                let (counts_share, slack_share, failure) = match norm {
+                    Norm::L1 => (1.0, 1.0, 0.9 * 0.05),
+                    Norm::L2 => (0.9, 0.5, 0.6 * 0.05),
+                };
+                let measured = match norm {
+                    Norm::L1 => 950,
+                    Norm::L2 => 950 + noise(1, 0.1, again),
+                };
+                let noisy = (950 + noise(2, counts_share, again)) as u64;
+                // Undeclared keys are not counted, so the pane that is left out has none.
+                let largest = if declared { 0 } else { 10 };
+                let left_out = largest + noise(1, slack_share, again);
+                let slack = left_out + quantile(1.0, slack_share, 1.0, 0.05 * 0.05) as i64;
+                let slack = match norm {
+                    Norm::L1 => slack,
+                    // No count is above the norm.
+                    Norm::L2 => {
+                        let length = if declared { 0 } else { 31 } + noise(1, 0.5, again);
+                        let high = length + quantile(1.0, 0.5, 1.0, 0.05 * 0.05) as i64 + 1;
+                        slack.min(high.max(0))
+                    }
+                };
+                assert_eq!(
+                    entropy.word().unwrap(),
+                    again.word().unwrap(),
+                    "nothing else is drawn"
+                );
+
+                assert_eq!(release.window.events, 950);
+                assert_eq!([release.window.from, release.window.to], by_count(1_600, 2_550));
+                assert_eq!(release.asked.from, Some(Edge::Event(1_525)));
+                assert_eq!(release.asked.slack, Some(slack.clamp(0, 100) as u64));
+                assert_eq!(release.norm_estimate, measured.clamp(0, 950) as u64);
+                let floor = if declared { 1 } else { floor(counts_share) };
+                let threshold = (75 * measured.max(0) as u64).div_ceil(1_000).max(floor);
+                assert_eq!((release.threshold, release.cut), (threshold, 0));
+                let with_noise = if declared { 1.0 } else { 950.0 };
+                let reach = quantile(2.0, counts_share, with_noise, failure / 2.0);
+                let heavy = Heavy {
+                    key: 7,
+                    count: noisy,
+                    low: noisy - reach,
+                    high: noisy + reach,
+                };
+                assert_eq!(release.noise, reach);
+                assert_eq!(release.heavy, [heavy]);
+                assert_eq!(release.nothing_below, threshold.saturating_sub(reach));
+            }
+        }
+    }
+}
+
+/// A thousand declared keys and a threshold that noise alone passes: two lists name the same keys less than once in
+/// 2^500.
+#[test]
+fn no_two_releases_have_the_same_noise() {
+    let mut hitters = builder(Keys::range(0..1_000).unwrap(), Norm::L1)
+        .alpha(1e-9)
+        .releases(4)
+        .build()
+        .unwrap();
+    hitters
+        .update_all((0..2_000).map(|event| Some(event % 10)))
+        .unwrap();
+    let mut other = builder(Keys::range(0..1_000).unwrap(), Norm::L1)
+        .alpha(1e-9)
+        .build()
+        .unwrap();
+    other
+        .update_all((0..2_000).map(|event| Some(event % 10)))
+        .unwrap();
+    let keys =
+        |release: Release<u64>| -> BTreeSet<u64> { release.heavy.iter().map(|heavy| heavy.key).collect() };
+    let lists = [
+        hitters.release_over(2_000).unwrap(),
+        hitters.release_over(2_000).unwrap(),
+        hitters.release().unwrap(),
+        hitters.release().unwrap(),
+        other.release_over(2_000).unwrap(),
+    ]
+    .map(keys);
+    for (number, list) in lists.iter().enumerate() {
+        assert!(list.len() > 100);
+        assert!(
+            !lists[..number].contains(list),
+            "release {number} names the keys of another"
+        );
+    }
+}
+
+#[test]
+fn a_release_without_a_span_is_one_over_the_longest() {
+    let entropy = || InsecureSeededEntropy::new(4);
+    let mut hitters = builder(Keys::open(), Norm::L2)
+        .epsilon(NO_NOISE)
+        .releases(2)
+        .build()
+        .unwrap();
+    hitters.update_all(events()).unwrap();
+    let over = hitters.release_with_entropy(2_000, &mut entropy()).unwrap();
+    assert_eq!(hitters.release().unwrap(), over);
+    assert_eq!([over.window.from, over.window.to], by_count(600, 2_550));
+
+    let minute = Duration::from_secs(60);
+    let mut hitters = builder(Keys::open(), Norm::L2)
+        .epsilon(NO_NOISE)
+        .window(Window::clock(minute))
+        .releases(2)
+        .build()
+        .unwrap();
+    hitters
+        .update_batch_at((0..500).map(|event| (event * SECOND / 5, 7)))
+        .unwrap();
+    let over = hitters.release_with_entropy(minute, &mut entropy()).unwrap();
+    assert_eq!(hitters.release().unwrap(), over);
+    assert_eq!(over.window.events, 300);
+}
+
+/// Panes of ten seconds. The latest event came at 25.25 s, so 20 seconds begin a microsecond after 5.25 s, within the
+/// first pane; the window covers what came from 10 s on, and ends with the next whole second.
+#[test]
+fn by_the_clock_the_edges_are_those_of_panes_and_of_what_was_asked_for() {
+    let seconds = Duration::from_secs;
+    let at = |micros| Some(Edge::Instant(Timestamp::from_microsecond(micros).unwrap()));
+    for shift in [0, -1_000, 86_400 * 365] {
+        let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
+            .epsilon(NO_NOISE)
+            .window(Window::clock(seconds(60)).slide(seconds(10)))
+            .releases(3)
+            .build()
+            .unwrap();
+        let shift = shift * SECOND;
+        for (time, key) in [(2_000_000, 1), (5_500_000, 1), (17_000_000, 2), (25_250_000, 3)] {
+            hitters.update_at(shift + time, key).unwrap();
+        }
+        let release = hitters.release_over(seconds(20)).unwrap();
+        assert_eq!(release.window.from, at(shift + 10_000_000));
+        assert_eq!(release.window.to, at(shift + 26_000_000));
+        assert_eq!(release.asked.from, at(shift + 5_250_001));
+        assert_eq!((release.window.events, release.asked.slack), (2, Some(2)));
+        let whole = hitters.release_over(seconds(60)).unwrap();
+        assert_eq!(whole.window.from, at(shift), "where the first pane begins");
+        assert_eq!(whole.asked.from, at(shift - 34_749_999));
+        assert_eq!((whole.window.events, whole.asked.slack), (4, Some(0)));
+        // Exactly on a whole second it is the next that is not covered any more.
+        hitters.update_at(shift + 26_000_000, 1).unwrap();
+        let next = hitters.release().unwrap();
+        assert_eq!(next.window.to, at(shift + 27_000_000));
+    }
+}
+
+/// For L1 the promises of the window asked for are relative to its number of events. By count that is known: 40 of
+/// the 100 events before the window of 300 have its key, and an eighth of what is asked for must be no less.
+#[test]
+fn by_count_the_window_asked_for_has_as_many_events_as_were_asked_for() {
+    let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
+        .epsilon(NO_NOISE)
+        .alpha(0.5)
+        .window(Window::events(400).slide(100))
+        .releases(9)
+        .build()
+        .unwrap();
+    let few = (0..100).map(|event| (event < 40).then_some(1));
+    hitters.update_all(few.chain([Some(1); 300])).unwrap();
+    for (span, expected) in [(301, false), (319, false), (320, true), (399, true)] {
+        let release = hitters.release_over(span).unwrap();
+        assert_eq!([release.window.from, release.window.to], by_count(100, 400));
+        assert_eq!((release.window.events, release.threshold), (300, 113));
+        assert_eq!(release.asked.from, Some(Edge::Event(400 - span)));
+        assert_eq!(release.asked.slack, Some(40));
+        assert!(release.promises.held);
+        assert_eq!(
+            release.asked.promises.unwrap().held,
+            expected,
+            "{span} events were asked for"
+        );
+    }
+    let whole = hitters.release_over(400).unwrap();
+    assert_eq!(whole.asked.promises, Some(whole.promises));
+}
+
+/// By the clock it lies between what is covered and what the pane before could add: a threshold of 38 is above a
+/// quarter of 151 events, and not above one of 152.
+#[test]
+fn by_the_clock_the_window_asked_for_has_no_more_events_than_the_pane_before_could_add() {
+    let seconds = Duration::from_secs;
+    for (left_out, expected) in [(0, true), (51, true), (52, false), (1_000, false)] {
+        let mut hitters = builder(Keys::range(0..8).unwrap(), Norm::L1)
+            .epsilon(NO_NOISE)
+            .alpha(0.5)
+            .window(Window::clock(seconds(60)).slide(seconds(10)))
+            .build()
+            .unwrap();
+        (0..left_out).for_each(|_| hitters.update_without_key_at(0).unwrap());
+        (0..100).for_each(|_| hitters.update_at(15 * SECOND, 1).unwrap());
+        let release = hitters.release_over(seconds(10)).unwrap();
+        assert_eq!((release.window.events, release.threshold), (100, 38));
+        assert!(release.promises.held);
+        let asked = release.asked.promises.unwrap();
+        assert_eq!(asked.held, expected, "{left_out} events were left out");
+    }
+}
+
+/// Of nothing, everything is known.
+#[test]
+fn a_window_without_events_is_the_one_that_was_asked_for() {
+    let minute = Window::from(Window::clock(Duration::from_secs(60)));
+    for (window, edges) in [
+        (Window::events(50).into(), by_count(0, 0)),
+        (minute, [None, None]),
+    ] {
+        for norm in [Norm::L1, Norm::L2] {
+            let mut hitters = builder(Keys::open(), norm).window(window).build().unwrap();
+            let release = hitters.release().unwrap();
+            assert_eq!([release.window.from, release.window.to], edges);
+            assert_eq!((release.window.events, release.cut), (0, 0));
+            assert_eq!(release.asked.from, edges[0]);
+            assert_eq!(release.asked.slack, Some(0));
+            assert_eq!(release.asked.promises.as_ref(), Some(&release.promises));
+            assert_eq!(release.note.as_deref(), Some("the window has no events"));
+        }
+    }
+}
+
+/// Before there are events, and as a release would be refused.
+#[test]
+fn a_window_that_cannot_be_released_is_refused_beforehand() {
+    let hitters = builder(Keys::open(), Norm::L1).build().unwrap();
+    for (span, fits) in [(99, false), (100, true), (2_000, true), (2_001, false)] {
+        assert_eq!(hitters.check_window(span).is_ok(), fits, "{span}");
+    }
+}
+
+/// A pane that has been in as many releases as it may is not measured, and measuring is charged.
+#[test]
+fn the_pane_that_a_window_begins_within_is_measured_if_it_can_pay_and_pays() {
+    for threads in [1, 2] {
+        let mut hitters = builder(Keys::open(), Norm::L2)
+            .window(Window::events(100).slide(10))
+            .threads(threads)
+            .releases(2)
+            .build()
+            .unwrap();
+        let slack = |release: Release<u64>| {
+            assert_eq!(release.asked.slack.is_some(), release.asked.promises.is_some());
+            release.asked.slack
+        };
+        hitters.update_all([Some(1); 20]).unwrap();
+        assert_eq!(slack(hitters.release_over(10).unwrap()), Some(0));
+        hitters.update_all([Some(1); 10]).unwrap();
+        assert!(slack(hitters.release_over(15).unwrap()).is_some());
+        assert_eq!(
+            slack(hitters.release_over(15).unwrap()),
+            None,
+            "the pane from 10 has paid twice"
+        );
+        assert_eq!(hitters.release_over(10).unwrap_err().kind(), ErrorKind::Budget);
+        hitters.update_all([Some(1); 10]).unwrap();
+        assert_eq!(
+            slack(hitters.release_over(15).unwrap()),
+            None,
+            "and so has the one from 20"
+        );
+        assert_eq!(slack(hitters.release_over(10).unwrap()), Some(0));
+    }
+}
+
+#[test]
+fn a_pane_that_another_thread_closes_stays_charged() {
+    for threads in 1..=4 {
+        let mut hitters = builder(Keys::open(), Norm::L1)
+            .window(Window::events(100).slide(10))
+            .threads(threads)
+            .build()
+            .unwrap();
+        hitters.update_all([Some(1); 25]).unwrap();
+        hitters.release().unwrap();
+        hitters.update_all([Some(1); 30]).unwrap();
+        for span in [35, 55, 100] {
+            let error = hitters.release_over(span).unwrap_err();
+            assert_eq!(
+                error.kind(),
+                ErrorKind::Budget,
+                "{threads} threads, {span} events"
+            );
+        }
+        assert_eq!(hitters.release_over(25).unwrap().window.events, 25);
+    }
+}
+
+/// 30,000 of 40,000 declared keys come once. Noise alone passes the threshold, so of either kind thousands are
+/// listed: each once.
+#[test]
+fn a_declared_key_is_listed_once_however_many_there_are() {
+    for threads in [1, 2] {
+        let mut hitters = builder(Keys::range(0..40_000).unwrap(), Norm::L1)
+            .alpha(1e-9)
+            .window(Window::events(100_000).slide(40_000))
+            .entries(40_000)
+            .threads(threads)
+            .build()
+            .unwrap();
+        hitters.update_all((0..30_000).map(Some)).unwrap();
+        let release = hitters.release_over(100_000).unwrap();
+        let keys: BTreeSet<u64> = release.heavy.iter().map(|heavy| heavy.key).collect();
+        assert_eq!(keys.len(), release.heavy.len(), "keys are listed twice");
+        let present = keys.iter().filter(|key| **key < 30_000).count();
+        // Pr[noise >= 0] is 0.562 and Pr[noise >= 1] 0.438: 12 standard deviations are 1,100 and 600.
+        assert!(present.abs_diff(16_866) < 1_100, "{present} of 30,000");
+        assert!(
+            (keys.len() - present).abs_diff(4_378) < 600,
+            "{} of 10,000",
+            keys.len() - present
+        );
+    }
+}
+
+/// 280,000 keys in seven panes, each twice: added up in sixteen parts, and all there. Others come once, and are not
+/// listed, in any of 16 parts.
+#[test]
+fn hundreds_of_thousands_of_keys_are_added_up_in_parts() {
+    let mut hitters = builder(Keys::open(), Norm::L1)
+        .epsilon(NO_NOISE)
+        .alpha(1e-9)
+        .window(Window::events(600_000).slide(100_000))
+        .entries(100_000)
+        .memory(1 << 30)
+        .threads(2)
+        .build()
+        .unwrap();
+    hitters
+        .update_all((0..600_000).map(|event| {
+            Some(if event < 40_000 {
+                1_000_000 + event
+            } else {
+                event % 280_000
+            })
+        }))
+        .unwrap();
+    let release = hitters.release_over(600_000).unwrap();
+    let listed: BTreeMap<u64, u64> = release
+        .heavy
+        .iter()
+        .map(|heavy| (heavy.key, heavy.count))
+        .collect();
+    assert_eq!((release.threshold, listed.len()), (2, 280_000));
+    assert!(listed.values().all(|count| *count == 2));
+}
+
+/// Six lines of three keys are three keys: in their noise, and in what is listed.
+#[test]
+fn a_declared_list_with_repeated_keys_is_the_list_without() {
+    let declared = |texts: &[&str]| {
+        let keys = texts.iter().map(|text| Bytes::from(text.as_bytes()));
+        HeavyHitters::builder(Keys::list(keys).unwrap())
+            .norm(Norm::L1)
+            .alpha(0.1)
+    };
+    for epsilon in [NO_NOISE, EPSILON] {
+        let released = |texts: &[&str]| {
+            let mut hitters = declared(texts).epsilon(epsilon).build().unwrap();
+            hitters
+                .update_all(
+                    (0..9_000).map(|event| Some(if event % 3 == 0 { b"elm".as_slice() } else { b"oak" })),
+                )
+                .unwrap();
+            hitters.release().unwrap()
+        };
+        let (plain, repeated) = (
+            released(&["oak", "ash", "elm"]),
+            released(&["oak", "elm", "oak", "ash", "elm", "oak"]),
+        );
+        assert_eq!(repeated.noise, plain.noise);
+        let keys = |release: &Release<Bytes>| -> Vec<Bytes> {
+            release.heavy.iter().map(|heavy| heavy.key.clone()).collect()
+        };
+        assert_eq!(keys(&repeated), keys(&plain));
+        assert_eq!(repeated.heavy.len(), 2);
+    }
+}
+
+/// What a release says of its boundaries: a quarter of epsilon, where they are private.
+#[test]
+fn the_smooth_policy_states_what_its_boundaries_spent() {
+    for (policy, spent) in [
+        (Policy::Uniform, 0.0),
+        (Policy::Exponential, 0.0),
+        (Policy::Smooth, EPSILON / 4.0),
+    ] {
+        let mut hitters = builder(Keys::open(), Norm::L2)
+            .window(Window::events(40_000))
+            .policy(policy)
+            .build()
+            .unwrap();
+        hitters.update_all(events()).unwrap();
+        let release = hitters.release().unwrap();
+        assert_eq!((release.boundaries_epsilon, release.policy), (spent, policy));
+        assert_eq!(release.epsilon, EPSILON);
+    }
+}
+
+/// For the operator alone: events without a key that counts, by every way they come, and events that came too late.
+#[test]
+fn events_that_are_not_counted_are_told_and_are_events_all_the_same() {
+    let mut declared = builder(Keys::range(0..8).unwrap(), Norm::L1).build().unwrap();
+    declared
+        .update_all([Some(1), None, Some(9), Some(2), None])
+        .unwrap();
+    declared.update_batch([8, 7]).unwrap();
+    declared.update(100).unwrap();
+    declared.update_without_key().unwrap();
+    assert_eq!((declared.without_key(), declared.dropped()), (6, 0));
+    assert_eq!(declared.release().unwrap().window.events, 9);
+
+    let mut open = builder(Keys::open(), Norm::L1).build().unwrap();
+    open.update_all([Some(1), None, Some(9), None]).unwrap();
+    assert_eq!(open.without_key(), 2);
+
+    let seconds = Duration::from_secs;
+    let mut clock = builder(Keys::range(0..8).unwrap(), Norm::L1)
+        .window(Window::clock(seconds(60)).slide(seconds(10)))
+        .build()
+        .unwrap();
+    clock
+        .update_batch_at([(5 * SECOND, 1), (12 * SECOND, 9)])
+        .unwrap();
+    clock.update_without_key_at(13 * SECOND).unwrap();
+    clock.update_without_key_at(2 * SECOND).unwrap();
+    clock.update_at(9 * SECOND, 1).unwrap();
+    assert_eq!((clock.without_key(), clock.dropped()), (3, 2));
+    assert_eq!(clock.release().unwrap().window.events, 3);
+}

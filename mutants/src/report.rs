@@ -1,0 +1,214 @@
+//! `docs/mutants.md`.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+
+use crate::accepted::Accepted;
+use crate::config::Config;
+use crate::named::{Deaths, Named};
+use crate::results::{Fate, Outcome, Results};
+
+/// What the page is made from.
+pub struct Report<'a> {
+    pub config: &'a Config,
+    pub results: &'a Results,
+    pub accepted: &'a Accepted,
+    pub named: &'a Named,
+    pub deaths: &'a Deaths,
+}
+
+/// How many of a file ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Row {
+    viable: usize,
+    unviable: usize,
+    killed: usize,
+    timeouts: usize,
+    equivalent: usize,
+    unexplained: usize,
+}
+
+impl Row {
+    fn count(&mut self, outcome: Outcome, is_accepted: bool) {
+        match outcome {
+            Outcome::Unviable => self.unviable += 1,
+            Outcome::Killed => self.killed += 1,
+            Outcome::Timeout => self.timeouts += 1,
+            Outcome::Survived | Outcome::Unreached if is_accepted => self.equivalent += 1,
+            Outcome::Survived | Outcome::Unreached => self.unexplained += 1,
+        }
+        self.viable = self.killed + self.timeouts + self.equivalent + self.unexplained;
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            viable: self.viable + other.viable,
+            unviable: self.unviable + other.unviable,
+            killed: self.killed + other.killed,
+            timeouts: self.timeouts + other.timeouts,
+            equivalent: self.equivalent + other.equivalent,
+            unexplained: self.unexplained + other.unexplained,
+        }
+    }
+
+    fn line(self, title: &str) -> String {
+        let Self {
+            viable,
+            unviable,
+            killed,
+            timeouts,
+            equivalent,
+            unexplained,
+        } = self;
+        format!(
+            "| {title} | {viable} | {killed} | {timeouts} | {equivalent} | {unexplained} | {unviable} |\n"
+        )
+    }
+}
+
+const HEAD: &str = "| file | mutants | killed by a failing test | by a test that never ends | cannot matter | unexplained | do not compile |
+|---|--:|--:|--:|--:|--:|--:|
+";
+
+impl Report<'_> {
+    /// The page.
+    pub fn page(&self) -> String {
+        let fates = |private: bool| {
+            let of_run = self
+                .results
+                .mutants
+                .iter()
+                .filter(|fate| self.config.has(&fate.file, &fate.name));
+            of_run.filter(move |fate| self.config.is_private(&fate.file) == private)
+        };
+        let (private, rest): (Vec<&Fate>, Vec<&Fate>) = (fates(true).collect(), fates(false).collect());
+        let sum = self.sum(&private).plus(self.sum(&rest));
+        let mut page = self.opening(sum);
+        let _ = write!(
+            page,
+            "\n## What decides privacy: every mutant\n\n{}",
+            self.table(&private)
+        );
+        let _ = write!(
+            page,
+            "\n## The rest: a fixed random one in {}\n\n{}",
+            self.config.one_in,
+            self.table(&rest)
+        );
+        let all = || private.iter().chain(&rest).copied();
+        page.push_str(&self.unexplained(all()));
+        page.push_str(&self.equivalents(all()));
+        page.push_str(&self.named_mutants());
+        page
+    }
+
+    fn opening(&self, sum: Row) -> String {
+        format!(
+            "# Mutants
+
+A test that cannot fail defends nothing. So the library is broken on purpose, in every small way that a
+program can think of: a `+` becomes a `-`, a `<` a `<=`, a condition always true, a statement or an arm goes
+missing, a number is one less, a function returns at once. Each of these mutants must make a test fail, or
+stand below with the reason why it cannot matter.
+
+This page is made by `cargo run --release -p frostpane-mutants -- report` from the last run, on {day}:
+**{viable} mutants, {dead} killed, {equivalent} that cannot matter, {unexplained} unexplained.** {tests} tests were asked, each
+alone; {slow} others take longer than {slowest} seconds and were not. Another {unviable} mutants do not compile.
+`mutants/mutants.toml` says which files are looked at, `mutants/results.json` what became of each mutant and
+which test killed it. All mutants are compiled into one copy of the library, each behind a switch, and only
+those tests are run that reach it: `cargo run --release -p frostpane-mutants -- run`.
+",
+            day = self.results.day,
+            viable = sum.viable,
+            dead = sum.killed + sum.timeouts,
+            equivalent = sum.equivalent,
+            unexplained = sum.unexplained,
+            tests = self.results.tests - self.results.slow_tests,
+            slow = self.results.slow_tests,
+            slowest = self.config.slowest_test,
+            unviable = sum.unviable,
+        )
+    }
+
+    fn row(&self, row: &mut Row, fate: &Fate) {
+        row.count(fate.outcome, self.accepted.reason(&fate.name).is_some());
+    }
+
+    fn sum(&self, fates: &[&Fate]) -> Row {
+        let mut sum = Row::default();
+        fates.iter().for_each(|fate| self.row(&mut sum, fate));
+        sum
+    }
+
+    fn table(&self, fates: &[&Fate]) -> String {
+        let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+        for fate in fates {
+            self.row(rows.entry(&fate.file).or_default(), fate);
+        }
+        let lines: String = rows
+            .iter()
+            .map(|(file, row)| row.line(&format!("`{file}`")))
+            .collect();
+        format!("{HEAD}{lines}{}", self.sum(fates).line("**all**"))
+    }
+
+    fn unexplained<'a>(&self, fates: impl Iterator<Item = &'a Fate>) -> String {
+        let is_open = |fate: &&Fate| fate.outcome.is_survival() && self.accepted.reason(&fate.name).is_none();
+        let lines: String = fates
+            .filter(is_open)
+            .map(|fate| format!("- {}\n", code(&fate.name)))
+            .collect();
+        match lines.is_empty() {
+            true => String::new(),
+            false => format!("\n## Unexplained\n\n{lines}"),
+        }
+    }
+
+    fn equivalents<'a>(&self, fates: impl Iterator<Item = &'a Fate>) -> String {
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for fate in fates.filter(|fate| fate.outcome.is_survival()) {
+            if let Some(reason) = self.accepted.reason(&fate.name) {
+                by_reason.entry(reason).or_default().push(&fate.name);
+            }
+        }
+        let mut section = "\n## Mutants that cannot matter\n".to_owned();
+        for (reason, names) in by_reason {
+            let _ = write!(section, "\n{}\n\n", reason.trim());
+            for name in names {
+                let _ = writeln!(section, "- {}", code(name));
+            }
+        }
+        section
+    }
+
+    fn named_mutants(&self) -> String {
+        let killed: HashSet<&str> = self.deaths.killed.iter().map(String::as_str).collect();
+        let mut section = format!(
+            "\n## Claims, each with a mutant that breaks it
+
+Written by hand in `mutants/named.toml`; `-- named` applies each and expects its test to fail. Last run on {}.
+
+| claim | broken by | noticed by | |\n|---|---|---|---|\n",
+            self.deaths.day
+        );
+        for mutant in &self.named.mutant {
+            let fate = if killed.contains(&*mutant.name) {
+                "killed"
+            } else {
+                "**not killed**"
+            };
+            let (claim, name) = (mutant.claim.trim(), &mutant.name);
+            let _ = writeln!(section, "| {claim} | {name} | `{}` | {fate} |", mutant.test);
+        }
+        section
+    }
+}
+
+/// As code, though it may have a backtick of its own.
+fn code(text: &str) -> String {
+    if text.contains('`') {
+        format!("`` {text} ``")
+    } else {
+        format!("`{text}`")
+    }
+}
