@@ -130,6 +130,7 @@ fn the_rivals_tasks_are_done_better() {
                     .norm(Norm::L1)
                     .alpha(1e-6)
                     .epsilon(epsilon)
+                    .horizon(1_000)
                     .window(Window::events(task.window as u64));
                 let (f1, error) = score(&task, open.continual().unwrap());
                 println!(

@@ -132,7 +132,7 @@ fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy>) 
 /// one, in batches and by the clock.
 #[test]
 fn an_error_means_that_the_event_was_not_counted() {
-    let events: Vec<Option<u64>> = (0..30).map(|i| (i % 4 > 0).then_some(i % 5)).collect();
+    let events: Vec<Option<u64>> = (0..20).map(|i| (i % 4 > 0).then_some(i % 5)).collect();
     let build = |window: Window| {
         let builder = HeavyHitters::builder(Keys::open()).norm(Norm::L1);
         let builder = builder.epsilon(1e5).delta(0.25).alpha(0.01).window(window);
@@ -169,8 +169,8 @@ fn an_error_means_that_the_event_was_not_counted() {
     let at_times = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
         let mut failures = 0;
         for (i, event) in (0..).zip(&events) {
-            // Every fifth comes late, and one of them too late.
-            let time = if i % 5 == 4 { i - 1 - i / 10 } else { i } * 1_000_000;
+            // Every fifth comes late, and two of them too late.
+            let time = if i % 5 == 4 { i - 1 - i / 4 } else { i } * 1_000_000;
             let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
             while continual.push_at(time, *event, &mut show).is_err() {
                 failures += 1;
@@ -194,10 +194,10 @@ fn an_error_means_that_the_event_was_not_counted() {
             (failures, releases, continual.without_key(), continual.dropped())
         };
         let (_, releases, without_key, dropped) = run(0);
-        assert!(releases.len() >= 7 && without_key >= 7, "way {way}");
+        assert!(releases.len() >= 5 && without_key >= 4, "way {way}");
         assert_eq!(dropped > 0, way == 4);
         let mut draws = 0;
-        for failing in 1.. {
+        for failing in (1..).step_by(3) {
             let with_failure = run(failing);
             if with_failure.0 == 0 {
                 break;
@@ -206,7 +206,7 @@ fn an_error_means_that_the_event_was_not_counted() {
             let usual = (1, releases.clone(), without_key, dropped);
             assert_eq!(with_failure, usual, "way {way}, draw {failing} failed");
         }
-        assert!(draws >= 4 * releases.len(), "way {way}: {draws}");
+        assert!(draws >= releases.len(), "way {way}: {draws}");
     }
 }
 
@@ -485,13 +485,11 @@ impl Case {
     }
 }
 
-/// Of every number of a release where it comes from, by other formulas than the code's: with noise from seeds that are
-/// known, for panes alone and for a tree of two levels, exact panes and panes that are cut, and past the horizon.
-#[test]
-fn every_number_of_a_release_is_where_it_should_come_from() {
-    let few = Case {
+/// Four panes, all of which have noise of their own.
+fn few(keys: Keys<u64>) -> Case {
+    Case {
         norm: Norm::L1,
-        keys: Keys::open(),
+        keys,
         panes: 4,
         alpha: 0.1,
         entries: 100,
@@ -500,77 +498,127 @@ fn every_number_of_a_release_is_where_it_should_come_from() {
         levels: 1,
         branching: 2,
         nodes: 4,
-    };
-    few.check(80);
-    // The floor is the threshold.
-    Case {
-        alpha: 0.001,
-        keys: Keys::open(),
-        ..few
     }
-    .check(12);
-    let declared = || Keys::range(0..40).unwrap();
-    Case {
-        keys: declared(),
-        ..few
+}
+
+fn forty() -> Keys<u64> {
+    Keys::range(0..40).unwrap()
+}
+
+/// Of every number of a release where it comes from, by other formulas than the code's, with noise from seeds that are
+/// known: here up to and past the horizon.
+#[test]
+fn every_number_of_a_release_is_where_it_should_come_from() {
+    few(Keys::open()).check(80);
+    few(forty()).check(80);
+}
+
+/// The floor of open keys is the threshold; of declared keys noise alone passes.
+#[test]
+fn every_number_is_right_where_alpha_asks_for_little() {
+    for keys in [Keys::open(), forty()] {
+        let case = Case {
+            alpha: 0.001,
+            ..few(keys)
+        };
+        case.check(12);
     }
-    .check(80);
-    // Noise alone passes.
-    Case {
-        alpha: 0.001,
-        keys: declared(),
-        ..few
+}
+
+/// Panes of 60 events that keep two keys are cut by 60/3.
+#[test]
+fn every_number_is_right_where_panes_are_cut() {
+    for (keys, panes) in [(Keys::open(), 16), (forty(), 4)] {
+        let case = Case {
+            counts: [33, 25, 2],
+            entries: 2,
+            cut: 20,
+            panes,
+            nodes: panes,
+            ..few(keys)
+        };
+        case.check(2 * panes);
     }
-    .check(12);
-    // Panes of 60 events that keep two keys are cut by 60/3.
-    let cut = Case {
-        keys: Keys::open(),
-        counts: [33, 25, 2],
-        entries: 2,
-        cut: 20,
-        ..few
-    };
-    Case {
-        keys: Keys::open(),
-        panes: 16,
-        nodes: 16,
-        ..cut
-    }
-    .check(40);
-    Case {
-        keys: declared(),
-        ..cut
-    }
-    .check(12);
-    for keys in [Keys::open(), declared()] {
-        let l2 = Case {
+}
+
+#[test]
+fn every_number_is_right_for_l2() {
+    for keys in [Keys::open(), forty()] {
+        let case = Case {
             norm: Norm::L2,
-            keys,
             panes: 8,
             nodes: 8,
-            ..few
+            ..few(keys)
         };
-        l2.check(40);
+        case.check(24);
     }
-    let many = Case {
-        keys: Keys::open(),
-        panes: 64,
-        levels: 2,
-        branching: 8,
-        nodes: 15,
-        alpha: 0.01,
-        ..few
+}
+
+/// 64 panes are grouped by eight.
+#[test]
+fn every_number_is_right_where_nodes_are_shared() {
+    for (keys, releases) in [(Keys::open(), 150), (forty(), 80)] {
+        let case = Case {
+            panes: 64,
+            levels: 2,
+            branching: 8,
+            nodes: 15,
+            alpha: 0.01,
+            ..few(keys)
+        };
+        case.check(releases);
+    }
+}
+
+/// By the clock, where a release lies and when it is due: to the microsecond.
+#[test]
+fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
+    let second = Duration::from_secs(1);
+    let window = Window::clock(30 * second).slide(10 * second).lateness(4 * second);
+    let builder = HeavyHitters::<u64>::builder(Keys::range(0..3).unwrap()).norm(Norm::L1);
+    let mut continual = builder.epsilon(1e5).window(window).continual().unwrap();
+    let micros = |seconds: i64| seconds * 1_000_000;
+    assert!(
+        continual.advance_to(micros(1_000)).unwrap().is_empty(),
+        "there was no event"
+    );
+    assert!(continual.release().is_err());
+    // Before 1970, in the pane from -20 to -10.
+    assert!(continual.update_at(micros(-12), 1).unwrap().is_empty());
+    assert!(continual.advance_to(micros(-6) - 1).unwrap().is_empty());
+    let edges = |release: &Release<u64>| {
+        let [from, to, asked] =
+            [release.window.from, release.window.to, release.asked.from].map(|edge| match edge {
+                Some(Edge::Instant(instant)) => instant.as_microsecond(),
+                _ => panic!("no instant"),
+            });
+        (from, to, asked)
     };
-    Case {
-        keys: Keys::open(),
-        ..many
-    }
-    .check(200);
-    Case {
-        keys: declared(),
-        ..many
-    }
-    .check(150);
+    let first = continual.advance_to(micros(-6)).unwrap();
+    assert_eq!(first.len(), 1);
+    assert_eq!(edges(&first[0]), (micros(-20), micros(-10), micros(-40)));
+    // In the pane that still waits, and in the one that does not.
+    assert!(continual.update_at(micros(-10), 2).unwrap().is_empty());
+    assert!(continual.update_at(micros(-10) - 1, 2).unwrap().is_empty());
+    assert_eq!(continual.dropped(), 1);
+    // The clock does not go back.
+    assert!(continual.advance_to(micros(-100)).unwrap().is_empty());
+    let later = continual.update_at(micros(34), 0).unwrap();
+    let all: Vec<_> = later.iter().map(edges).collect();
+    let expected = [(-20, 0, -30), (-20, 10, -20), (-10, 20, -10), (0, 30, 0)];
+    assert_eq!(
+        all,
+        expected.map(|(from, to, asked)| (micros(from), micros(to), micros(asked)))
+    );
+    let events: Vec<u64> = later.iter().map(|release| release.window.events).collect();
+    assert_eq!(events, [2, 2, 1, 0]);
+    assert_eq!(continual.without_key(), 0);
+    continual.update_without_key_at(micros(34)).unwrap();
+    continual.update_at(micros(34), 9).unwrap();
+    assert_eq!(continual.without_key(), 2);
+    let last = continual.advance_to(micros(44)).unwrap();
+    assert_eq!(last[0].window.events, 3);
+    assert_eq!(last[0].continual.as_ref().unwrap().number, 6);
 }
 
 /// Windows of two slides with one key a pane. A key that comes often in every other pane shows all of its noise; whoever

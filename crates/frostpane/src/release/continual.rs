@@ -333,3 +333,108 @@ fn lift(sum: &NoiseSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
     }
     Ok(sum.reach(chance))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::Builder;
+    use crate::hitters::HeavyHitters;
+
+    fn sequence(builder: Builder<u64>, panes: u64, longest_pane: Option<u64>) -> Result<Sequence<u64>> {
+        let plan = builder.plan()?;
+        let terms = builder.terms(&plan, 0)?;
+        let noise = WindowNoise::new(panes, counts_epsilon(terms.norm, terms.epsilon), u64::MAX)?;
+        let setup = Setup {
+            noise,
+            panes,
+            horizon: 5,
+            together: 1,
+            memory: 1,
+        };
+        Sequence::new(terms, setup, longest_pane)
+    }
+
+    fn declared(keys: u64) -> Builder<u64> {
+        HeavyHitters::builder(Keys::range(0..keys).unwrap()).norm(Norm::L1)
+    }
+
+    /// Noise of scale 2 reaches 5 with a chance of 0.0511, and 4 with one of 0.0842: a million of 2^24 keys is 0.0596.
+    #[test]
+    fn noise_alone_lists_no_more_than_a_million_declared_keys() {
+        let floor = |keys| sequence(declared(keys), 1, Some(10)).unwrap().floor;
+        assert_eq!((floor(3), floor(1_000_000)), (1, 1));
+        assert_eq!(LARGEST_UNIVERSE, 16_777_216);
+        assert_eq!(floor(LARGEST_UNIVERSE), 5);
+        assert!(sequence(declared(LARGEST_UNIVERSE + 1), 1, Some(10)).is_err());
+        assert_eq!(sequence(declared(3), 1, Some(10)).unwrap().lift, None);
+    }
+
+    /// As many as `2B - 1` panes keep: each no more than its events, where their number is known.
+    #[test]
+    fn live_keys_are_those_that_panes_near_a_window_keep() {
+        let open = || {
+            HeavyHitters::<u64>::builder(Keys::open())
+                .norm(Norm::L1)
+                .entries(50)
+        };
+        let live = |longest_pane| sequence(open(), 4, longest_pane).unwrap().live;
+        assert_eq!(
+            [Some(10), Some(50), Some(51), None].map(live),
+            [70, 350, 350, 350]
+        );
+        assert_eq!(sequence(declared(9), 4, None).unwrap().live, 9);
+    }
+
+    /// An event in one of the first panes is in their windows and in the `B - 1` that follow.
+    #[test]
+    fn windows_go_on_after_the_last_pane_that_counts() {
+        assert_eq!(
+            [(1, 1), (1, 8), (5, 1), (5, 8)].map(|(first, panes)| windows_with(first, panes)),
+            [1, 8, 5, 12]
+        );
+        assert_eq!(windows_with(u64::MAX, 9), u64::MAX);
+    }
+
+    /// A quarter of epsilon is for the norms, and each of the `B` that an event is in has a `B`-th of that.
+    #[test]
+    fn norms_have_a_quarter_of_epsilon_together() {
+        let l2 = declared(9).norm(Norm::L2).epsilon(2.0);
+        let sequence = sequence(l2, 8, Some(10)).unwrap();
+        assert_eq!(sequence.norm_epsilon().as_f64(), 2.0 / 4.0 / 8.0);
+        let two = Epsilon::new(2.0).unwrap();
+        let counts = [Norm::L1, Norm::L2].map(|norm| counts_epsilon(norm, two).as_f64());
+        assert_eq!(counts, [2.0, 1.5]);
+    }
+
+    /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.
+    #[test]
+    fn the_lift_is_the_least_that_half_of_delta_allows() {
+        let sum = WindowNoise::new(1, Epsilon::new(1.0).unwrap(), u64::MAX)
+            .unwrap()
+            .sum;
+        let q = (-0.5_f64).exp();
+        for step in 0..100 {
+            let delta = 0.1 * 0.9_f64.powi(step);
+            for (live, windows) in [(0, 1), (1, 1), (1, 2), (2, 1), (3, 2), (7, 5)] {
+                let chance = delta / 2.0 / ((live + 1) * windows) as f64;
+                let least = (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance);
+                let lift = lift(&sum, delta, live, windows).unwrap();
+                assert_eq!(Some(lift as i32), least, "{delta} {live} {windows}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_delta_that_cannot_be_reckoned_with_is_refused_with_the_least_that_can() {
+        let sum = WindowNoise::new(1, Epsilon::new(1.0).unwrap(), u64::MAX)
+            .unwrap()
+            .sum;
+        // Ten keys in a hundred windows, twice 1e-50 each.
+        let refused = lift(&sum, 1.9e-47, 9, 100).unwrap_err().to_string();
+        assert!(
+            refused.contains("delta is 1.9e-47") && refused.contains("take 1e-46 or more"),
+            "{refused}"
+        );
+        assert!(lift(&sum, 2.1e-47, 9, 100).is_ok());
+    }
+}

@@ -59,3 +59,61 @@ impl Norms {
         self.levels.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::{AboveThreshold, Answer, DiscreteLaplace, Draws, Epsilon};
+    use crate::pane::PaneShape;
+
+    /// No noise: a question tells whether the norm has reached the threshold.
+    struct Quiet;
+
+    impl Draws for Quiet {
+        fn noise(&mut self, _: &DiscreteLaplace) -> crate::error::Result<i64> {
+            Ok(0)
+        }
+    }
+
+    fn is(norms: &Norms, level: usize, norm: u64) -> bool {
+        let reaches = |threshold| {
+            let epsilon = Epsilon::new(1.0).unwrap();
+            let question = AboveThreshold::new(threshold, 1, epsilon, &mut Quiet).unwrap();
+            matches!(question.ask(norms.since(level), &mut Quiet), Answer::Above)
+        };
+        reaches(norm) && !reaches(norm + 1)
+    }
+
+    /// One key, whose count is the norm: events go to level 1, and up where a level ends, whether panes have a sketch that
+    /// adds up with the levels', another one, or none.
+    #[test]
+    fn each_level_has_the_events_since_its_own_last_end() {
+        let dimensions = Dimensions { rows: 3, width: 64 };
+        let other = Dimensions { rows: 3, width: 128 };
+        for sketch in [None, Some(dimensions), Some(other)] {
+            for entries in [1, 100] {
+                let shape = PaneShape::new(entries, 100, sketch, 7).unwrap();
+                let mut norms = Norms::new(3, dimensions, 7);
+                assert_eq!((norms.levels(), norms.bytes()), (3, 3 * dimensions.bytes()));
+                let add = |norms: &mut Norms, events: u64| {
+                    let mut block = OpenPane::<u64>::new(shape);
+                    (0..events).for_each(|_| block.update(Some(5)));
+                    let pane = block.close();
+                    norms.add(&block, &pane);
+                };
+                add(&mut norms, 10);
+                add(&mut norms, 7);
+                assert!(is(&norms, 1, 17) && is(&norms, 2, 0) && is(&norms, 3, 0));
+                norms.end(1);
+                assert!(is(&norms, 1, 0) && is(&norms, 2, 17) && is(&norms, 3, 0));
+                add(&mut norms, 20);
+                norms.end(1);
+                norms.end(2);
+                assert!(is(&norms, 1, 0) && is(&norms, 2, 0) && is(&norms, 3, 37));
+                add(&mut norms, 4);
+                norms.end(3);
+                assert!(is(&norms, 1, 4) && is(&norms, 2, 0) && is(&norms, 3, 0));
+            }
+        }
+    }
+}

@@ -541,6 +541,80 @@ mod tests {
         }
     }
 
+    /// Of every number that the plan foresees where it comes from: blocks end within 35 % of their thresholds, as foreseen.
+    #[test]
+    fn what_is_foreseen_follows_from_the_thresholds_and_the_panes() {
+        let crowded = Histogram {
+            first_norm: 1_000,
+            fineness: 3,
+            window: 100_000,
+            tick: 100,
+            longest_block: 2_000,
+            panes: 64,
+            ..histogram(1.0, 8)
+        };
+        let roomy = Histogram {
+            panes: 206,
+            ..crowded
+        };
+        // 100,000 / 650, 100,000 / 2,000, and one at each end.
+        assert_eq!(crowded.most_blocks(), 153 + 50 + 2);
+        let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-12;
+        // A block of level 0 and a tick; an eighth of the norm, 35 % more over 35 % less; two of the 62 panes on average.
+        assert!(close(roomy.slack(10.0), 1_350.0 + 100.0));
+        assert!(close(roomy.slack(1e5), 1e5 / 8.0 * 1.35 / 0.65));
+        assert!(close(crowded.slack(10.0), 2.0 * 100_000.0 / 62.0));
+        assert!(close(crowded.slack(1e5), 1e5 / 8.0 * 1.35 / 0.65));
+        // Level 6 ends in a norm of 64 blocks, and dissolves what lies five levels below; 205 blocks for 64 panes.
+        assert!(close(roomy.merges(64.0 * 650.0), 6.0 + 1.0 - 5.0));
+        assert_eq!(roomy.merges(8.0 * 650.0), 0.0);
+        assert_eq!(roomy.merges(0.0), 0.0);
+        assert!(close(crowded.merges(64.0 * 650.0), 2.0 + 3.0));
+        let full = Histogram {
+            panes: 205,
+            ..crowded
+        };
+        assert_eq!((full.merges(0.0), full.slack(0.0)), (0.0, 1_450.0));
+    }
+
+    /// Level 1 has a quarter of the budget and a sensitivity of 2: noise of scale 16/epsilon for its threshold, 32/epsilon for
+    /// a question, each with half of the chance.
+    #[test]
+    fn the_noise_of_level_one_is_that_of_its_question() {
+        let reach = |scale: f64, chance: f64| {
+            let q = (-1.0 / scale).exp();
+            (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance).unwrap()
+        };
+        for (epsilon, failure) in [(1.0, 1e-6), (0.25, 1e-9)] {
+            let expected = reach(16.0 / epsilon, failure / 2.0) + reach(32.0 / epsilon, failure / 2.0);
+            let noise = Histogram::noise_of_level_one(Epsilon::new(epsilon).unwrap(), failure);
+            assert_eq!(noise, f64::from(expected));
+        }
+    }
+
+    /// A block of level 0 is asked about as long as it has room, and ends by force where it has not; then it asks anew.
+    #[test]
+    fn a_full_block_ends_without_a_question() {
+        let thresholds = Arc::new(Mutex::new(0));
+        let draws = Failing {
+            left: 0,
+            thresholds: thresholds.clone(),
+        };
+        let mut smooth = Smooth::new(histogram(1.0, 2), Box::new(draws));
+        let block = |events| Outline {
+            start: 0,
+            end: events as i64,
+            events,
+            level: 0,
+        };
+        let mut ends = |events, norm| smooth.ends(block(events), &|| Secret::new(norm)).unwrap();
+        assert!(!ends(98, 1) && !ends(99, 1) && *thresholds.lock().unwrap() == 1);
+        assert!(ends(100, 0) && *thresholds.lock().unwrap() == 1);
+        assert!(!ends(1, 1) && *thresholds.lock().unwrap() == 2);
+        assert!(ends(2, 2) && *thresholds.lock().unwrap() == 2);
+        assert!(!ends(1, 1) && *thresholds.lock().unwrap() == 3);
+    }
+
     #[test]
     fn panes_go_where_what_follows_outweighs_them_or_where_the_fewest_events_are() {
         let outline = |level, events| Outline {
