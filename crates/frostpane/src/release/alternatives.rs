@@ -60,7 +60,8 @@ impl Alternatives {
 fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     let spent = |each: f64| (2.0 * windows * log).sqrt() * each + windows * each * each.exp_m1();
     let (mut low, mut high) = (0.0, epsilon);
-    for _ in 0..60 {
+    // Until nothing moves any more.
+    for _ in 0..100 {
         let middle = (low + high) / 2.0;
         if spent(middle) <= epsilon {
             low = middle
