@@ -106,6 +106,9 @@ mod tests {
             let spent = rho + 2.0 * (rho * log).sqrt();
             assert!((spent / epsilon - 1.0).abs() < 1e-9, "{panes}");
         }
+        // With next to no windows half of epsilon spends all of it, to the last bit.
+        let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
+        assert_eq!(all, 8.0_f64.sqrt() / 0.5);
         assert!(
             Alternatives::new(4, Epsilon::new(1.0).unwrap(), 0.0)
                 .with_delta
