@@ -454,3 +454,33 @@ fn within(value: f64, name: &str, advice: &str) -> Result<()> {
         )))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_told_is_what_the_documentation_says() {
+        let builder = Builder::<u64>::new(Keys::open());
+        assert_eq!(builder.norm, Norm::L2);
+        assert_eq!((builder.alpha, builder.confidence), (0.05, 0.95));
+        assert_eq!((builder.epsilon, builder.delta), (1.0, 1e-9));
+        assert_eq!((builder.policy, builder.releases), (Policy::Uniform, 1));
+        assert_eq!((builder.horizon, builder.together), (1_000_000, 1_000));
+        assert_eq!((builder.memory, builder.program), (64_000_000, 0));
+        assert_eq!((builder.threads, builder.key_bytes), (1, 16));
+        assert!(builder.entries.is_none() && builder.sketch.is_none());
+        let Window::Events(window) = builder.window else {
+            panic!("the window goes by the clock");
+        };
+        assert_eq!(window.length(), 1_000_000);
+    }
+
+    #[test]
+    fn a_sketch_may_be_as_large_as_is_said_and_no_larger() {
+        let with = |rows, width| Builder::<u64>::new(Keys::open()).sketch(rows, width).checked();
+        assert!(with(1, WIDEST).is_ok() && with(1, 2 * WIDEST).is_err());
+        assert!(with(MOST_ROWS, 2).is_ok() && with(MOST_ROWS + 2, 2).is_err());
+        assert!(with(2, 2).is_err() && with(1, 3).is_err());
+    }
+}

@@ -256,6 +256,32 @@ fn by_count_the_window_asked_for_has_as_many_events_as_were_asked_for() {
 
 /// By the clock it lies between what is covered and what the pane before could add: a threshold of 38 is above a
 /// quarter of 151 events, and not above one of 152.
+/// Ten events, of which alpha asks for one: one event fewer, and the promises would not hold.
+#[test]
+fn a_window_that_is_not_full_is_asked_for_from_the_first_event_on() {
+    let mut hitters = builder(Keys::range(0..3).unwrap(), Norm::L1)
+        .epsilon(NO_NOISE)
+        .build()
+        .unwrap();
+    (0..10).for_each(|_| hitters.update(1).unwrap());
+    let release = hitters.release().unwrap();
+    assert_eq!([release.window.from, release.window.to], by_count(0, 10));
+    assert_eq!(release.asked.from, Some(Edge::Event(0)));
+    assert!(release.promises.held);
+    assert_eq!(release.asked.promises, Some(release.promises));
+}
+
+/// 2,550 events in panes of 100, of which the latest is open: closed panes are kept for as long as a window of 2,000 can
+/// reach back to them, with each of their keys.
+#[test]
+fn panes_are_kept_while_a_window_can_reach_them() {
+    let mut hitters = builder(Keys::open(), Norm::L1).build().unwrap();
+    hitters.update_batch(0..2_550).unwrap();
+    assert_eq!(hitters.panes(), 20);
+    let bytes = hitters.bytes();
+    assert!((2_000 * 8..64_000_000).contains(&bytes), "{bytes}");
+}
+
 #[test]
 fn by_the_clock_the_window_asked_for_has_no_more_events_than_the_pane_before_could_add() {
     let seconds = Duration::from_secs;

@@ -570,6 +570,39 @@ fn every_number_is_right_where_nodes_are_shared() {
     }
 }
 
+#[test]
+fn an_event_without_a_key_ends_a_pane_as_any_other() {
+    let builder = HeavyHitters::<u64>::builder(Keys::range(0..3).unwrap()).norm(Norm::L1);
+    let window = Window::events(6).slide(2);
+    let mut continual = builder.epsilon(1e5).window(window).continual().unwrap();
+    assert!(continual.update(1).unwrap().is_empty());
+    let released = continual.update_without_key().unwrap();
+    assert_eq!(released.len(), 1);
+    assert_eq!(released[0].window.events, 2);
+    assert_eq!((released[0].heavy.len(), released[0].heavy[0].count), (1, 1));
+    assert_eq!(continual.without_key(), 1);
+}
+
+#[test]
+fn a_window_by_count_has_no_clock() {
+    let mut continual = continual(2);
+    assert!(continual.advance_to(0).is_err());
+    assert!(continual.update_at(0, 1).is_err());
+    assert!(continual.update_without_key_at(0).is_err());
+    assert_eq!(continual.update(1).unwrap(), []);
+    assert_eq!(continual.update(1).unwrap()[0].window.events, 2);
+}
+
+/// Secrets of 150 panes and of whole groups of them, beside what the panes keep.
+#[test]
+fn memory_is_that_of_the_panes_and_of_the_secrets() {
+    let mut continual = continual(2);
+    (0..300).for_each(|_| drop(continual.update(1).unwrap()));
+    let (panes, secrets) = (continual.timeline.bytes(), continual.nodes.bytes());
+    assert!(panes >= 150 * 16 && secrets >= 150 * 32, "{panes} {secrets}");
+    assert_eq!(continual.bytes(), panes + secrets);
+}
+
 /// By the clock, where a release lies and when it is due: to the microsecond.
 #[test]
 fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
@@ -583,6 +616,7 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
         "there was no event"
     );
     assert!(continual.release().is_err());
+    assert!(continual.advance_to(i64::MAX).is_err(), "outside the calendar");
     // Before 1970, in the pane from -20 to -10.
     assert!(continual.update_at(micros(-12), 1).unwrap().is_empty());
     assert!(continual.advance_to(micros(-6) - 1).unwrap().is_empty());

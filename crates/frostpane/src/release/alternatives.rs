@@ -60,7 +60,8 @@ impl Alternatives {
 fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     let spent = |each: f64| (2.0 * windows * log).sqrt() * each + windows * each * each.exp_m1();
     let (mut low, mut high) = (0.0, epsilon);
-    for _ in 0..60 {
+    // Until nothing moves any more.
+    for _ in 0..100 {
         let middle = (low + high) / 2.0;
         if spent(middle) <= epsilon {
             low = middle
@@ -105,6 +106,9 @@ mod tests {
             let spent = rho + 2.0 * (rho * log).sqrt();
             assert!((spent / epsilon - 1.0).abs() < 1e-9, "{panes}");
         }
+        // With next to no windows half of epsilon spends all of it, to the last bit.
+        let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
+        assert_eq!(all, 8.0_f64.sqrt() / 0.5);
         assert!(
             Alternatives::new(4, Epsilon::new(1.0).unwrap(), 0.0)
                 .with_delta

@@ -339,6 +339,8 @@ mod tests {
     use super::*;
     use crate::builder::Builder;
     use crate::hitters::HeavyHitters;
+    use crate::noise::InsecureSeededEntropy;
+    use crate::release::by_hand::{pane, times};
 
     fn sequence(builder: Builder<u64>, panes: u64, longest_pane: Option<u64>) -> Result<Sequence<u64>> {
         let plan = builder.plan()?;
@@ -436,5 +438,44 @@ mod tests {
             "{refused}"
         );
         assert!(lift(&sum, 2.1e-47, 9, 100).is_ok());
+        assert!(
+            lift(&sum, 2.0 * LEAST_CHANCE, 0, 1).is_ok(),
+            "the least is not too small"
+        );
+    }
+
+    /// Key `k` comes `k` times, and noise of scale 2 reaches the lift, 7, once in 53 times. A key is looked at from a count
+    /// of `threshold - lift` on, and is then listed if its noisy count passes: never from one less, however high its noise.
+    #[test]
+    fn open_keys_are_looked_at_from_the_lift_below_the_threshold_on() {
+        let open = HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1);
+        let sequence = sequence(open.delta(0.5).entries(1_000), 1, Some(1)).unwrap();
+        let lift = sequence.lift.unwrap();
+        assert_eq!((sequence.live, lift, sequence.floor), (1, 7, 8));
+        let panes = [pane(
+            (1..30).flat_map(|key| times(key, key as usize)),
+            sequence.terms.shape,
+        )];
+        let (mut at_the_edge, mut below) = (0, 0);
+        for (seed, threshold) in (0..400).flat_map(|seed| [(seed, 8), (seed, 9), (seed, 20)]) {
+            let node = NodeKey::draw(&mut InsecureSeededEntropy::new(seed)).unwrap();
+            let mut found = sequence.select_open(&panes, &[&node], threshold).unwrap();
+            let mut function = node.function();
+            let mut expected = Vec::new();
+            for key in 1..30_u64 {
+                let noise = function
+                    .noise(&key.to_le_bytes(), &sequence.noise.sampler)
+                    .unwrap();
+                let noisy = key as i64 + noise;
+                if noisy >= threshold as i64 && key + lift >= threshold {
+                    expected.push((key, noisy as u64));
+                    at_the_edge += u64::from(key + lift == threshold);
+                }
+                below += u64::from(noisy >= threshold as i64 && key + lift + 1 == threshold);
+            }
+            found.sort_unstable();
+            assert_eq!(found, expected, "seed {seed}");
+        }
+        assert!(at_the_edge > 5 && below > 5, "{at_the_edge} {below}");
     }
 }

@@ -142,7 +142,7 @@ impl Guarantee {
     /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition
     /// without steps.
     pub fn holds_with_room(&self) -> bool {
-        let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value.max(0) as f64;
+        let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value as f64;
         let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
         let whole = self.alpha * self.norm.low;
         most + self.complete_above(0) as f64 <= whole

@@ -159,6 +159,8 @@ mod tests {
                 }
             }
         }
+        let below = NormEstimate::around_exact(-5_000, Epsilon::new(1.0).unwrap(), 0.02);
+        assert_eq!((below.low, below.high), (0.0, 0.0));
     }
 
     /// The same by a sketch, with sensitivity 2: a third of the chance of failure is for the noise, and the rest for
