@@ -103,7 +103,7 @@ impl DiscreteLaplace {
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
-        let mut m = about.clamp(0.0, 2f64.powi(60)).ceil() as u64;
+        let mut m = about.ceil() as u64;
         while !self.tail_at_most(m, chance) {
             m += 1;
         }
@@ -241,6 +241,39 @@ mod tests {
             for (distance, times) in survived.into_iter().enumerate() {
                 check(times, p.powi(distance as i32));
             }
+        }
+    }
+
+    /// The least float that a tail does not exceed, and the one below, which it does: a step of `m` apart, wherever the
+    /// first guess by floats lies.
+    #[test]
+    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
+        for scale in [0.5, 1.0, 3.0, 7.0, 10.0, 1_000.0, 123_457.0, 1e6] {
+            let law = law(1, 1.0 / scale);
+            for m in (0_u32..40)
+                .chain([1_000, 100_000])
+                .filter(|m| f64::from(*m) < 500.0 * scale)
+            {
+                let tail = law.tail(m.into(), 1_024);
+                let mut chance = tail.approximate().next_down().next_down();
+                while tail.at_most(chance) == Some(false) {
+                    chance = chance.next_up();
+                }
+                assert_eq!(tail.at_most(chance), Some(true));
+                assert_eq!(law.reach(chance), m.into(), "scale {scale}");
+                assert_eq!(law.reach(chance.next_down()), u64::from(m) + 1, "scale {scale}");
+            }
+        }
+    }
+
+    /// So large that the first guess must be near to be corrected at all.
+    #[test]
+    fn the_reach_of_the_largest_scales_is_the_least_too() {
+        let law = law(u32::MAX, 1e-6);
+        for chance in [0.3, 1e-9, 1e-80] {
+            let reach = law.reach(chance);
+            assert_eq!(law.tail(reach, 512).at_most(chance), Some(true), "{chance}");
+            assert_eq!(law.tail(reach - 1, 512).at_most(chance), Some(false), "{chance}");
         }
     }
 }

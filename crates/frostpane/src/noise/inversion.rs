@@ -174,4 +174,67 @@ mod tests {
             .sum();
         assert!(statistic < 110.0, "{statistic}");
     }
+
+    /// `2^bits Pr[|X| >= m]`, rounded down: from far more bits than a sampler looks at, by squaring and multiplying.
+    fn bits_of_bound(law: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
+        const FAR: usize = 1_024;
+        let q = law.decay(FAR);
+        let bound = q.power(m).scaled(2, 1).over(&q.plus(&Enclosure::one(FAR)));
+        let (low, high) = (bound.low >> (FAR - bits), bound.high >> (FAR - bits));
+        assert_eq!(low, high);
+        low
+    }
+
+    /// A uniform number that shares its first 63, 127 or 191 bits with a bound and lies one unit below or above after that:
+    /// decided with exactly the words that it takes, and on the right side.
+    #[test]
+    fn a_uniform_number_is_told_from_a_bound_at_the_first_bit_that_differs() {
+        for law in [law(2, 1.0), law(1, 3.0), law(2, 0.1)] {
+            let sampler = Inversion::new(law);
+            for m in [1, 2, 5, 13] {
+                for more in 0..4 {
+                    let bound = bits_of_bound(&law, m, BITS + 64 * more);
+                    for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
+                        for negative in [0, 1] {
+                            let words = (0..=more)
+                                .map(|i| word(&(&uniform >> (64 * (more - i)) & UBig::from(u64::MAX))));
+                            let mut words: Vec<u64> = words.collect();
+                            words[0] = words[0] << 1 | negative;
+                            let mut entropy = Given(words);
+                            let expected = magnitude as i64 * (1 - 2 * negative as i64);
+                            assert_eq!(sampler.sample(&mut entropy).unwrap(), expected, "{m} {more}");
+                            assert!(entropy.0.is_empty(), "{m} {more}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Beyond the table: as many as there are bounds above the uniform number.
+    #[test]
+    fn a_value_beyond_the_table_has_its_magnitude() {
+        let law = law(2, 1.0);
+        let sampler = Inversion::new(law);
+        for last in [1_u64 << 40, 3 << 61, u64::MAX] {
+            let uniform = last as f64 * 2_f64.powi(-191);
+            let q = (-0.5_f64).exp();
+            let above = (1..)
+                .take_while(|m| uniform < 2.0 * q.powi(*m) / (1.0 + q))
+                .count();
+            let mut entropy = Given(vec![0, 0, last]);
+            assert_eq!(sampler.sample(&mut entropy).unwrap(), above as i64);
+            assert!(above > sampler.bounds.len());
+        }
+    }
+
+    #[test]
+    fn a_table_takes_two_words_for_each_bound() {
+        let sampler = Inversion::new(law(2, 1.0));
+        assert_eq!(sampler.bytes(), 16 * sampler.bounds.len() as u64);
+        // The first below 2^-63.
+        let entries =
+            (1..).find(|m| 2.0 * (-0.5 * f64::from(*m)).exp() / (1.0 + (-0.5_f64).exp()) < 2_f64.powi(-63));
+        assert_eq!(Some(sampler.bounds.len()), entries.map(|m| m as usize));
+    }
 }

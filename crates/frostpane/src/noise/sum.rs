@@ -198,7 +198,7 @@ mod tests {
             assert!(sum.tail(m) >= 4.0 * NEGLIGIBLE && sum.tail(m) < 5.0 * NEGLIGIBLE);
         }
         let rest: f64 = sum.halves[sum.halves.len() - 1] * 10.0;
-        assert!(rest < NEGLIGIBLE && sum.halves[sum.halves.len() - 20] > NEGLIGIBLE / 1e12);
+        assert!(rest < NEGLIGIBLE / 1e6 && sum.halves[sum.halves.len() - 20] > NEGLIGIBLE / 1e12);
         let total: f64 = sum.halves.iter().sum();
         assert!((total - 1.0).abs() < 1e-12 && (sum.beyond[0] - 1.0).abs() < 1e-12);
         let steps = sum.halves.len() as f64;
@@ -226,5 +226,37 @@ mod tests {
         }
         let mean_square = drawn.iter().map(|value| (*value as f64).powi(2)).sum::<f64>() / f64::from(runs);
         assert!((mean_square / (32.0 * law(1.0).variance()) - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn a_chance_that_a_tail_has_exactly_is_enough() {
+        let sum = NoiseSum::new(law(1.0), 8);
+        for m in [0, 1, 5, 40] {
+            assert_eq!(sum.reach(sum.tail(m)), m);
+            assert_eq!(sum.reach(sum.tail(m).next_down()), m + 1);
+        }
+    }
+
+    /// Of 400 values of scale 100 the least likely sum has a chance of about 10^-800: no float is so small.
+    #[test]
+    fn sums_whose_first_chances_are_below_all_floats_are_no_special_case() {
+        let (scale, terms) = (100.0, 400);
+        let sum = NoiseSum::new(law(0.02), terms);
+        let q: f64 = (-1.0_f64 / scale).exp();
+        // C(m + B - 1, m) (1 - q)^B q^m, by logarithms.
+        let mut expected = terms as f64 * (1.0 - q).ln();
+        for m in 1..60_000 {
+            expected += q.ln() + ((m + terms as usize - 1) as f64 / m as f64).ln();
+            let found = sum.halves[m];
+            assert!(
+                (found / expected.exp() - 1.0).abs() < 1e-7 || expected < -600.0,
+                "{m}"
+            );
+        }
+        let deviation = (terms as f64 * law(0.02).variance()).sqrt();
+        assert!((sum.tail(0) - 0.5).abs() < 1e-3);
+        // One and two standard deviations of a sum that is almost normal.
+        assert!((sum.tail(deviation as u64) - 0.1587).abs() < 2e-3);
+        assert!((sum.tail(2 * deviation as u64) - 0.0228).abs() < 1e-3);
     }
 }
