@@ -103,6 +103,7 @@ impl DiscreteLaplace {
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
+        // A float below 0 becomes 0.
         let mut m = about.ceil() as u64;
         while !self.tail_at_most(m, chance) {
             m += 1;

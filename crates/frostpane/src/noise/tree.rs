@@ -68,10 +68,8 @@ impl Tree {
         let mut spans = Vec::new();
         let mut start = from;
         let longest = |start| {
-            let spans = (0..self.levels).rev().map(|level| self.span(level, start));
-            spans
-                .into_iter()
-                .find(|span| span.start == start && span.end <= to)
+            let mut spans = (0..self.levels).rev().map(|level| self.span(level, start));
+            spans.find(|span| span.start == start && span.end <= to)
         };
         while let Some(span) = longest(start) {
             spans.push(span);
