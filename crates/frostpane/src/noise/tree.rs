@@ -247,4 +247,14 @@ mod tests {
             assert_eq!(Some(Tree::for_window(panes)), best, "{panes}");
         }
     }
+
+    /// Each tree is looked at from every start of a window within a top node, and no further.
+    #[test]
+    fn the_tree_for_ten_thousand_panes_is_found_at_once() {
+        let tree = Tree::for_window(10_000);
+        assert_eq!(
+            (tree.branching(), tree.levels(), tree.noise(10_000)),
+            (20, 3, 567)
+        );
+    }
 }
