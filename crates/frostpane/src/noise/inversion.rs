@@ -28,13 +28,18 @@ pub struct Inversion {
 impl Inversion {
     /// The table of a distribution: about 44 entries for each unit of its scale.
     pub fn new(law: DiscreteLaplace) -> Self {
+        Self::from_bits(law, TABLE_BITS)
+    }
+
+    /// From enclosures of so many bits. With fewer, more is left open and the values are the same.
+    fn from_bits(law: DiscreteLaplace, bits: usize) -> Self {
         let mut bounds = Vec::new();
-        let ratio = law.decay(TABLE_BITS);
+        let ratio = law.decay(bits);
         // Pr[|X| >= 1] = 2q/(1+q); each further m costs a factor q.
-        let mut probability = twice(&law.tail(1, TABLE_BITS));
+        let mut probability = twice(&law.tail(1, bits));
         loop {
-            let floor = word(&(&probability.low >> (TABLE_BITS - BITS)));
-            let ceiling = word(&(&probability.high >> (TABLE_BITS - BITS))) + 1;
+            let floor = word(&(&probability.low >> (bits - BITS)));
+            let ceiling = word(&(&probability.high >> (bits - BITS))) + 1;
             bounds.push((floor, ceiling));
             if floor == 0 {
                 return Self { law, bounds };
@@ -236,5 +241,30 @@ mod tests {
         let entries =
             (1..).find(|m| 2.0 * (-0.5 * f64::from(*m)).exp() / (1.0 + (-0.5_f64).exp()) < 2_f64.powi(-63));
         assert_eq!(Some(sampler.bounds.len()), entries.map(|m| m as usize));
+    }
+
+    /// From 64 and 67 bits, where enclosures are wider than a unit: no bound lies outside what the table says about it, and
+    /// values beside a bound are those of the fine table.
+    #[test]
+    fn a_coarse_table_leaves_more_open_and_decides_nothing_else() {
+        for law in [law(2, 1.0), law(1, 3.0)] {
+            let fine = Inversion::new(law);
+            for bits in [64, 67] {
+                let coarse = Inversion::from_bits(law, bits);
+                for (m, (floor, ceiling)) in (1..).zip(&coarse.bounds) {
+                    let bound = word(&bits_of_bound(&law, m, BITS));
+                    assert!((*floor..*ceiling).contains(&bound), "{m} at {bits} bits");
+                }
+                for (floor, ceiling) in coarse.bounds.iter().filter(|(floor, _)| *floor > 1) {
+                    for uniform in floor - 2..ceiling + 2 {
+                        let draw = |sampler: &Inversion| {
+                            let mut words = Given(vec![uniform << 1, 1 << 63, 0, 0]);
+                            sampler.sample(&mut words).unwrap()
+                        };
+                        assert_eq!(draw(&coarse), draw(&fine), "{uniform} at {bits} bits");
+                    }
+                }
+            }
+        }
     }
 }
