@@ -111,6 +111,7 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
 mod tests {
     use super::*;
     use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::noise::entropy::tests::Given;
 
     /// `numerator / 2^shift`, enclosed.
     fn dyadic(numerator: u64, shift: usize) -> impl Fn(usize) -> Enclosure {
@@ -224,15 +225,6 @@ mod tests {
         let mut entropy = InsecureSeededEntropy::new(3);
         for _ in 0..100 {
             assert_eq!(binomial(u64::MAX, dyadic(1, 2_000), &mut entropy).unwrap(), 0);
-        }
-    }
-
-    /// Words that are given, and no others.
-    struct Given(Vec<u64>);
-
-    impl Entropy for Given {
-        fn word(&mut self) -> Result<u64> {
-            Ok(self.0.remove(0))
         }
     }
 

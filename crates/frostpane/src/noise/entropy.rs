@@ -95,8 +95,17 @@ impl Entropy for InsecureSeededEntropy {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Words that are given, and no others.
+    pub struct Given(pub Vec<u64>);
+
+    impl Entropy for Given {
+        fn word(&mut self) -> Result<u64> {
+            Ok(self.0.remove(0))
+        }
+    }
 
     #[test]
     fn below_reaches_every_value_and_no_other() {
@@ -150,15 +159,6 @@ mod tests {
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), 1_000);
-    }
-
-    /// Words that are given, and no others.
-    struct Given(Vec<u64>);
-
-    impl Entropy for Given {
-        fn word(&mut self) -> Result<u64> {
-            Ok(self.0.remove(0))
-        }
     }
 
     /// As few bits as the bound needs, and another word where they are not below it.

@@ -100,19 +100,11 @@ fn word(number: &UBig) -> u64 {
 mod tests {
     use super::*;
     use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::noise::entropy::tests::Given;
     use crate::noise::epsilon::Epsilon;
 
     fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
-    }
-
-    /// Words that are given, then others.
-    struct Given(Vec<u64>);
-
-    impl Entropy for Given {
-        fn word(&mut self) -> Result<u64> {
-            Ok(self.0.remove(0))
-        }
     }
 
     #[test]
