@@ -50,3 +50,47 @@ impl AboveThreshold {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise that is told, and the laws it was asked for.
+    struct Told {
+        noise: Vec<i64>,
+        laws: Vec<DiscreteLaplace>,
+    }
+
+    impl Draws for Told {
+        fn noise(&mut self, law: &DiscreteLaplace) -> Result<i64> {
+            self.laws.push(*law);
+            Ok(self.noise.remove(0))
+        }
+    }
+
+    /// `R` of scale `2D/epsilon` once, `V` of scale `4D/epsilon` for each question, and "above" exactly if `q + V >= T + R`.
+    #[test]
+    fn the_threshold_has_one_noise_and_every_question_a_fresh_one_of_twice_the_scale() {
+        let epsilon = Epsilon::new(0.5).unwrap();
+        for noise in [-7, 0, 5] {
+            let mut draws = Told {
+                noise: vec![noise, 1, -9, 3],
+                laws: Vec::new(),
+            };
+            let question = AboveThreshold::new(100, 3, epsilon, &mut draws).unwrap();
+            let reached = (100 + noise) as u64;
+            let Answer::Below(question) = question.ask(Secret::new(reached - 2), &mut draws) else {
+                panic!("one too few");
+            };
+            let Answer::Below(question) = question.ask(Secret::new(reached + 8), &mut draws) else {
+                panic!("one too few");
+            };
+            let answer = question.ask(Secret::new(reached - 3), &mut draws);
+            assert!(matches!(answer, Answer::Above));
+            assert_eq!(
+                draws.laws.iter().map(DiscreteLaplace::scale).collect::<Vec<_>>(),
+                [12.0, 24.0, 24.0, 24.0]
+            );
+        }
+    }
+}

@@ -52,7 +52,7 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
         let mut table = Self {
             n,
             probability,
-            bits: 0,
+            bits,
             sums: Vec::new(),
         };
         table.refine(bits);
@@ -111,6 +111,7 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
 mod tests {
     use super::*;
     use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::noise::entropy::tests::Given;
 
     /// `numerator / 2^shift`, enclosed.
     fn dyadic(numerator: u64, shift: usize) -> impl Fn(usize) -> Enclosure {
@@ -224,6 +225,46 @@ mod tests {
         let mut entropy = InsecureSeededEntropy::new(3);
         for _ in 0..100 {
             assert_eq!(binomial(u64::MAX, dyadic(1, 2_000), &mut entropy).unwrap(), 0);
+        }
+    }
+
+    /// One coin of 1/2 at 64 bits: no heads are enclosed between `2^63 - 1` and `2^63` units. What lies outside is decided
+    /// with one word, what lies inside with as many as it takes, twice as many each time.
+    #[test]
+    fn more_bits_are_read_only_where_the_first_leave_it_open_and_then_twice_as_many() {
+        const OPEN: u64 = (1 << 63) - 1;
+        for (words, heads) in [
+            (&[0][..], 0),
+            (&[OPEN - 1], 0),
+            (&[OPEN, 0], 0),
+            (&[OPEN, u64::MAX - 1], 0),
+            (&[OPEN, u64::MAX, 0, 0], 0),
+            (&[OPEN, u64::MAX, u64::MAX, u64::MAX - 1], 0),
+            (&[OPEN + 1], 1),
+            (&[u64::MAX], 1),
+        ] {
+            let mut entropy = Given(words.to_vec());
+            assert_eq!(
+                binomial_from(64, 1, dyadic(1, 1), &mut entropy).unwrap(),
+                heads,
+                "{words:?}"
+            );
+            assert!(entropy.0.is_empty(), "{words:?}");
+        }
+    }
+
+    /// Of two words the first hundred bits: the others are not looked at before they are needed.
+    #[test]
+    fn bits_beyond_the_precision_are_left_out() {
+        for (words, heads) in [
+            ([1 << 62, u64::MAX], 0),
+            ([(1 << 63) - 1, u64::MAX << 29], 0),
+            ([1 << 63, 0], 1),
+            ([u64::MAX, u64::MAX], 1),
+        ] {
+            let mut entropy = Given(words.to_vec());
+            assert_eq!(binomial_from(100, 1, dyadic(1, 1), &mut entropy).unwrap(), heads);
+            assert!(entropy.0.is_empty());
         }
     }
 }

@@ -103,7 +103,8 @@ impl DiscreteLaplace {
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
-        let mut m = about.clamp(0.0, 2f64.powi(60)).ceil() as u64;
+        // A float below 0 becomes 0.
+        let mut m = about.ceil() as u64;
         while !self.tail_at_most(m, chance) {
             m += 1;
         }
@@ -241,6 +242,43 @@ mod tests {
             for (distance, times) in survived.into_iter().enumerate() {
                 check(times, p.powi(distance as i32));
             }
+        }
+    }
+
+    /// The least float that a tail does not exceed, and the one below, which it does: a step of `m` apart, wherever the
+    /// first guess by floats lies. For 0.086 and 0.399 it lies one above a reach of 0.
+    #[test]
+    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
+        for epsilon in [3.0, 1.0, 0.399, 0.3, 0.1, 0.086, 0.001, 0.000081, 0.000001] {
+            let law = law(1, epsilon);
+            for m in (0_u32..40).chain([1_000, 100_000]) {
+                if f64::from(m) * epsilon > 500.0 {
+                    continue;
+                }
+                let tail = law.tail(m.into(), 1_024);
+                let mut chance = tail.approximate().next_down().next_down();
+                while tail.at_most(chance) == Some(false) {
+                    chance = chance.next_up();
+                }
+                assert_eq!(tail.at_most(chance), Some(true));
+                assert_eq!(law.reach(chance), m.into(), "epsilon {epsilon}");
+                assert_eq!(
+                    law.reach(chance.next_down()),
+                    u64::from(m) + 1,
+                    "epsilon {epsilon}"
+                );
+            }
+        }
+    }
+
+    /// So large that the first guess must be near to be corrected at all.
+    #[test]
+    fn the_reach_of_the_largest_scales_is_the_least_too() {
+        let law = law(u32::MAX, 1e-6);
+        for chance in [0.3, 1e-9, 1e-80] {
+            let reach = law.reach(chance);
+            assert_eq!(law.tail(reach, 512).at_most(chance), Some(true), "{chance}");
+            assert_eq!(law.tail(reach - 1, 512).at_most(chance), Some(false), "{chance}");
         }
     }
 }

@@ -85,11 +85,7 @@ impl Enclosure {
     pub fn complement(&self) -> Self {
         let one = UBig::ONE << self.bits;
         Self {
-            low: if self.high > one {
-                UBig::ZERO
-            } else {
-                &one - &self.high
-            },
+            low: &one - (&self.high).min(&one),
             high: one - &self.low,
             bits: self.bits,
         }
@@ -241,5 +237,181 @@ mod tests {
             bits: 1,
         };
         assert_eq!(wide.at_most(0.5), None);
+    }
+
+    fn between(low: u64, high: u64, bits: usize) -> Enclosure {
+        Enclosure {
+            low: low.into(),
+            high: high.into(),
+            bits,
+        }
+    }
+
+    /// At four bits, for all ends up to one and a little more: each end is the exact one, rounded down below and up above.
+    #[test]
+    fn every_operation_is_rounded_outwards_and_no_further() {
+        const ONE: u64 = 16;
+        let found = |result: &Enclosure| {
+            assert_eq!(result.bits, 4);
+            (
+                u64::try_from(&result.low).unwrap(),
+                u64::try_from(&result.high).unwrap(),
+            )
+        };
+        let numbers = || (0..=ONE + 2).flat_map(|low| (low..=ONE + 2).map(move |high| (low, high)));
+        for (low, high) in numbers() {
+            let number = between(low, high, 4);
+            if low <= ONE {
+                assert_eq!(found(&number.complement()), (ONE.saturating_sub(high), ONE - low));
+            }
+            for (numerator, denominator) in [(0, 1), (1, 1), (1, 3), (7, 2), (5, 16)] {
+                assert_eq!(
+                    found(&number.scaled(numerator, denominator)),
+                    (
+                        low * numerator / denominator,
+                        (high * numerator).div_ceil(denominator)
+                    )
+                );
+            }
+            for (other_low, other_high) in numbers() {
+                let other = between(other_low, other_high, 4);
+                let products = (low * other_low, high * other_high);
+                assert_eq!(
+                    found(&number.times(&other)),
+                    (products.0 / ONE, products.1.div_ceil(ONE))
+                );
+                assert_eq!(
+                    found(&number.times_scaled(&other, 5, 3)),
+                    (5 * products.0 / (3 * ONE), (5 * products.1).div_ceil(3 * ONE))
+                );
+                assert_eq!(found(&number.plus(&other)), (low + other_low, high + other_high));
+                if other_low > 0 {
+                    assert_eq!(
+                        found(&number.over(&other)),
+                        (low * ONE / other_high, (high * ONE).div_ceil(other_low))
+                    );
+                }
+            }
+        }
+        let third = between(5, 6, 4);
+        assert_eq!(found(&third.power(0)), (16, 16));
+        assert_eq!(found(&third.power(1)), (5, 6));
+        assert_eq!(found(&third.power(2)), (1, 3));
+        assert_eq!(found(&third.power(3)), (0, 2));
+    }
+
+    /// `exp(numerator / denominator)` lies between the two over the third: the first terms of its series, and those with
+    /// twice the next one, as each is at most half the one before from there on.
+    fn exp_by_series(numerator: u64, denominator: u64, terms: u64) -> (UBig, UBig, UBig) {
+        assert!(terms >= 2 * (numerator / denominator + 1));
+        let (mut sum, mut power, mut divisor) = (UBig::ONE, UBig::ONE, UBig::ONE);
+        for i in 1..=terms {
+            power *= numerator;
+            divisor *= denominator * i;
+            sum = sum * (denominator * i) + &power;
+        }
+        let unit = UBig::from(denominator * (terms + 1));
+        let low = sum * &unit;
+        let high = &low + power * (2 * numerator);
+        (low, high, divisor * unit)
+    }
+
+    /// Against the series of `exp(x)`, whose terms are all positive, in whole numbers: nothing is rounded there.
+    #[test]
+    fn exponentials_are_enclosed_by_proof() {
+        for (numerator, denominator) in [
+            (0_u64, 1_u64),
+            (1, 1),
+            (1, 3),
+            (2, 7),
+            (1, 1_000),
+            (999, 1_000),
+            (3, 2),
+            (7, 2),
+            (20, 3),
+            (40, 1),
+        ] {
+            let (low, high, unit) = exp_by_series(numerator, denominator, 400);
+            for bits in (1..40).chain([63, 64, 127, 128, 192, 256]) {
+                let found = Enclosure::exp_of_minus(numerator.into(), denominator.into(), bits);
+                // low / 2^bits <= unit / high and unit / low <= high / 2^bits.
+                assert!(
+                    &found.low * &high <= &unit << bits,
+                    "{numerator}/{denominator} at {bits} bits"
+                );
+                assert!(
+                    &found.high * &low >= &unit << bits,
+                    "{numerator}/{denominator} at {bits} bits"
+                );
+                assert!(&found.high - &found.low <= UBig::from(2_u8));
+                if numerator <= denominator {
+                    let found = exp_of_minus_small(numerator.into(), denominator.into(), bits);
+                    assert!(&found.low * &high <= &unit << bits);
+                    assert!(&found.high * &low >= &unit << bits);
+                }
+            }
+        }
+    }
+
+    /// As they would be in a threshold for a huge scale.
+    #[test]
+    fn fractions_of_huge_numbers_are_no_special_case() {
+        for shift in [0, 40, 100, 126] {
+            let found = Enclosure::exp_of_minus(1 << shift, 1 << shift, 64);
+            let small = Enclosure::exp_of_minus(1, 1, 64);
+            assert_eq!((found.low, found.high), (small.low, small.high));
+        }
+    }
+
+    #[test]
+    fn exact_numbers_stay_exact() {
+        for bits in [1, 64, 200] {
+            let one = Enclosure::one(bits);
+            for same in [
+                one.times(&one),
+                one.power(9),
+                one.over(&one),
+                Enclosure::exp_of_minus(0, 1, bits),
+            ] {
+                assert_eq!((&same.low, &same.high), (&one.low, &one.high));
+            }
+        }
+    }
+
+    /// The smallest floats have no leading one; 0 is one of them.
+    #[test]
+    fn floats_that_are_hardly_any_are_compared_exactly() {
+        let smallest = 5e-324_f64;
+        for (units, bits, float, at_most) in [
+            (0, 1_074, 0.0, true),
+            (1, 1_074, 0.0, false),
+            (1, 1_074, smallest, true),
+            (2, 1_074, smallest, false),
+            (2, 1_074, 2.0 * smallest, true),
+            (1, 1_075, smallest, true),
+            (2, 1_075, smallest, true),
+            (3, 1_075, smallest, false),
+            (1, 1_022, f64::MIN_POSITIVE, true),
+            (1, 1_022, f64::MIN_POSITIVE.next_down(), false),
+        ] {
+            assert_eq!(
+                between(units, units, bits).at_most(float),
+                Some(at_most),
+                "{units} at {bits}: {float}"
+            );
+        }
+    }
+
+    /// From 64 leading bits, as machine integers are rounded to floats.
+    #[test]
+    fn an_approximation_is_the_upper_end_to_the_last_bit_of_a_float() {
+        for high in [0, 1, 3, (1 << 53) + 1, (1 << 63) + (1 << 10) + 1, u64::MAX] {
+            for bits in [0, 5, 64] {
+                let found = between(0, high, bits).approximate();
+                assert_eq!(found, high as f64 / 2f64.powi(bits as i32), "{high}");
+            }
+        }
+        let wide = Enclosure::one(300).scaled(3, 4);
+        assert_eq!(wide.approximate(), 0.75);
     }
 }

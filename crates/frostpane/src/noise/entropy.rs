@@ -95,8 +95,17 @@ impl Entropy for InsecureSeededEntropy {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Words that are given, and no others.
+    pub struct Given(pub Vec<u64>);
+
+    impl Entropy for Given {
+        fn word(&mut self) -> Result<u64> {
+            Ok(self.0.remove(0))
+        }
+    }
 
     #[test]
     fn below_reaches_every_value_and_no_other() {
@@ -133,6 +142,7 @@ mod tests {
         let mut entropy = OsEntropy::new();
         for words in 1..=2 * POOL / WORD {
             entropy.word().unwrap();
+            assert_eq!(entropy.used, (words - 1) * WORD % POOL + WORD);
             assert!(
                 entropy.pool[..entropy.used].iter().all(|byte| *byte == 0),
                 "{words}"
@@ -144,10 +154,35 @@ mod tests {
 
     #[test]
     fn the_operating_system_gives_new_words() {
-        let mut entropy = OsEntropy::new();
+        let mut entropy = OsEntropy::default();
         let mut words: Vec<u64> = (0..1_000).map(|_| entropy.word().unwrap()).collect();
         words.sort_unstable();
         words.dedup();
         assert_eq!(words.len(), 1_000);
+    }
+
+    /// As few bits as the bound needs, and another word where they are not below it.
+    #[test]
+    fn below_takes_the_last_bits_of_a_word_that_are_below_the_bound() {
+        for (bound, words, expected) in [
+            (1, &[2][..], 0),
+            (1, &[1, 3, 4], 0),
+            (2, &[6], 0),
+            (2, &[7], 1),
+            (3, &[3, 7, 4 + 2], 2),
+            (8, &[8], 0),
+            (8, &[16 + 7], 7),
+            (9, &[9, 15, 16 + 8], 8),
+            (1 << 63, &[u64::MAX], u64::MAX >> 1),
+            (u64::MAX, &[u64::MAX, 5], 5),
+        ] {
+            let mut entropy = Given(words.to_vec());
+            assert_eq!(
+                entropy.below(bound).unwrap(),
+                expected,
+                "below {bound}: {words:?}"
+            );
+            assert!(entropy.0.is_empty(), "below {bound}: {words:?}");
+        }
     }
 }

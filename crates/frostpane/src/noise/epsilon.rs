@@ -119,4 +119,22 @@ mod tests {
         assert_eq!(small.denominator, large.denominator);
         assert_eq!(small.numerator + large.numerator, whole.numerator * 10);
     }
+
+    /// 0.000249 times a million is a float below 249.
+    #[test]
+    fn every_number_of_millionths_is_read_as_it_is_written() {
+        for millionths in (1..3_000).chain([123_457, 999_999, 4_300_007, 1_000_000_000_000]) {
+            let written = millionths as f64 / 1e6;
+            let read = Epsilon::new(written).unwrap();
+            assert_eq!((read.numerator, read.denominator), (millionths, MILLION));
+            assert_eq!(read.as_f64(), written);
+        }
+    }
+
+    #[test]
+    fn a_million_is_the_largest() {
+        assert!(Epsilon::new(1e6).is_ok());
+        let message = Epsilon::new(1e6_f64.next_up()).unwrap_err().to_string();
+        assert!(message.contains("at most 1000000:"), "{message}");
+    }
 }

@@ -28,13 +28,18 @@ pub struct Inversion {
 impl Inversion {
     /// The table of a distribution: about 44 entries for each unit of its scale.
     pub fn new(law: DiscreteLaplace) -> Self {
+        Self::from_bits(law, TABLE_BITS)
+    }
+
+    /// From enclosures of so many bits. With fewer, more is left open and the values are the same.
+    fn from_bits(law: DiscreteLaplace, bits: usize) -> Self {
         let mut bounds = Vec::new();
-        let ratio = law.decay(TABLE_BITS);
+        let ratio = law.decay(bits);
         // Pr[|X| >= 1] = 2q/(1+q); each further m costs a factor q.
-        let mut probability = twice(&law.tail(1, TABLE_BITS));
+        let mut probability = twice(&law.tail(1, bits));
         loop {
-            let floor = word(&(&probability.low >> (TABLE_BITS - BITS)));
-            let ceiling = word(&(&probability.high >> (TABLE_BITS - BITS))) + 1;
+            let floor = word(&(&probability.low >> (bits - BITS)));
+            let ceiling = word(&(&probability.high >> (bits - BITS))) + 1;
             bounds.push((floor, ceiling));
             if floor == 0 {
                 return Self { law, bounds };
@@ -95,19 +100,11 @@ fn word(number: &UBig) -> u64 {
 mod tests {
     use super::*;
     use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::noise::entropy::tests::Given;
     use crate::noise::epsilon::Epsilon;
 
     fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
-    }
-
-    /// Words that are given, then others.
-    struct Given(Vec<u64>);
-
-    impl Entropy for Given {
-        fn word(&mut self) -> Result<u64> {
-            Ok(self.0.remove(0))
-        }
     }
 
     #[test]
@@ -173,5 +170,93 @@ mod tests {
             })
             .sum();
         assert!(statistic < 110.0, "{statistic}");
+    }
+
+    /// `2^bits Pr[|X| >= m]`, rounded down: from far more bits than a sampler looks at, by squaring and multiplying.
+    fn bits_of_bound(law: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
+        const FAR: usize = 1_024;
+        let q = law.decay(FAR);
+        let bound = q.power(m).scaled(2, 1).over(&q.plus(&Enclosure::one(FAR)));
+        let (low, high) = (bound.low >> (FAR - bits), bound.high >> (FAR - bits));
+        assert_eq!(low, high);
+        low
+    }
+
+    /// A uniform number that shares its first 63, 127 or 191 bits with a bound and lies one unit below or above after that:
+    /// decided with exactly the words that it takes, and on the right side.
+    #[test]
+    fn a_uniform_number_is_told_from_a_bound_at_the_first_bit_that_differs() {
+        for law in [law(2, 1.0), law(1, 3.0), law(2, 0.1)] {
+            let sampler = Inversion::new(law);
+            for m in [1, 2, 5, 13] {
+                for more in 0..4 {
+                    let bound = bits_of_bound(&law, m, BITS + 64 * more);
+                    for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
+                        for negative in [0, 1] {
+                            let words = (0..=more)
+                                .map(|i| word(&(&uniform >> (64 * (more - i)) & UBig::from(u64::MAX))));
+                            let mut words: Vec<u64> = words.collect();
+                            words[0] = words[0] << 1 | negative;
+                            let mut entropy = Given(words);
+                            let expected = magnitude as i64 * (1 - 2 * negative as i64);
+                            assert_eq!(sampler.sample(&mut entropy).unwrap(), expected, "{m} {more}");
+                            assert!(entropy.0.is_empty(), "{m} {more}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Beyond the table: as many as there are bounds above the uniform number.
+    #[test]
+    fn a_value_beyond_the_table_has_its_magnitude() {
+        let law = law(2, 1.0);
+        let sampler = Inversion::new(law);
+        for last in [1_u64 << 40, 3 << 61, u64::MAX] {
+            let uniform = last as f64 * 2_f64.powi(-191);
+            let q = (-0.5_f64).exp();
+            let above = (1..)
+                .take_while(|m| uniform < 2.0 * q.powi(*m) / (1.0 + q))
+                .count();
+            let mut entropy = Given(vec![0, 0, last]);
+            assert_eq!(sampler.sample(&mut entropy).unwrap(), above as i64);
+            assert!(above > sampler.bounds.len());
+        }
+    }
+
+    #[test]
+    fn a_table_takes_two_words_for_each_bound() {
+        let sampler = Inversion::new(law(2, 1.0));
+        assert_eq!(sampler.bytes(), 16 * sampler.bounds.len() as u64);
+        // The first below 2^-63.
+        let entries =
+            (1..).find(|m| 2.0 * (-0.5 * f64::from(*m)).exp() / (1.0 + (-0.5_f64).exp()) < 2_f64.powi(-63));
+        assert_eq!(Some(sampler.bounds.len()), entries.map(|m| m as usize));
+    }
+
+    /// From 64 and 67 bits, where enclosures are wider than a unit: no bound lies outside what the table says about it, and
+    /// values beside a bound are those of the fine table.
+    #[test]
+    fn a_coarse_table_leaves_more_open_and_decides_nothing_else() {
+        for law in [law(2, 1.0), law(1, 3.0)] {
+            let fine = Inversion::new(law);
+            for bits in [64, 67] {
+                let coarse = Inversion::from_bits(law, bits);
+                for (m, (floor, ceiling)) in (1..).zip(&coarse.bounds) {
+                    let bound = word(&bits_of_bound(&law, m, BITS));
+                    assert!((*floor..*ceiling).contains(&bound), "{m} at {bits} bits");
+                }
+                for (floor, ceiling) in coarse.bounds.iter().filter(|(floor, _)| *floor > 1) {
+                    for uniform in floor - 2..ceiling + 2 {
+                        let draw = |sampler: &Inversion| {
+                            let mut words = Given(vec![uniform << 1, 1 << 63, 0, 0]);
+                            sampler.sample(&mut words).unwrap()
+                        };
+                        assert_eq!(draw(&coarse), draw(&fine), "{uniform} at {bits} bits");
+                    }
+                }
+            }
+        }
     }
 }

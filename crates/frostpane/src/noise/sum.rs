@@ -198,7 +198,7 @@ mod tests {
             assert!(sum.tail(m) >= 4.0 * NEGLIGIBLE && sum.tail(m) < 5.0 * NEGLIGIBLE);
         }
         let rest: f64 = sum.halves[sum.halves.len() - 1] * 10.0;
-        assert!(rest < NEGLIGIBLE && sum.halves[sum.halves.len() - 20] > NEGLIGIBLE / 1e12);
+        assert!(rest < NEGLIGIBLE / 1e6 && sum.halves[sum.halves.len() - 20] > NEGLIGIBLE / 1e12);
         let total: f64 = sum.halves.iter().sum();
         assert!((total - 1.0).abs() < 1e-12 && (sum.beyond[0] - 1.0).abs() < 1e-12);
         let steps = sum.halves.len() as f64;
@@ -226,5 +226,36 @@ mod tests {
         }
         let mean_square = drawn.iter().map(|value| (*value as f64).powi(2)).sum::<f64>() / f64::from(runs);
         assert!((mean_square / (32.0 * law(1.0).variance()) - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn a_chance_that_a_tail_has_exactly_is_enough() {
+        let sum = NoiseSum::new(law(1.0), 8);
+        for m in [0, 1, 5, 40] {
+            assert_eq!(sum.reach(sum.tail(m)), m);
+            assert_eq!(sum.reach(sum.tail(m).next_down()), m + 1);
+        }
+    }
+
+    /// Of 100 values of scale 100 the sum 0 has a chance of about 10^-200. The table begins there and ends with the first value
+    /// that is `NEGLIGIBLE / 1e9` times as likely as the likeliest.
+    #[test]
+    fn every_chance_is_that_of_a_sum_of_geometric_values() {
+        let (scale, terms) = (100.0, 100_usize);
+        let sum = NoiseSum::new(law(0.02), terms as u64);
+        let q: f64 = (-1.0_f64 / scale).exp();
+        // C(m + B - 1, m) (1 - q)^B q^m, by logarithms.
+        let mut expected = terms as f64 * (1.0 - q).ln();
+        for (m, found) in sum.halves.iter().enumerate() {
+            if m > 0 {
+                expected += q.ln() + ((m + terms - 1) as f64 / m as f64).ln();
+            }
+            assert!((found / expected.exp() - 1.0).abs() < 1e-8, "{m}");
+        }
+        let likeliest = sum.halves.iter().copied().fold(0.0, f64::max);
+        let [.., last_but_one, last] = sum.halves[..] else {
+            panic!("a table of hardly anything");
+        };
+        assert!(last <= 1e-69 * likeliest && last_but_one > 1e-69 * likeliest);
     }
 }

@@ -318,4 +318,38 @@ mod tests {
             }
         }
     }
+
+    /// A universe of so many keys that a million of them are expected from noise, and one key more.
+    #[test]
+    fn a_universe_is_flooded_from_a_million_keys_of_noise_on() {
+        let noise = noise(1.0);
+        let p = (-0.5_f64).exp();
+        for m in [5, 20] {
+            let size = (1e6 * (1.0 + p) / p.powi(m)).floor() as u64;
+            assert_eq!(Threshold::for_declared_keys(noise, size).value(), m as u64);
+            assert_eq!(
+                Threshold::for_declared_keys(noise, size + 1).value(),
+                m as u64 + 1
+            );
+        }
+        assert_eq!(Threshold::for_declared_keys(noise, 1).value(), 1);
+    }
+
+    #[test]
+    fn one_less_is_one_at_least() {
+        let noise = noise(1.0);
+        for (value, less) in [(1, 1), (2, 1), (9, 8)] {
+            assert_eq!(Threshold { noise, value }.less_one().value(), less);
+        }
+    }
+
+    #[test]
+    fn a_key_may_lie_below_by_all_that_a_count_can_hold() {
+        let noise = noise(1.0);
+        for value in [1 << 40, 1 << 62, 1 << 63, u64::MAX] {
+            let threshold = Threshold { noise, value };
+            let entropy = &mut InsecureSeededEntropy::new(1);
+            assert_eq!(threshold.select([('k', 0), ('l', 1)], entropy).unwrap(), []);
+        }
+    }
 }

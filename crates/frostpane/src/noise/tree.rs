@@ -67,12 +67,11 @@ impl Tree {
     pub fn cover(&self, from: i64, to: i64) -> Vec<Span> {
         let mut spans = Vec::new();
         let mut start = from;
-        while start < to {
-            let span = (0..self.levels)
-                .rev()
-                .map(|level| self.span(level, start))
-                .find(|span| span.start == start && span.end <= to);
-            let Some(span) = span else { break };
+        let longest = |start| {
+            let mut spans = (0..self.levels).rev().map(|level| self.span(level, start));
+            spans.find(|span| span.start == start && span.end <= to)
+        };
+        while let Some(span) = longest(start) {
             spans.push(span);
             start = span.end;
         }
@@ -231,5 +230,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Of all trees whose top nodes fit a window, in order of their levels and then of their branching. Windows of 53 and 55
+    /// panes have several that are best; for 63, 80 and 657 panes the best has no room for a node of a further level.
+    #[test]
+    fn the_tree_is_the_first_of_those_with_the_least_noise() {
+        for panes in (1..130_u64).chain([657]) {
+            let trees = (1..=panes.ilog2() + 1).flat_map(|levels| {
+                let branchings = (2..=panes.max(2) as i64).take(if levels == 1 { 1 } else { usize::MAX });
+                branchings.map(move |branching| Tree { branching, levels })
+            });
+            let fitting =
+                trees.filter(|tree| (tree.branching as f64).powi(tree.levels as i32 - 1) <= panes as f64);
+            let best = fitting.min_by_key(|tree| tree.noise(panes));
+            assert_eq!(Some(Tree::for_window(panes)), best, "{panes}");
+        }
+    }
+
+    /// Each tree is looked at from every start of a window within a top node, and no further.
+    #[test]
+    fn the_tree_for_ten_thousand_panes_is_found_at_once() {
+        let tree = Tree::for_window(10_000);
+        assert_eq!(
+            (tree.branching(), tree.levels(), tree.noise(10_000)),
+            (20, 3, 567)
+        );
     }
 }

@@ -444,4 +444,123 @@ mod tests {
         sum.merge(&sketch_of(&[(2, 1), (3, 4)], dimensions, 9));
         assert_eq!(sum, sketch_of(&[(1, 5), (2, 8), (3, 4)], dimensions, 9));
     }
+
+    /// The chance that more than half of the rows fail, row by row: `chances[k]` is that of `k` failures so far.
+    fn more_than_half(rows: usize, p: f64) -> f64 {
+        let mut chances = vec![1.0];
+        for _ in 0..rows {
+            let mut next = vec![0.0; chances.len() + 1];
+            for (k, chance) in chances.iter().enumerate() {
+                next[k] += chance * (1.0 - p);
+                next[k + 1] += chance * p;
+            }
+            chances = next;
+        }
+        chances[rows / 2 + 1..].iter().sum()
+    }
+
+    #[test]
+    fn a_median_fails_where_more_than_half_of_its_rows_do() {
+        for rows in [1, 3, 5, 17, 99] {
+            for p in [0.001, 0.1, 0.3, 0.5] {
+                let ratio = majority_tail(rows, p) / more_than_half(rows, p);
+                assert!((ratio - 1.0).abs() < 1e-9, "{rows} {p}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_chance_is_found_to_sixty_bits() {
+        for least in [0.0, 2_f64.powi(-61), 2_f64.powi(-40), 0.1, 0.25] {
+            let found = largest(|p| p <= least);
+            assert!(
+                (least - 2_f64.powi(-61)..=least).contains(&found),
+                "{found} for {least}"
+            );
+        }
+        assert_eq!(largest(|p| p <= 2_f64.powi(-61)), 2_f64.powi(-61));
+        assert!(0.5 - largest(|_| true) <= f64::EPSILON);
+    }
+
+    /// A row fails with at most `1/(2 width share^2)`; of all rows and powers of two the fewest bytes that keep the chance.
+    #[test]
+    fn the_sketch_for_points_is_the_smallest_that_keeps_its_chance() {
+        for (share, chance) in [(0.1, 0.01), (0.05, 1e-6), (0.01, 1e-9)] {
+            let width = |rows: usize| {
+                let keeps = |width: &usize| {
+                    let p = 1.0 / (2.0 * *width as f64 * share * share);
+                    p <= 0.5 && more_than_half(rows, p) <= chance
+                };
+                (0..).map(|bits| 1 << bits).find(keeps).unwrap()
+            };
+            let all = (5..=99).step_by(2).map(|rows| (rows, width(rows)));
+            let (rows, width) = all.min_by_key(|(rows, width)| rows * width).unwrap();
+            let found = Dimensions::for_points(share, chance);
+            assert_eq!(found, Dimensions { rows, width });
+            assert_eq!(found.bytes(), 8 * rows as u64 * width as u64);
+            assert_eq!(CountSketch::new(found, 1).bytes(), found.bytes());
+        }
+        assert!(Dimensions::for_points(1e-9, 1e-9).width <= WIDEST);
+    }
+
+    /// Cantelli's inequality with equality: a row fails with `s / (s + e^2)`, `s = 2/width`, and more than half of the rows with
+    /// half of the failure.
+    #[test]
+    fn the_squared_error_spends_the_whole_failure() {
+        for (rows, width, failure) in [(1, 64, 0.5), (3, 256, 0.1), (5, 1 << 12, 1e-4), (33, 32, 1e-9)] {
+            let error = Dimensions { rows, width }.squared_error(failure);
+            let variance = 2.0 / width as f64;
+            let spent = more_than_half(rows, variance / (variance + error * error));
+            assert!(
+                (spent / (failure / 2.0) - 1.0).abs() < 1e-9,
+                "{rows} {width}: {spent}"
+            );
+        }
+    }
+
+    /// One row: what it spends on collisions and on noise is its chance, in the best of 31 splits.
+    #[test]
+    fn the_error_of_a_point_is_that_of_collisions_and_noise() {
+        let law = DiscreteLaplace::new(2, Epsilon::new(0.5).unwrap());
+        let q = (-0.25_f64).exp();
+        let reach = |chance: f64| (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance).unwrap() as u64;
+        for (width, norm, chance) in [(256, 1_000.0, 0.01), (16, 30.0, 0.1), (1 << 12, 0.0, 1e-4)] {
+            let error = |i: f64| {
+                let collisions = norm / (2.0 * width as f64 * chance * i / 32.0).sqrt();
+                collisions.ceil() as u64 + reach(chance * (1.0 - i / 32.0)) - 1
+            };
+            let least = (1..32).map(|i| error(f64::from(i))).min().unwrap();
+            let one_row = Dimensions { rows: 1, width };
+            assert_eq!(one_row.point_error(norm, &law, chance), least, "{width}");
+            assert_eq!(one_row.noise_floor(&law, chance), reach(chance), "{width}");
+        }
+        let rows = Dimensions { rows: 5, width: 16 };
+        let floor = rows.noise_floor(&law, 1e-6);
+        let tail = |m: u64| q.powi(m as i32) / (1.0 + q);
+        assert!(more_than_half(5, tail(floor)) <= 1e-6 && more_than_half(5, tail(floor - 1)) > 1e-6);
+    }
+
+    #[test]
+    fn the_norm_and_an_estimate_are_medians_of_the_rows() {
+        let mut sketch = CountSketch::new(Dimensions { rows: 5, width: 2 }, 7);
+        sketch.cells = vec![9, 0, 0, -1, 3, 4, 0, 7, -3, 1];
+        assert_eq!(sketch.norm(), 5);
+        for hash in (0..200).map(mix) {
+            let mut places = Places::new(hash, 7, 2);
+            let mut rows: Vec<i64> = sketch
+                .cells
+                .chunks_exact(2)
+                .map(|row| {
+                    let (cell, sign) = places.next();
+                    if sign == 0 { row[cell] } else { -row[cell] }
+                })
+                .collect();
+            rows.sort_unstable();
+            assert_eq!(sketch.estimate(hash), rows[2]);
+            for least in -10..10 {
+                let expected = (rows[2] >= least).then_some(rows[2]);
+                assert_eq!(sketch.estimate_from(hash, least), expected);
+            }
+        }
+    }
 }

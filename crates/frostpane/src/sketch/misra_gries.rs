@@ -186,4 +186,61 @@ mod tests {
             assert!(table.norm().abs_diff(count) <= 1, "{}", table.norm());
         }
     }
+
+    /// Two slots of 16 bytes for each key that is expected, in a power of two; as many to spare once a decrement has emptied
+    /// some; and four bytes for the place of each key.
+    #[test]
+    fn a_table_takes_what_its_slots_and_places_take() {
+        for (capacity, expected, slots) in [(1_000, 1_000, 2_048), (1_000, 5, 16), (3, 1_000, 16), (9, 9, 32)]
+        {
+            let mut table = MisraGries::<u64>::new(capacity, expected, 0);
+            assert_eq!(table.bytes(), 16 * slots);
+            for key in 1..=3 {
+                assert!(table.update(key, u64::hash(key, 0)));
+            }
+            let places = 4 * table.places.capacity() as u64;
+            assert!(places >= 12);
+            assert_eq!(table.bytes(), 16 * slots + places);
+            table.decrement();
+            assert_eq!(table.iter().count(), 0);
+            let places = 4 * table.places.capacity() as u64;
+            assert_eq!(table.bytes(), 2 * 16 * slots + places);
+        }
+    }
+
+    /// Event by event against counters in a map.
+    #[test]
+    fn a_table_counts_as_misra_and_gries_do() {
+        for (capacity, keys) in [(1, 3), (4, 6), (40, 90), (200, 150)] {
+            let mut table = MisraGries::<u64>::new(capacity, 5, 3);
+            for _ in 0..2 {
+                let mut expected = std::collections::BTreeMap::<u64, u64>::new();
+                let mut decrements = 0;
+                for i in 0..3_000_u64 {
+                    let key = crate::sketch::count_sketch::mix(i) % keys * (i % 3) / 2;
+                    let counted = table.update(key, u64::hash(key, 3));
+                    assert_eq!(counted, expected.contains_key(&key) || expected.len() < capacity);
+                    if counted {
+                        *expected.entry(key).or_default() += 1;
+                    } else {
+                        table.decrement();
+                        decrements += 1;
+                        expected.values_mut().for_each(|count| *count -= 1);
+                        expected.retain(|_, count| *count > 0);
+                    }
+                }
+                let found: std::collections::BTreeMap<u64, u64> = table.iter().collect();
+                assert_eq!((found, table.decrements()), (expected, decrements));
+                if decrements == 0 {
+                    let squares: u64 = table.iter().map(|(_, count)| count * count).sum();
+                    assert_eq!(table.norm(), squares.isqrt());
+                }
+                table.clear();
+                assert_eq!(
+                    (table.iter().count(), table.decrements(), table.norm()),
+                    (0, 0, 0)
+                );
+            }
+        }
+    }
 }
