@@ -185,3 +185,68 @@ impl<'a, K: Key> Window<'a, K> {
         (least <= self.events as f64).then_some(least as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::universe::Keys;
+    use crate::{Builder, HeavyHitters, Policy, Window};
+
+    fn open() -> Builder<u64> {
+        HeavyHitters::builder(Keys::open())
+    }
+
+    /// Panes of 100, 400, 1,600 and 6,400 events: with 1,000 entries the longer two are cut.
+    #[test]
+    fn panes_that_grow_are_cut_once_for_each_length_that_is_not_exact() {
+        let window = Window::events(1_000_000).slide(100);
+        let growing = open().policy(Policy::Exponential).window(window);
+        let cut = |entries| {
+            growing
+                .clone()
+                .entries(entries)
+                .forecast(1_000_000, None)
+                .unwrap()
+                .cut
+        };
+        assert_eq!(cut(1_000), 2 * 1_000_000 / 1_001);
+        assert_eq!(cut(6_399), 1_000_000 / 6_400);
+        assert_eq!(cut(6_400), 0);
+        let uniform = open().window(Window::events(1_000_000).slide(3_000)).entries(100);
+        assert_eq!(
+            uniform.forecast(1_000_000, None).unwrap().cut,
+            333 * (3_000 / 101) + 1_000 / 101
+        );
+    }
+
+    /// Few counts of declared keys are cut by 15,380, estimates from a wide sketch not at all.
+    #[test]
+    fn declared_keys_are_foreseen_by_sketch_where_that_is_better() {
+        let declared = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap());
+        let declared = declared
+            .window(Window::events(1_000_000).slide(100_000))
+            .entries(64);
+        let cut = |width| {
+            let sketched = declared.clone().sketch(5, width);
+            sketched.forecast(1_000_000, Some(20_000)).unwrap().cut
+        };
+        assert_eq!(cut(1 << 16), 0);
+        assert_eq!(cut(64), 10 * (100_000 / 65));
+    }
+
+    /// So few events are counted exactly by either plan: its sketch is not asked.
+    #[test]
+    fn a_window_that_is_not_cut_is_foreseen_as_exact() {
+        let window = Window::events(1_000_000).slide(10_000);
+        let builder = open().alpha(0.2).window(window).sketch(5, 256);
+        let [sketched, exact] = [9_000, 10_000].map(|entries| {
+            let builder = builder.clone().entries(entries);
+            assert_eq!(builder.plan().unwrap().sketch.is_some(), entries < 10_000);
+            builder.forecast(8_000, None).unwrap()
+        });
+        assert!(exact.least_norm.is_some() && exact.held);
+        assert_eq!(sketched, exact);
+        let cut = builder.entries(9_000).forecast(1_000_000, None).unwrap();
+        assert!(cut.cut > 0 && cut.least_norm.is_none(), "{cut:?}");
+    }
+}

@@ -89,3 +89,29 @@ fn work<K: Key>(waiting: &Mutex<Receiver<Job<K>>>, done: &Sender<Done<K>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pane::PaneShape;
+
+    /// Before the first is done, one is at work for each thread and two wait: for as many there is memory.
+    #[test]
+    fn two_blocks_wait_for_each_thread() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let mut block = OpenPane::<u64>::new(shape.listing(100_000));
+        (0..100_000).for_each(|key| block.update(Some(key)));
+        for threads in 1..=2 {
+            let mut blocks = vec![block.clone(); 4 * threads];
+            let crew = Crew::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+            let mut hand_over = || blocks.pop().and_then(|block| crew.hand_over(0, block));
+            let handed_over = (0..4 * threads).take_while(|_| hand_over().is_none()).count();
+            let some_done = crew.done().is_some();
+            assert!(handed_over >= 2 * threads, "{handed_over} for {threads}");
+            assert!(
+                some_done || handed_over <= 3 * threads,
+                "{handed_over} for {threads}"
+            );
+        }
+    }
+}
