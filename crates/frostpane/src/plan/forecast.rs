@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_window_that_is_not_cut_is_foreseen_as_exact() {
         let window = Window::events(1_000_000).slide(10_000);
-        let builder = open().alpha(0.2).window(window).sketch(5, 256);
+        let builder = open().alpha(0.2).window(window).sketch(5, 64);
         let [sketched, exact] = [9_000, 10_000].map(|entries| {
             let builder = builder.clone().entries(entries);
             assert_eq!(builder.plan().unwrap().sketch.is_some(), entries < 10_000);
@@ -246,7 +246,5 @@ mod tests {
         });
         assert!(exact.least_norm.is_some() && exact.held);
         assert_eq!(sketched, exact);
-        let cut = builder.entries(9_000).forecast(1_000_000, None).unwrap();
-        assert!(cut.cut > 0 && cut.least_norm.is_none(), "{cut:?}");
     }
 }
