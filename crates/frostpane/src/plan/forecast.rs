@@ -188,7 +188,6 @@ impl<'a, K: Key> Window<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::universe::Keys;
     use crate::{Builder, HeavyHitters, Policy, Window};
 
