@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn two_blocks_wait_for_each_thread() {
         let shape = PaneShape::new(100, 0, None, 1).unwrap();
-        let mut block = OpenPane::<u64>::new(shape.listing(100_000));
-        (0..100_000).for_each(|key| block.update(Some(key)));
+        let mut block = OpenPane::<u64>::new(shape.listing(400_000));
+        (0..400_000).for_each(|key| block.update(Some(key)));
         for threads in 1..=2 {
             let mut blocks = vec![block.clone(); 3 * threads + 1];
             let crew = Crew::new(NonZeroUsize::new(threads).unwrap()).unwrap();
