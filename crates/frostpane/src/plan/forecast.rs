@@ -167,7 +167,7 @@ impl<'a, K: Key> Window<'a, K> {
         let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
         // Noise and sketch may carry the estimate beyond the number of events.
         let most = 2 * self.events.max(1);
-        let kink = self.guarantee(0).kink().min(most - 1);
+        let kink = self.guarantee(0).kink().min(most);
         let (mut low, mut high) = match promised(most) {
             false => return None,
             true if promised(kink) && promised(kink + 1) => (0, kink),
@@ -245,5 +245,42 @@ mod tests {
         });
         assert!(exact.least_norm.is_some() && exact.held);
         assert_eq!(sketched, exact);
+    }
+
+    /// A norm is foreseen from which on no estimate fails, up to twice the events: where the floor is the threshold a larger norm
+    /// may fail, and just above it as well.
+    #[test]
+    fn the_least_norm_is_one_above_which_none_fails() {
+        for (alpha, epsilon, delta, events, fails_above) in [
+            (0.3, 5.0, 10_f64.powf(-9.23), 100, true),
+            (0.9, 2.0, 10_f64.powf(-14.2), 150, true),
+            (0.61, 1.0, 10_f64.powf(-16.33), 3_000, true),
+            (0.5, 5.0, 1e-12, 500, false),
+            (0.5, 5.0, 1e-30, 500, false),
+            (0.2, 1.0, 1e-6, 2_000, false),
+        ] {
+            let builder = open().alpha(alpha).epsilon(epsilon).delta(delta);
+            let builder = builder.confidence(0.5).window(Window::events(events));
+            let plan = builder.plan().unwrap();
+            let terms = builder.terms(&plan, 0).unwrap();
+            let window = super::Window::new(&terms, &plan, events);
+            let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
+            let kink = window.guarantee(0).kink();
+            assert_eq!(
+                promised(kink) && !promised(kink + 1),
+                fails_above,
+                "{alpha} {epsilon}"
+            );
+            let failing = (0..=2 * events)
+                .rev()
+                .find(|estimate| !promised(*estimate))
+                .unwrap();
+            let least = window.around(failing + 1).high.ceil() as u64;
+            assert_eq!(
+                window.least_norm(super::Window::guarantee),
+                Some(least),
+                "{alpha} {epsilon}"
+            );
+        }
     }
 }

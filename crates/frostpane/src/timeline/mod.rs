@@ -642,7 +642,7 @@ mod tests {
             slide,
             lateness,
         };
-        Timeline::new(grid, shape, Box::new(Uniform), None)
+        Timeline::new(grid, shape.listing(10_000), Box::new(Uniform), None)
     }
 
     #[test]
