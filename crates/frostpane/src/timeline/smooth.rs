@@ -226,6 +226,7 @@ fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::slice;
     use std::sync::{Arc, Mutex};
 
     use super::*;
@@ -719,7 +720,7 @@ mod tests {
             panes: 3,
             ..histogram(1.0, 3)
         });
-        assert_eq!(smooth.merges(&panes, 99), [0..3]);
+        assert_eq!(smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
         assert_eq!(smooth.merges(&panes, 100), [1..3, 3..5]);
         assert_eq!(smooth.merges(&Panes(Vec::new()), 100), []);
     }
