@@ -298,8 +298,52 @@ mod tests {
         }
     }
 
+    /// By the first bits of the hash and all bytes of the key, wherever the store has them. 0 stands for none, also where the
+    /// hash has no bit and the key no byte.
+    #[test]
+    fn what_is_held_stands_for_its_key_alone() {
+        let keys: [(&[u8], u64); 6] = [
+            (b"", 0),
+            (b"a", 0),
+            (b"b", 0),
+            (b"b", 1 << 41),
+            (b"a", u64::MAX),
+            (&[7; 300], 5 << 50),
+        ];
+        let mut store = Vec::new();
+        assert!(!Bytes::holds(0, b"", 0, &store));
+        let held = keys.map(|(key, hash)| Bytes::hold(key, hash, &mut store));
+        for (number, (key, hash)) in keys.into_iter().enumerate() {
+            assert!(!Bytes::holds(0, key, hash, &store));
+            assert!(Bytes::held(held[number], &store) == key);
+            let found = held.map(|held| Bytes::holds(held, key, hash, &store));
+            assert_eq!(found, std::array::from_fn(|other| other == number));
+        }
+    }
+
+    #[test]
+    fn a_packed_key_takes_as_much_as_its_footprint_says() {
+        for length in [0, 1, 126, 127, 128, 129, 300, 16_383] {
+            let mut packed = Vec::new();
+            Bytes::pack(&vec![7; length], &mut packed);
+            let footprint = Bytes::footprint(length as u64);
+            assert_eq!([footprint.packed, footprint.held], [packed.len() as u64; 2]);
+            assert!(!footprint.listed && footprint.reference == 16);
+        }
+        let integer = u64::footprint(300);
+        assert_eq!([integer.packed, integer.held, integer.reference], [8, 0, 8]);
+        assert!(integer.listed);
+    }
+
+    #[test]
+    fn a_key_of_the_greatest_length_is_counted_and_a_longer_one_is_not() {
+        assert!(Bytes::fits(&vec![0; 65_536]) && !Bytes::fits(&vec![0; 65_537]));
+        assert!(u64::fits(u64::MAX));
+    }
+
     #[test]
     fn different_keys_are_shown_differently() {
+        assert_eq!([0, 5, u64::MAX].map(|key| key.shown()), [0, 5, u64::MAX]);
         let keys: [&[u8]; 6] = [b"a\xff", b"a\\xff", b"a\\\\xff", b"a\\\\", b"a\\", b"a\\\xff"];
         let mut all: Vec<String> = keys.map(shown).to_vec();
         all.sort();

@@ -455,6 +455,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::key::Bytes;
     use crate::noise::{AboveThreshold, Answer, Epsilon, InsecureSeededEntropy};
 
     const SEED: u64 = 7;
@@ -613,6 +614,81 @@ mod tests {
         }
     }
 
+    /// A pane with a cut of 1 in all has a sketch, wherever the cut was made.
+    #[test]
+    fn the_least_cut_makes_a_sketch() {
+        let events = events(14);
+        let shape = shape(9, 40);
+        for parts in [[&events[..10], &[]], [&events[..5], &events[5..11]]] {
+            let panes = parts.map(|part| open(part, shape).close());
+            let merged = Pane::merge(panes, &shape);
+            assert_eq!(merged.cut(), 1);
+            assert_eq!(merged.sketch(), Some(&sketch_of(&parts.concat())));
+        }
+    }
+
+    /// Keys are compared as a whole, also where they are bytes.
+    #[test]
+    fn keys_of_bytes_are_counted_like_integers() {
+        let events = events(300);
+        let text = |event: &Event| event.map(|key| "fig".repeat(key as usize));
+        for (entries, capacity) in [(3, 0), (3, 5), (400, 0)] {
+            let shape = PaneShape::new(entries, capacity, None, SEED).unwrap();
+            let mut texts = OpenPane::<Bytes>::new(shape.listing(300));
+            assert!(texts.list.is_none(), "their hashes cannot be undone");
+            for event in &events {
+                texts.update(text(event).as_deref().map(str::as_bytes));
+            }
+            let texts = texts.close();
+            let found = texts
+                .counts()
+                .iter()
+                .map(|(key, count)| (key.len() as u64 / 3, count));
+            assert_eq!(
+                found.collect::<BTreeMap<_, _>>(),
+                kept(&open(&events, shape).close())
+            );
+        }
+    }
+
+    /// A list takes its place and next to nothing for counters; up to half a million events it takes less than those would.
+    #[test]
+    fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
+        let shape = shape(5_000, 0);
+        let listed = |events| shape.listing(events).listed;
+        assert!(listed(1 << 19) && !listed((1 << 19) + 1));
+
+        let list = OpenPane::<u64>::new(shape.listing(1_000));
+        let (words, slots) = (8 * list.list.as_ref().unwrap().capacity() as u64, 16 * 16);
+        assert!(words >= 8_000);
+        assert_eq!(list.bytes(), words + slots);
+
+        let counted = open(&events(20_000), shape.for_blocks_of(0));
+        assert!(counted.sketch.is_none());
+        let bytes = counted.bytes();
+        assert_eq!(bytes, counted.counts.bytes());
+        let sketched = OpenPane {
+            sketch: Some(sketch_of(&[])),
+            ..counted
+        };
+        assert_eq!(sketched.bytes(), bytes + SKETCH.bytes());
+
+        let block = open(&[Some(3); 300], self::shape(3, 0));
+        let mut closer = Closer::default();
+        let before = closer.bytes();
+        assert_eq!(before, Tally::default().bytes());
+        let pane = block.close_with(&mut closer);
+        assert_eq!(closer.bytes(), before + closer.packer.bytes());
+        assert!(closer.packer.bytes() > 0);
+        let of_counts = size_of::<Pane<u64>>() as u64 + pane.counts().bytes();
+        assert_eq!(pane.bytes(), of_counts + SKETCH.bytes());
+        let exact = open(&events(3), self::shape(3, 0)).close();
+        assert_eq!(
+            exact.bytes(),
+            size_of::<Pane<u64>>() as u64 + exact.counts().bytes()
+        );
+    }
+
     /// A norm can only be asked about: here without noise, whether it reaches this number and the next.
     fn assert_norm(block: &OpenPane<u64>, norm: u64) {
         let reaches = |least: u64| {
@@ -644,6 +720,14 @@ mod tests {
             assert!(block.close().counts().is_empty());
             events.iter().for_each(|event| block.update(*event));
             assert_eq!(kept(&block.close()), misra_gries(&events, 99).0);
+            block.clear();
+            (0..100).for_each(|key| block.update(Some(key)));
+            assert_norm(&block, 10);
         }
+        let mut crowded = open(&events, shape(3, 0));
+        assert!(crowded.sketch.is_some());
+        crowded.clear();
+        events[..50].iter().for_each(|event| crowded.update(*event));
+        assert_eq!(crowded.close().sketch(), Some(&sketch_of(&events[..50])));
     }
 }

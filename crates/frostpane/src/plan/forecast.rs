@@ -167,7 +167,7 @@ impl<'a, K: Key> Window<'a, K> {
         let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
         // Noise and sketch may carry the estimate beyond the number of events.
         let most = 2 * self.events.max(1);
-        let kink = self.guarantee(0).kink().min(most - 1);
+        let kink = self.guarantee(0).kink().min(most);
         let (mut low, mut high) = match promised(most) {
             false => return None,
             true if promised(kink) && promised(kink + 1) => (0, kink),
@@ -183,5 +183,102 @@ impl<'a, K: Key> Window<'a, K> {
         }
         let least = self.around(high).high.ceil();
         (least <= self.events as f64).then_some(least as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::universe::Keys;
+    use crate::{Builder, HeavyHitters, Policy, Window};
+
+    fn open() -> Builder<u64> {
+        HeavyHitters::builder(Keys::open())
+    }
+
+    /// Panes of 100, 400, 1,600 and 6,400 events: with 1,000 entries the longer two are cut.
+    #[test]
+    fn panes_that_grow_are_cut_once_for_each_length_that_is_not_exact() {
+        let window = Window::events(1_000_000).slide(100);
+        let growing = open().policy(Policy::Exponential).window(window);
+        let cut = |entries| {
+            growing
+                .clone()
+                .entries(entries)
+                .forecast(1_000_000, None)
+                .unwrap()
+                .cut
+        };
+        assert_eq!(cut(1_000), 2 * 1_000_000 / 1_001);
+        assert_eq!(cut(6_399), 1_000_000 / 6_400);
+        assert_eq!(cut(6_400), 0);
+        let uniform = open().window(Window::events(1_000_000).slide(3_000)).entries(100);
+        assert_eq!(
+            uniform.forecast(1_000_000, None).unwrap().cut,
+            333 * (3_000 / 101) + 1_000 / 101
+        );
+    }
+
+    /// Few counts of declared keys are cut by 15,380, estimates from a wide sketch not at all.
+    #[test]
+    fn declared_keys_are_foreseen_by_sketch_where_that_is_better() {
+        let declared = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap());
+        let declared = declared
+            .window(Window::events(1_000_000).slide(100_000))
+            .entries(64);
+        let cut = |width| {
+            let sketched = declared.clone().sketch(5, width);
+            sketched.forecast(1_000_000, Some(20_000)).unwrap().cut
+        };
+        assert_eq!(cut(1 << 16), 0);
+        assert_eq!(cut(64), 10 * (100_000 / 65));
+    }
+
+    /// So few events are counted exactly by either plan: its sketch is not asked.
+    #[test]
+    fn a_window_that_is_not_cut_is_foreseen_as_exact() {
+        let window = Window::events(1_000_000).slide(10_000);
+        let builder = open().alpha(0.2).window(window).sketch(5, 64);
+        let [sketched, exact] = [9_000, 10_000].map(|entries| {
+            let builder = builder.clone().entries(entries);
+            assert_eq!(builder.plan().unwrap().sketch.is_some(), entries < 10_000);
+            builder.forecast(8_000, None).unwrap()
+        });
+        assert!(exact.least_norm.is_some() && exact.held);
+        assert_eq!(sketched, exact);
+    }
+
+    /// A norm is foreseen from which on no estimate fails, up to twice the events: where the floor is the threshold a larger norm
+    /// may fail, and just above it as well.
+    #[test]
+    fn the_least_norm_is_one_above_which_none_fails() {
+        for (alpha, epsilon, delta, events, fails_above) in [
+            (0.3, 5.0, 10_f64.powf(-9.23), 100, true),
+            (0.9, 2.0, 10_f64.powf(-14.2), 150, true),
+            (0.5, 5.0, 1e-12, 150, false),
+            (0.5, 5.0, 1e-30, 150, false),
+        ] {
+            let builder = open().alpha(alpha).epsilon(epsilon).delta(delta);
+            let builder = builder.confidence(0.5).window(Window::events(events));
+            let plan = builder.plan().unwrap();
+            let terms = builder.terms(&plan, 0).unwrap();
+            let window = super::Window::new(&terms, &plan, events);
+            let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
+            let kink = window.guarantee(0).kink();
+            assert_eq!(
+                promised(kink) && !promised(kink + 1),
+                fails_above,
+                "{alpha} {epsilon}"
+            );
+            let failing = (0..=2 * events)
+                .rev()
+                .find(|estimate| !promised(*estimate))
+                .unwrap();
+            let least = window.around(failing + 1).high.ceil() as u64;
+            assert_eq!(
+                window.least_norm(super::Window::guarantee),
+                Some(least),
+                "{alpha} {epsilon}"
+            );
+        }
     }
 }

@@ -269,6 +269,125 @@ mod tests {
         Layout::new(grid, true, Policy::Smooth, 0.1, Some(epsilon))
     }
 
+    fn layout(window: i64, slide: i64, by_count: bool, policy: Policy) -> Layout {
+        let grid = Grid {
+            length: window,
+            slide,
+            lateness: 0,
+        };
+        Layout::new(grid, by_count, policy, 0.1, None)
+    }
+
+    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on, and four of 100 may
+    /// not have been merged yet. Then four times as long up to four times the age, and one more of each length.
+    #[test]
+    fn panes_that_grow_are_as_many_of_each_length_as_find_room() {
+        let [short, middle, long, longest] = [
+            26_000 / 100 + 1,
+            (104_000 - 25_600) / 400 + 1,
+            (416_000 - 102_400) / 1_600 + 1,
+            590_400_u64.div_ceil(6_400) + 1,
+        ];
+        let [count, clock] = [true, false].map(|by| layout(1_000_000, 100, by, Policy::Exponential));
+        let all = short + middle + long + longest;
+        assert_eq!([count.panes, clock.panes], [all; 2]);
+        assert_eq!(count.longest_pane(), Some(6_400));
+        assert_eq!([count.longest_block(), clock.longest_block()], [Some(100), None]);
+        assert_eq!(clock.longest_pane(), None);
+        let entries = short * 100 + middle * 400 + (long + longest) * 1_000;
+        assert_eq!(
+            [count.entries(1_000), clock.entries(1_000)],
+            [entries, all * 1_000]
+        );
+        // Of 100, 400, 1,600 and 6,400 those that keep fewer keys than they may have.
+        assert_eq!(
+            [99, 399, 400, 1_600, 6_400].map(|each| count.times_cut(each, 0.0)),
+            [4.0, 3.0, 2.0, 1.0, 0.0]
+        );
+        assert_eq!(clock.times_cut(6_400, 0.0), 4.0);
+        assert!(!count.is_even() && !clock.is_even());
+        // Old enough to grow are panes of 100 in a window of 25,600 and no shorter one.
+        assert!(count.over(25_599).is_even() && !count.over(25_600).is_even());
+        assert_eq!(count.over(20_000).panes, 201);
+        let uniform = layout(1_000, 64, true, Policy::Uniform);
+        assert_eq!([uniform.panes, uniform.over(128).panes], [16, 2]);
+        assert_eq!((uniform.entries(10), uniform.entries(100)), (160, 16 * 64));
+        assert!(uniform.times_cut(1, 0.0) == 1.0 && uniform.longest_pane() == Some(64));
+    }
+
+    /// By count even panes are full but for one; else events are spread evenly.
+    #[test]
+    fn all_events_have_their_panes() {
+        let loads = |layout: Layout, events| layout.loads(events);
+        let uniform = layout(1_000, 64, true, Policy::Uniform);
+        assert_eq!(loads(uniform, 1_000), [(15, 64), (1, 40)]);
+        let clock = layout(1_000, 64, false, Policy::Uniform);
+        assert_eq!(loads(clock, 1_000), [(8, 63), (8, 62)]);
+        let growing = layout(1_000_000, 100, true, Policy::Exponential);
+        assert_eq!(growing.panes, 749);
+        assert_eq!(loads(growing, 10_000), [(263, 14), (486, 13)]);
+    }
+
+    #[test]
+    fn a_window_begins_within_a_slide_or_within_a_64th_of_its_age() {
+        let uniform = layout(1_000, 64, true, Policy::Uniform);
+        assert_eq!(
+            [40, 64, 640].map(|events| uniform.slack(events, 7.0)),
+            [40.0, 64.0, 64.0]
+        );
+        let clock = layout(1_000, 50, false, Policy::Uniform);
+        assert_eq!(clock.slack(30_000, 7.0), 30_000.0 * 0.05);
+        let growing = layout(1_000_000, 100, true, Policy::Exponential);
+        assert_eq!(
+            [6_400, 12_800, 1_000_000].map(|events| growing.slack(events, 7.0)),
+            [100.0, 200.0, 15_625.0]
+        );
+        let smooth = smooth(1 << 20, 16);
+        let histogram = smooth.histogram.unwrap();
+        assert_eq!(smooth.slack(1 << 20, 1e5), histogram.slack(1e5));
+        assert_eq!(smooth.times_cut(1, 1e5), 1.0 + histogram.merges(1e5));
+        assert_eq!((smooth.longest_pane(), smooth.is_even()), (Some(1 << 20), false));
+    }
+
+    /// Noise is within a quarter of the threshold: at level 1, whose threshold is twice that of level 0, but for a chance of a
+    /// thousandth over all ticks and 24 levels. The highest level, of at most 24, is the first above the window.
+    #[test]
+    fn a_histogram_follows_from_the_window_and_its_noise() {
+        let epsilon = Epsilon::new(0.25).unwrap();
+        for (window, tick) in [(1_000, 1), (1 << 20, 16), (10_000_019, 1_000), (1 << 30, 1_024)] {
+            let layout = smooth(window, tick);
+            let histogram = layout.histogram.unwrap();
+            let chance = 1e-3 / ((window / tick + 1) * 24) as f64;
+            let noise = Histogram::noise_of_level_one(epsilon, chance);
+            assert_eq!(histogram.first_norm as f64, 2.0 * noise, "{window} {tick}");
+            let highest = histogram.first_norm << (histogram.levels - 1);
+            assert!(highest > window && (highest / 2 <= window || histogram.levels == 2));
+            // 2^-8 is below a sixteenth of 0.1.
+            assert_eq!((histogram.fineness, histogram.tick), (8, tick));
+            let (_, norms) = layout.schedule(None, 1);
+            assert_eq!(norms.unwrap().levels(), histogram.levels - 1);
+        }
+        assert_eq!(smooth(1 << 50, 1).histogram.unwrap().levels, 24);
+    }
+
+    #[test]
+    fn panes_are_chosen_from_64_doubled_up_to_as_many_as_there_can_be() {
+        assert_eq!(
+            smooth(1 << 40, 1).choices_of_panes(),
+            [64, 128, 256, 512, 1_024, 2_048, 4_096]
+        );
+        let few = smooth(1_000_000, 1);
+        let blocks = few.histogram.unwrap().most_blocks();
+        assert!((129..256).contains(&blocks), "{blocks}");
+        assert_eq!(few.choices_of_panes(), [64, 128, blocks]);
+        let chosen = few.with_panes(128);
+        assert_eq!((chosen.panes, chosen.histogram.unwrap().panes), (128, 128));
+        assert_eq!(smooth(64, 1).choices_of_panes(), [64, 66]);
+        let uniform = layout(1_000, 64, true, Policy::Uniform);
+        assert_eq!(uniform.choices_of_panes(), [16]);
+        assert_eq!(uniform.with_panes(3), uniform);
+    }
+
     /// A block ends at a tick, so it has the most events that it may have at a tick too: no block is longer, or its table
     /// would not be exact.
     #[test]

@@ -146,3 +146,93 @@ fn hash_table(entries: u64, entry: u64) -> u64 {
         entry + 1,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Footprint = Footprint {
+        held: 21,
+        listed: false,
+        packed: 20,
+        reference: 16,
+    };
+
+    fn load() -> Load {
+        Load {
+            panes: 10,
+            open: 3,
+            others: 2,
+            list: None,
+            capacity: 1_000,
+            entries: 5_000,
+            exact: false,
+            sketch: Some(Dimensions { rows: 5, width: 256 }),
+            levels: 4,
+            declared: true,
+        }
+    }
+
+    /// Every part by itself, from what its tables and lists hold.
+    #[test]
+    fn memory_is_that_of_all_tables_and_lists() {
+        let memory = Memory::new(&load(), &KEY);
+        assert_eq!(memory.closed, 10 * 256 + 5_000 * 21);
+        // Slots of two words for twice as many keys, a power of two; where a slot is; the key. And twice: to decrement.
+        let block = 2_048 * 16 + 1_000 * (4 + 21);
+        assert_eq!(memory.open, (3 + 4 * 2) * 2 * block + 3 * 1_000 * 21);
+        assert_eq!(memory.sketches, (10 + 2 * 3 + 4) * 5 * 256 * 8);
+        // 8,000 keys are in 16,384 slots, as 8,192 are at most seven eighths full.
+        let summed = 16_384 * (16 + 8 + 1) + 8_192 * (16 + 8);
+        assert_eq!(memory.part, 8_000);
+        assert_eq!(memory.release, 3 * 1_000 * 21 + 10 * 112 + summed + 8_000 * 8);
+        let all = memory.closed + memory.open + memory.sketches + memory.release;
+        assert_eq!(
+            Memory {
+                program: 99,
+                ..memory
+            }
+            .total(),
+            all + 99
+        );
+    }
+
+    #[test]
+    fn exact_blocks_have_one_table_and_lists_none() {
+        let exact = Load {
+            exact: true,
+            declared: false,
+            sketch: None,
+            ..load()
+        };
+        let [inexact, exact, list] = [
+            load(),
+            exact,
+            Load {
+                list: Some(700),
+                ..load()
+            },
+        ]
+        .map(|load| Memory::new(&load, &KEY));
+        let block = 2_048 * 16 + 1_000 * (4 + 21);
+        assert_eq!(exact.open, 11 * block + 3 * 1_000 * 21);
+        assert_eq!(inexact.release - exact.release, 8_000 * 8);
+        assert_eq!(exact.sketches, 4 * 5 * 512 * 8);
+        let closer = Tally::default().bytes() + 2 * 8 * 700 + 1_000 * 21;
+        assert_eq!(list.open, 11 * 8 * 700 + 3 * closer);
+    }
+
+    /// Seven eighths of the slots are enough for all keys, and there are fewer than a table twice as full would need.
+    #[test]
+    fn a_table_has_slots_for_an_eighth_more() {
+        for entries in [0, 1, 7, 13, 14, 55, 56, 447, 448, 100_000] {
+            let slots = hash_table(entries, 9) / 10;
+            assert!(
+                slots.is_power_of_two() && slots / 8 * 7 >= entries,
+                "{entries}: {slots}"
+            );
+            assert!(slots <= 8 || slots / 2 / 8 * 7 <= entries, "{entries}: {slots}");
+        }
+        assert_eq!(hash_table(u64::MAX, 9), u64::MAX);
+    }
+}

@@ -235,3 +235,192 @@ pub fn megabytes(bytes: u64) -> String {
         many => format!("{:.0} MB", many.ceil()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panes of 100 events by count, and keys of 64 bits.
+    fn wishes(policy: Policy) -> Wishes {
+        Wishes {
+            grid: Grid {
+                length: 100_000,
+                slide: 100,
+                lateness: 0,
+            },
+            by_count: true,
+            policy,
+            boundaries: (policy == Policy::Smooth).then(|| Epsilon::new(0.25).unwrap()),
+            alpha: 0.1,
+            confidence: 0.95,
+            l2: true,
+            universe: None,
+            footprint: Footprint {
+                held: 0,
+                listed: true,
+                packed: 8,
+                reference: 8,
+            },
+            memory: 1 << 40,
+            program: 5_000,
+            threads: 1,
+            entries: None,
+            sketch: None,
+        }
+    }
+
+    fn sliding_by(slide: i64, wishes: Wishes) -> Wishes {
+        let grid = Grid { slide, ..wishes.grid };
+        Wishes { grid, ..wishes }
+    }
+
+    fn layout(wishes: &Wishes) -> Layout {
+        wishes.layouts()[0]
+    }
+
+    #[test]
+    fn a_list_takes_at_most_an_eighth_of_the_memory() {
+        let list = |wishes: Wishes| wishes.list(&layout(&wishes));
+        let uniform = || wishes(Policy::Uniform);
+        let with = |memory| list(Wishes { memory, ..uniform() });
+        assert_eq!([6_399, 6_400].map(with), [None, Some(100)]);
+        let long = |slide: i64| {
+            let grid = Grid {
+                length: 1 << 30,
+                slide,
+                lateness: 0,
+            };
+            list(Wishes { grid, ..uniform() })
+        };
+        assert_eq!([1 << 19, (1 << 19) + 1].map(long), [Some(1 << 19), None]);
+        let unlisted = Footprint {
+            listed: false,
+            ..uniform().footprint
+        };
+        let texts = Wishes {
+            footprint: unlisted,
+            ..uniform()
+        };
+        assert_eq!(list(texts), None);
+        let smooth = wishes(Policy::Smooth);
+        assert_eq!(list(smooth), None, "a histogram asks for norms all the time");
+    }
+
+    #[test]
+    fn the_fewest_entries_keep_the_cut_below_an_eighth_of_alpha_within_reason() {
+        let fewest = |alpha, slide| {
+            let wishes = sliding_by(
+                slide,
+                Wishes {
+                    alpha,
+                    ..wishes(Policy::Uniform)
+                },
+            );
+            wishes.fewest_entries(&layout(&wishes))
+        };
+        assert_eq!(fewest(0.1, 2_000), 80);
+        assert_eq!(fewest(0.9, 2_000), 64);
+        assert_eq!(fewest(1e-4, 2_000), 1_024);
+        assert_eq!(fewest(1e-4, 50), 50);
+        let clock = Wishes {
+            by_count: false,
+            ..wishes(Policy::Uniform)
+        };
+        assert_eq!(most_entries(&layout(&clock)), 1 << 26);
+    }
+
+    /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are estimated from it.
+    #[test]
+    fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
+        let width = |wishes: &Wishes, memory| {
+            let wishes = Wishes {
+                memory,
+                ..sliding_by(
+                    100,
+                    Wishes {
+                        grid: wishes.grid,
+                        ..self::wishes(wishes.policy)
+                    },
+                )
+            };
+            wishes.widest_sketch(&layout(&wishes)).unwrap().width
+        };
+        for (policy, share) in [
+            (Policy::Uniform, 8),
+            (Policy::Exponential, 8),
+            (Policy::Smooth, 3),
+        ] {
+            let wishes = wishes(policy);
+            let panes = layout(&wishes).panes + 1;
+            for widest in [4_096, 2_048, 1_024, 512] {
+                let just = share * panes * 5 * widest * 8;
+                assert_eq!(width(&wishes, just) as u64, widest, "{policy:?}");
+                assert_eq!(width(&wishes, just - 1) as u64, widest / 2, "{policy:?}");
+            }
+            assert_eq!(width(&wishes, 0), 256);
+        }
+        let l1 = Wishes {
+            l2: false,
+            ..wishes(Policy::Uniform)
+        };
+        assert_eq!(l1.widest_sketch(&layout(&l1)), None);
+        let declared = |universe| Wishes {
+            universe: Some(universe),
+            ..wishes(Policy::Uniform)
+        };
+        let points = Dimensions::for_points(0.1 / 5.0, 0.05 / 8.0 / 1e6);
+        let of_million = declared(1_000_000).sketch_for_points().unwrap();
+        assert_eq!((of_million.rows, of_million.width), (points.rows, points.width));
+        let [largest, larger] = [1 << 26, (1 << 26) + 1].map(|size| declared(size).sketch_for_points());
+        assert!(largest.is_some() && larger.is_none());
+        let just = 2 * 1_001 * points.bytes();
+        for (memory, wide) in [(just, true), (just - 1, false)] {
+            let wishes = Wishes {
+                memory,
+                ..declared(1_000_000)
+            };
+            assert_eq!(wishes.widest_sketch(&layout(&wishes)) == Some(points), wide);
+        }
+    }
+
+    /// A block of a histogram is counted exactly, in one table of as many keys as it has events, whatever is kept of it; other
+    /// threads have nothing to do for it.
+    #[test]
+    fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
+        let smooth = Wishes {
+            threads: 3,
+            ..wishes(Policy::Smooth)
+        };
+        let layout = layout(&smooth);
+        let block = layout.longest_block().unwrap();
+        assert_eq!(block, 1_600, "a 64th of the window, in whole ticks");
+        let plan = smooth.plan(layout, 70, None);
+        assert_eq!(plan.memory.open, 4_096 * 16 + block * 4 + block * 9);
+        assert_eq!(plan.memory.closed, layout.panes * (256 + 70 * 9));
+        assert_eq!(plan.memory.program, 5_000);
+        let levels = layout.histogram.unwrap().levels as u64;
+        assert_eq!(plan.memory.sketches, levels * 5 * 512 * 8);
+        assert!(!plan.always_exact && !plan.listed);
+    }
+
+    /// By the clock as many panes wait as begin within the lateness, and one more; and the head.
+    #[test]
+    fn panes_that_wait_are_planned_for() {
+        let clock = |lateness| {
+            let wishes = Wishes {
+                by_count: false,
+                grid: Grid {
+                    lateness,
+                    ..wishes(Policy::Uniform).grid
+                },
+                ..wishes(Policy::Uniform)
+            };
+            wishes.plan(layout(&wishes), 70, None).memory.open
+        };
+        let block = 2 * (256 * 16 + 70 * 4);
+        assert_eq!(
+            [0, 99, 100, 250].map(clock),
+            [2, 2, 3, 4].map(|open| open * block + 70 * 9)
+        );
+    }
+}

@@ -35,5 +35,11 @@ mod tests {
         assert!((4.2e14..4.4e14).contains(&demand.window), "{demand:?}");
         assert!((8.5e9..9.5e9).contains(&demand.timestamps), "{demand:?}");
         assert!((1.0e8..1.1e8).contains(&demand.counters), "{demand:?}");
+        // Twice the epsilon needs a quarter of everything, half the alpha 64 times the window.
+        let easier = Published::new(0.05, 2.0, 1_000_000_000);
+        let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+        assert!(close(easier.window, demand.window * 64.0 / 4.0), "{easier:?}");
+        assert!(close(easier.timestamps, demand.timestamps / 4.0), "{easier:?}");
+        assert!(close(easier.counters, demand.counters / 4.0), "{easier:?}");
     }
 }

@@ -89,3 +89,32 @@ fn work<K: Key>(waiting: &Mutex<Receiver<Job<K>>>, done: &Sender<Done<K>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pane::PaneShape;
+
+    /// And one is at work: before the first is done, no more than these have been taken. For as many there is memory.
+    #[test]
+    fn two_blocks_wait_for_each_thread() {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let mut block = OpenPane::<u64>::new(shape.listing(400_000));
+        (0..400_000).for_each(|key| block.update(Some(key)));
+        for threads in 1..=2 {
+            let mut blocks = vec![block.clone(); 3 * threads + 1];
+            let crew = Crew::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+            let mut hand_over = || {
+                let refused = blocks.pop().and_then(|block| crew.hand_over(0, block));
+                blocks.extend(refused);
+                blocks.len()
+            };
+            let mut left = (0..2 * threads).map(|_| hand_over()).last();
+            assert_eq!(left, Some(threads + 1));
+            while crew.done().is_none() {
+                assert!(left > Some(0), "{threads} threads");
+                left = Some(hand_over());
+            }
+        }
+    }
+}

@@ -84,6 +84,8 @@ impl Exponential {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sketch::count_sketch::Dimensions;
+    use crate::timeline::uniform::Uniform;
 
     struct Panes(Vec<Outline>);
 
@@ -109,6 +111,31 @@ mod tests {
             .rev()
             .find(|(start, end)| end - start == slide || now - end >= fineness * (end - start))
             .unwrap()
+    }
+
+    /// Within four slides nothing new grows old enough: the panes are not looked at again.
+    #[test]
+    fn merges_are_looked_for_once_in_four_slides() {
+        let mut schedule = Exponential::new(1, 1);
+        let panes = (0..8).map(|start| Outline {
+            start,
+            end: start + 1,
+            events: 1,
+            level: 0,
+        });
+        let panes = Panes(panes.collect());
+        let mut runs = |latest| schedule.merges(&panes, latest);
+        assert_eq!(runs(11), [0..4, 4..8]);
+        assert_eq!([12, 13, 14].map(&mut runs), [const { Vec::new() }; 3]);
+        assert_eq!(runs(15), [0..4, 4..8]);
+    }
+
+    #[test]
+    fn no_end_has_a_level() {
+        let dimensions = Dimensions { rows: 3, width: 64 };
+        let mut norms = Norms::new(2, dimensions, 7);
+        assert_eq!(Exponential::new(1, 1).level(&mut norms).unwrap(), 0);
+        assert_eq!(Uniform.level(&mut norms).unwrap(), 0);
     }
 
     /// At every fourth slide the panes are the cells, from before position 0 on.

@@ -635,6 +635,175 @@ mod tests {
         assert_eq!(timeline.panes(), 0);
     }
 
+    fn timeline(slide: i64, lateness: i64) -> Timeline<u64> {
+        let shape = PaneShape::new(100, 0, None, 1).unwrap();
+        let grid = Grid {
+            length: 100,
+            slide,
+            lateness,
+        };
+        Timeline::new(grid, shape.listing(10_000), Box::new(Uniform), None)
+    }
+
+    #[test]
+    fn the_head_has_room_from_its_start_to_its_end() {
+        let mut timeline = timeline(10, 0);
+        let mut room = |position| timeline.room(position).map(|(_, room)| room);
+        assert_eq!(room(0), None);
+        timeline.update(15, None).unwrap();
+        let mut room = |position| timeline.room(position).map(|(_, room)| room);
+        assert_eq!(
+            [9, 10, 15, 19, 20, 21].map(&mut room),
+            [None, Some(10), Some(5), Some(1), None, None]
+        );
+        timeline.pass(18);
+        timeline.pass(12);
+        assert_eq!(timeline.cover(100).unwrap().latest, 18);
+    }
+
+    #[test]
+    fn a_window_begins_no_earlier_than_the_first_event_that_came_late_or_not() {
+        let mut timeline = timeline(10, 30);
+        for (position, origin) in [(23, 20), (35, 20), (7, 0), (16, 0)] {
+            assert!(timeline.update(position, None).unwrap());
+            assert_eq!(timeline.cover(100).unwrap().from, origin, "after {position}");
+        }
+    }
+
+    /// A pane that ends where the window begins is forgotten, also where another thread is closing it: its many events take
+    /// longer than it takes to look.
+    #[test]
+    fn a_pane_is_forgotten_when_its_last_position_has_left_the_longest_window() {
+        for threads in [1, 2] {
+            for (position, left) in [(108, 1), (109, 0), (250, 0)] {
+                let mut timeline = timeline(10, 0).with_threads(threads);
+                (0..100_000).for_each(|key| {
+                    timeline.update(9, Some(key)).unwrap();
+                });
+                timeline.update(position, None).unwrap();
+                assert_eq!(timeline.panes(), left, "{threads} threads, at {position}");
+            }
+        }
+    }
+
+    /// Until all late events have come the head goes on; then it is a closed pane, whoever closes it.
+    #[test]
+    fn a_head_is_settled_when_nothing_can_come_any_more() {
+        for threads in [1, 2] {
+            let mut timeline = timeline(10, 5).with_threads(threads);
+            (0..50_000).for_each(|key| {
+                timeline.update(12, Some(key)).unwrap();
+            });
+            timeline.settle(24).unwrap();
+            timeline.update(17, None).unwrap();
+            assert_eq!((timeline.panes(), timeline.waiting.len()), (0, 0));
+            timeline.settle(25).unwrap();
+            assert!(timeline.head.is_none() && timeline.closing.is_empty());
+            assert_eq!(timeline.closed.len(), 1);
+            assert_eq!(timeline.closed[0].pane.events(), 50_001);
+        }
+    }
+
+    #[test]
+    fn panes_between_two_positions_lie_within_both() {
+        let mut timeline = timeline(10, 0);
+        // As many events as the number of the pane.
+        for start in 0..6 {
+            (0..=start).for_each(|_| {
+                timeline.update(10 * start, None).unwrap();
+            });
+        }
+        let events = |from, to| {
+            let panes = timeline.between(from, to);
+            panes.iter().map(|pane| pane.events()).collect::<Vec<_>>()
+        };
+        assert_eq!(events(10, 40), [2, 3, 4]);
+        assert_eq!(events(9, 41), [2, 3, 4]);
+        assert_eq!(events(11, 39), [3]);
+        assert_eq!(events(20, 20), [0_u64; 0]);
+        assert_eq!(events(-5, 99), [1, 2, 3, 4, 5]);
+    }
+
+    /// One block that does not end, as a histogram may have.
+    struct Endless;
+
+    impl Schedule for Endless {
+        fn ends(&mut self, _: Outline, _: &dyn Fn() -> crate::noise::Secret<u64>) -> Result<bool> {
+            Ok(false)
+        }
+
+        fn level(&mut self, _: &mut Norms) -> Result<u8> {
+            Ok(0)
+        }
+
+        fn merges(&mut self, _: &dyn Outlines, _: i64) -> Vec<std::ops::Range<usize>> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_window_within_a_head_that_goes_on_covers_nothing_and_ends_with_the_latest_event() {
+        let mut timeline = Timeline::<u64> {
+            schedule: Box::new(Endless),
+            ..timeline(10, 0)
+        };
+        for position in [3, 12, 38, 55] {
+            assert!(timeline.update(position, None).unwrap());
+        }
+        let covered = timeline.cover(10).unwrap();
+        assert_eq!((covered.since, covered.from, covered.latest), (46, 56, 55));
+        assert_eq!(covered.panes.len(), 0);
+        assert_eq!(covered.straddling.map(|pane| pane.events()), Some(4));
+        let (_, head) = timeline.head.as_ref().unwrap();
+        assert_eq!((head.start, head.end, timeline.panes()), (0, 60, 0));
+    }
+
+    /// Their memory is used again, and does not add up.
+    #[test]
+    fn panes_come_back_from_other_threads_unasked() {
+        let mut timeline = timeline(1, 0).with_threads(2);
+        let came_back = (0..99).any(|position| {
+            timeline.update(position, None).unwrap();
+            if timeline.closed.is_empty() {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            !timeline.closed.is_empty()
+        });
+        assert!(came_back);
+    }
+
+    #[test]
+    fn memory_is_that_of_all_blocks_and_of_what_is_kept_for_the_next() {
+        let dimensions = crate::sketch::count_sketch::Dimensions { rows: 3, width: 64 };
+        let mut timeline = Timeline::<u64> {
+            norms: Some(Norms::new(2, dimensions, 1)),
+            ..timeline(10, 20)
+        };
+        (0..75).for_each(|position| {
+            timeline.update(position, Some(position as u64)).unwrap();
+        });
+        // Five closed, two that wait, and the head, which has the memory of one that closed.
+        assert_eq!((timeline.closed.len(), timeline.waiting.len()), (5, 2));
+        timeline.spares.push(OpenPane::new(timeline.shape));
+        let open = |block: &OpenPane<u64>| block.bytes();
+        let closed: u64 = timeline.closed.iter().map(|block| block.pane.bytes()).sum();
+        let waiting: u64 = timeline.waiting.iter().map(|block| open(&block.pane)).sum();
+        let spare: u64 = timeline.spares.iter().map(open).sum();
+        let head = timeline.head.as_ref().map_or(0, |(_, block)| open(&block.pane));
+        let parts = [
+            closed,
+            waiting,
+            spare,
+            head,
+            timeline.closer.bytes(),
+            2 * dimensions.bytes(),
+        ];
+        assert!(parts.iter().all(|bytes| *bytes > 1), "{parts:?}");
+        assert_eq!(timeline.bytes(), parts.iter().sum());
+        timeline.norms = None;
+        assert_eq!(timeline.bytes(), parts[..5].iter().sum());
+    }
+
     #[test]
     fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
         let shape = PaneShape::new(4, 8, None, 1).unwrap();
@@ -658,7 +827,8 @@ mod tests {
 
     /// Every event has a key of its own and panes are exact, so that what a release reads can be told event by
     /// event: no more often than allowed, each once, all of the window covered, and what is asked for and not
-    /// covered in the pane that is measured. Streams with gaps and late events, windows of all lengths.
+    /// covered in the pane that is measured. Streams with gaps and late events, windows of all lengths; under
+    /// `FROSTPANE_LONG`, ten times as many.
     #[test]
     fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
         let shape = PaneShape::new(100_000, 8, None, 1).unwrap();
@@ -668,7 +838,9 @@ mod tests {
             (random % bound as u64) as i64
         };
         let (mut refused, mut unmeasured, mut measured) = (0, 0, 0);
-        for trial in 0..400 {
+        let long = std::env::var_os("FROSTPANE_LONG").is_some();
+        let trials = if long { 400 } else { 40 };
+        for trial in 0..trials {
             let grid = Grid {
                 length: 200 + below(800),
                 slide: 1 + below(20),
@@ -722,7 +894,7 @@ mod tests {
             }
         }
         assert!(
-            refused > 100 && unmeasured > 10 && measured > 100,
+            refused > trials && unmeasured > trials / 10 && measured > trials,
             "{refused} {unmeasured} {measured}"
         );
     }

@@ -226,11 +226,12 @@ fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::slice;
     use std::sync::{Arc, Mutex};
 
     use super::*;
     use crate::error::{Error, ErrorKind};
-    use crate::pane::PaneShape;
+    use crate::pane::{OpenPane, PaneShape};
     use crate::sketch::count_sketch::Dimensions;
     use crate::timeline::Timeline;
     use crate::timeline::window::Grid;
@@ -575,6 +576,13 @@ mod tests {
             ..crowded
         };
         assert_eq!((full.merges(0.0), full.slack(0.0)), (0.0, 1_450.0));
+        // Three blocks at the most and three panes: none had to make room.
+        let few = Histogram {
+            window: 1_000,
+            panes: 3,
+            ..crowded
+        };
+        assert_eq!((few.most_blocks(), few.slack(0.0)), (3, 1_450.0));
     }
 
     /// Level 1 has a quarter of the budget and a sensitivity of 2: noise of scale 16/epsilon for its threshold, 32/epsilon for
@@ -590,6 +598,152 @@ mod tests {
             let noise = Histogram::noise_of_level_one(Epsilon::new(epsilon).unwrap(), failure);
             assert_eq!(noise, f64::from(expected));
         }
+    }
+
+    /// No noise: what was drawn for thresholds, and what for questions, with the least noise that would have been a yes.
+    #[derive(Default)]
+    struct Recorded {
+        thresholds: Vec<f64>,
+        questions: Vec<(f64, i64)>,
+    }
+
+    struct Recorder(Arc<Mutex<Recorded>>);
+
+    impl Draws for Recorder {
+        fn noise(&mut self, law: &DiscreteLaplace) -> Result<i64> {
+            self.0.lock().unwrap().thresholds.push(law.scale());
+            Ok(0)
+        }
+
+        fn reaches(&mut self, law: &DiscreteLaplace, least: i64) -> Result<bool> {
+            self.0.lock().unwrap().questions.push((law.scale(), least));
+            Ok(least <= 0)
+        }
+    }
+
+    /// The budget of level `j` is `epsilon / 2^(j+1)`, its threshold `2^j` times the first, and its norm moves by 1, or by 2
+    /// where it is a sketch's: noise of twice that for the threshold and four times that for the question.
+    #[test]
+    fn every_level_asks_with_its_own_threshold_and_budget() {
+        let histogram = Histogram {
+            first_norm: 100,
+            ..histogram(0.5, 5)
+        };
+        for level in 0..5 {
+            let recorded = Arc::new(Mutex::new(Recorded::default()));
+            let mut smooth = Smooth::new(histogram, Box::new(Recorder(recorded.clone())));
+            assert!(!smooth.ask(level, Secret::new(30)).unwrap());
+            let budget = 0.5 / 2_f64.powi(level as i32 + 1);
+            let sensitivity = if level > 0 { 2.0 } else { 1.0 };
+            let least = 100 * 2_i64.pow(level as u32) - 30;
+            let recorded = recorded.lock().unwrap();
+            assert_eq!(recorded.thresholds, [2.0 * sensitivity / budget]);
+            assert_eq!(recorded.questions, [(4.0 * sensitivity / budget, least)]);
+        }
+    }
+
+    fn quiet(histogram: Histogram) -> Smooth {
+        Smooth::new(histogram, Box::new(Recorder(Arc::default())))
+    }
+
+    /// One key, whose count is the norm: of 4 at level 1, 8 at level 2, 16 at level 3.
+    #[test]
+    fn an_end_has_the_level_that_the_norm_since_the_last_has_reached() {
+        let mut smooth = quiet(histogram(1.0, 4));
+        let shape = PaneShape::new(100, 100, None, 7).unwrap();
+        let mut norms = Norms::new(3, Dimensions { rows: 3, width: 64 }, 7);
+        let mut level = |events: u64| {
+            let mut block = OpenPane::<u64>::new(shape);
+            (0..events).for_each(|_| block.update(Some(5)));
+            norms.add(&block, &block.close());
+            smooth.level(&mut norms).unwrap()
+        };
+        assert_eq!(
+            [3, 1, 4, 3, 5, 15, 1, 16].map(&mut level),
+            [0, 1, 2, 0, 3, 2, 0, 3]
+        );
+    }
+
+    /// One key and ticks of an event: blocks end with two events each, their level follows from all before.
+    #[test]
+    fn blocks_of_a_timeline_end_where_they_have_the_norm_and_have_their_level() {
+        let grid = Grid {
+            length: 100,
+            slide: 1,
+            lateness: 0,
+        };
+        let shape = PaneShape::new(100, 100, None, 7).unwrap();
+        let norms = Norms::new(2, Dimensions { rows: 3, width: 64 }, 7);
+        let smooth = quiet(histogram(1.0, 3));
+        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+        for position in 0..14 {
+            timeline.update(position, Some(5)).unwrap();
+            let covered = timeline.cover(100).unwrap();
+            assert_eq!((covered.from, covered.latest), (0, position));
+        }
+        let ends: Vec<_> = timeline
+            .closed
+            .iter()
+            .map(|block| (block.start, block.end, block.level, block.pane.events()))
+            .collect();
+        let levels = [0, 1, 0, 2, 0, 1];
+        let expected = (0..)
+            .zip(levels)
+            .map(|(number, level)| (2 * number, 2 * number + 2, level, 2));
+        assert!(ends.iter().copied().eq(expected), "{ends:?}");
+    }
+
+    struct Panes(Vec<Outline>);
+
+    impl Outlines for Panes {
+        fn count(&self) -> usize {
+            self.0.len()
+        }
+
+        fn outline(&self, index: usize) -> Outline {
+            self.0[index]
+        }
+    }
+
+    /// Panes of ten positions and a window of 100: at 99 all are within, at 100 the first is leaving and is left alone, but
+    /// counts.
+    #[test]
+    fn a_pane_that_is_leaving_is_not_merged() {
+        let panes = (0..).zip([1, 1, 5, 5, 5]).map(|(number, events)| Outline {
+            start: 10 * number,
+            end: 10 * number + 10,
+            events,
+            level: 0,
+        });
+        let panes = Panes(panes.collect());
+        let mut smooth = quiet(Histogram {
+            panes: 3,
+            ..histogram(1.0, 3)
+        });
+        assert_eq!(smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
+        assert_eq!(smooth.merges(&panes, 100), [1..3, 3..5]);
+        assert_eq!(smooth.merges(&Panes(Vec::new()), 100), []);
+    }
+
+    /// By the sum of events on both sides, and of equal sums the oldest.
+    #[test]
+    fn the_end_between_the_fewest_events_is_spared_first() {
+        let spared = |events: &[u64], dissolved: &[bool]| {
+            let outline = |events: &u64| Outline {
+                start: 0,
+                end: 0,
+                events: *events,
+                level: 0,
+            };
+            let panes: Vec<_> = events.iter().map(outline).collect();
+            best_spared(&panes, dissolved)
+        };
+        assert_eq!(spared(&[1, 3, 2, 2], &[false; 3]), Some(0));
+        assert_eq!(spared(&[2, 2, 1], &[false; 2]), Some(1));
+        assert_eq!(spared(&[1, 4, 2, 2], &[false; 3]), Some(2));
+        // Five and two are one pane of seven.
+        assert_eq!(spared(&[5, 2, 3, 4], &[true, false, false]), Some(2));
+        assert_eq!(spared(&[5, 2], &[true]), None);
     }
 
     /// A block of level 0 is asked about as long as it has room, and ends by force where it has not; then it asks anew.
