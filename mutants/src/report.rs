@@ -114,7 +114,7 @@ stand below with the reason why it cannot matter. Each is named by file, functio
 
 This page is made by `cargo run --release -p frostpane-mutants -- report` from the last run, on {day}:
 **{viable} mutants, {dead} killed, {equivalent} that cannot matter, {unexplained} unexplained.** {tests} tests were asked, each
-alone; {slow} others take {slowest} seconds or longer and were not. Another {unviable} mutants do not compile.
+alone; {slow} others take {slowest} s or longer and were not. Another {unviable} mutants do not compile.
 `mutants/mutants.toml` says which files are looked at, `mutants/results.json` what became of each mutant and
 which test killed it. All mutants are compiled into one copy of the library, each behind a switch, and only
 those tests are run that reach it: `cargo run --release -p frostpane-mutants -- run`.
