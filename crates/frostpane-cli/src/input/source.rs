@@ -186,8 +186,9 @@ impl Source {
             tell(format_args!("reading {name} as {text}"));
             self.announced = text;
         }
-        let unpack = || advice_to_unpack(&stream.head).filter(|_| self.selection.packing.is_none());
-        if let Some(advice) = format.advice(&stream.head).or_else(unpack) {
+        // What is packed may look like anything else besides.
+        let unpack = advice_to_unpack(&stream.head).filter(|_| self.selection.packing.is_none());
+        if let Some(advice) = unpack.or_else(|| format.advice(&stream.head)) {
             tell(format_args!(
                 "warning: {name} is read as {}, but {advice}",
                 format.name()
