@@ -230,11 +230,11 @@ fn of_the_paper() -> [Check; 4] {
         .published(),
         Check::sampled(
             "published-continual-redrawn",
-            "the same: the mean of 4,095 outputs, noise as proved",
+            "the same: the mean of 16,383 outputs, noise as proved",
             Setting::declared(L1, 1.0),
             published::outputs,
         )
-        .with_share(0.5)
+        .with_share(0.25)
         .published(),
     ]
 }

@@ -63,10 +63,10 @@ fn blocks_of(events: u64, setting: &Setting) -> continual::Constants {
     }
 }
 
-/// A block with one event more or less of a key, and four thousand outputs after it, whose noise is drawn anew each time: the
+/// A block with one event more or less of a key, and sixteen thousand outputs after it, whose noise is drawn anew each time: the
 /// mean tells them apart, although each single output has the noise that the proof asks for.
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    const BLOCK: u64 = 4_096;
+    const BLOCK: u64 = 16_384;
     let constants = blocks_of(BLOCK, setting);
     let start = move |side: Side| {
         let mut run = Continual::new(constants.clone())
