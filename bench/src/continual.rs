@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use frostpane::{Builder, HeavyHitters, Keys, Norm, Window};
+use frostpane::{Builder, Event, HeavyHitters, Keys, Norm, Window};
 
 use crate::streams::zipf;
 use crate::{Outcome, REPETITIONS, median};
@@ -56,7 +56,7 @@ fn one_shot(stream: &[u64]) -> frostpane::Result<f64> {
 fn continual(stream: &[u64]) -> frostpane::Result<f64> {
     let mut continual = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).continual()?;
     let start = Instant::now();
-    continual.push_all(stream.iter().copied().map(Some), |_| ())?;
+    continual.extend(stream.iter().copied().map(Event::of), |_| ())?;
     let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
     black_box(continual);
     Ok(rate)
@@ -66,7 +66,7 @@ fn continual(stream: &[u64]) -> frostpane::Result<f64> {
 fn release(keys: Builder<u64>, present: u64) -> frostpane::Result<f64> {
     let mut continual = builder(keys, 1_000_000).alpha(0.0001).continual()?;
     for i in 0..1_000_000 {
-        continual.push(Some(i % present), |_| ())?;
+        continual.push(Event::of(i % present), |_| ())?;
     }
     let mut times = Vec::new();
     for _ in 0..REPETITIONS {

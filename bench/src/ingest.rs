@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
+use frostpane::{Builder, Bytes, Event, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +26,7 @@ enum Clock {
     Wall,
 }
 
-const INTEGERS: [Contender<u64>; 14] = [
+const INTEGERS: [Contender<u64>; 18] = [
     ("plain pass", Clock::Processor, |keys| {
         rival(|| rivals::plain_pass(keys))
     }),
@@ -50,15 +50,25 @@ const INTEGERS: [Contender<u64>; 14] = [
     ("exponential", Clock::Processor, |keys| {
         batch::<u64>(l1().policy(Policy::Exponential), keys)
     }),
+    ("exponential, L2", Clock::Processor, |keys| {
+        batch::<u64>(l2().policy(Policy::Exponential), keys)
+    }),
     ("smooth", Clock::Processor, |keys| {
         batch::<u64>(l1().policy(Policy::Smooth), keys)
     }),
-    ("continual", Clock::Processor, continual),
+    ("continual", Clock::Processor, |keys| continual(l1(), keys)),
+    ("continual, L2", Clock::Processor, |keys| continual(l2(), keys)),
     ("one thread, by the clock", Clock::Wall, |keys| {
         batch::<u64>(l1(), keys)
     }),
     ("two threads, by the clock", Clock::Wall, |keys| {
         batch::<u64>(l1().threads(2), keys)
+    }),
+    ("one thread, by the clock, L2", Clock::Wall, |keys| {
+        batch::<u64>(l2(), keys)
+    }),
+    ("two threads, by the clock, L2", Clock::Wall, |keys| {
+        batch::<u64>(l2().threads(2), keys)
     }),
     ("two threads, exponential", Clock::Wall, |keys| {
         batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
@@ -125,7 +135,9 @@ fn rival(count: impl FnOnce()) -> Result<()> {
 }
 
 fn l2<K: Key>() -> Builder<K> {
-    HeavyHitters::builder(Keys::open()).window(Window::events(WINDOW as u64))
+    HeavyHitters::builder(Keys::open())
+        .policy(Policy::Uniform)
+        .window(Window::events(WINDOW as u64))
 }
 
 fn l1<K: Key>() -> Builder<K> {
@@ -147,9 +159,9 @@ fn single<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
 }
 
 /// Every pane becomes due; the releases themselves are measured elsewhere.
-fn continual(keys: &[u64]) -> Result<()> {
-    let mut continual = l1::<u64>().continual()?;
-    continual.push_all(keys.iter().copied().map(Some), |_| ())?;
+fn continual(builder: Builder<u64>, keys: &[u64]) -> Result<()> {
+    let mut continual = builder.continual()?;
+    continual.extend(keys.iter().copied().map(Event::of), |_| ())?;
     black_box(continual);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use frostpane::noise::{DiscreteLaplace, Epsilon, OsEntropy, Threshold};
+use frostpane::internals::{DiscreteLaplace, Epsilon, OsEntropy, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Window};
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! Made-up streams.
 
-use frostpane::noise::{Entropy, InsecureSeededEntropy};
+use frostpane::internals::{Entropy, InsecureSeededEntropy};
 
 /// Every key as likely as any other.
 pub fn uniform(events: usize, keys: u64) -> Vec<u64> {

@@ -60,7 +60,7 @@ impl Copy {
             .current_dir(&self.directory)
             .env("CARGO_TARGET_DIR", &self.build)
             .env("RUSTFLAGS", "--cap-lints=allow")
-            .args([command, "--profile", "mutants", "--features", "frostpane/audit"]);
+            .args([command, "--profile", "mutants"]);
         cargo
     }
 
@@ -68,7 +68,8 @@ impl Copy {
     pub fn errors(&self) -> Fallible<Vec<(Vec<Complaint>, String)>> {
         let mut check = self.cargo("check");
         let output = check
-            .args(["-p", "frostpane", "--lib", "--message-format=json"])
+            .args(package("frostpane"))
+            .args(["--lib", "--message-format=json"])
             .stderr(Stdio::null())
             .output()?;
         let messages = messages(&output.stdout);
@@ -111,11 +112,12 @@ impl Copy {
     }
 
     /// Builds and runs one test of a target: `lib`, `bins` or the name of a file in `tests`.
-    pub fn test(&self, package: &str, target: &str, test: &str) -> Fallible<Verdict> {
+    pub fn test(&self, name: &str, target: &str, test: &str) -> Fallible<Verdict> {
         let mut cargo = self.cargo("test");
+        cargo.args(package(name));
         match target {
-            "lib" | "bins" => cargo.args(["-p", package, &format!("--{target}")]),
-            _ => cargo.args(["-p", package, "--test", target]),
+            "lib" | "bins" => cargo.arg(format!("--{target}")),
+            _ => cargo.args(["--test", target]),
         };
         let output = cargo.args(["--", "--exact", test]).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
@@ -131,8 +133,8 @@ impl Copy {
     /// All programs of tests of these packages.
     pub fn test_binaries(&self, packages: &[String]) -> Fallible<Vec<Binary>> {
         let mut test = self.cargo("test");
-        for package in packages {
-            test.args(["-p", package]);
+        for name in packages {
+            test.args(package(name));
         }
         let output = test
             .args(["--no-run", "--message-format=json", "--lib", "--bins", "--tests"])
@@ -155,6 +157,14 @@ impl Copy {
         let _ = fs::remove_file(&path);
         fs::copy(&binary.path, &path)?;
         Ok(Binary { path, ..binary })
+    }
+}
+
+/// The library with the mutants of the auditor, which tests of its own go through; the program is not built with them.
+fn package(name: &str) -> Vec<&str> {
+    match name {
+        "frostpane" => vec!["-p", name, "--features", "mutants"],
+        _ => vec!["-p", name],
     }
 }
 

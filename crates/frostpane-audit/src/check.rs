@@ -22,7 +22,7 @@ pub enum Method {
         /// Makes ready what all runs have in common.
         prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
         /// How many runs, relative to a check that is cheap.
-        share: f64,
+        effort: f64,
     },
     /// By calculating.
     Exact(fn(&Setting, Option<Mutant>) -> Result<Loss>),
@@ -48,12 +48,10 @@ pub struct Check {
     pub whose: Whose,
     /// The parameters.
     pub setting: Setting,
-    /// Which part of epsilon what it looks at may cost.
-    pub part: f64,
+    /// Which share of epsilon what it looks at may cost.
+    pub share: f64,
     /// How it finds out.
     pub method: Method,
-    /// The mutants that it must see.
-    pub catches: &'static [Mutant],
 }
 
 impl Check {
@@ -69,9 +67,8 @@ impl Check {
             about,
             whose: Whose::Frostpane,
             setting,
-            part: 1.0,
-            method: Method::Sampled { prepare, share: 1.0 },
-            catches: &[],
+            share: 1.0,
+            method: Method::Sampled { prepare, effort: 1.0 },
         }
     }
 
@@ -88,25 +85,20 @@ impl Check {
         }
     }
 
-    /// The mutants that it must see.
-    pub const fn catching(self, catches: &'static [Mutant]) -> Self {
-        Self { catches, ..self }
-    }
-
     /// So many times the runs of a cheap check.
-    pub const fn with_share(self, share: f64) -> Self {
+    pub const fn with_effort(self, effort: f64) -> Self {
         match self.method {
             Method::Sampled { prepare, .. } => Self {
-                method: Method::Sampled { prepare, share },
+                method: Method::Sampled { prepare, effort },
                 ..self
             },
             Method::Exact(_) => self,
         }
     }
 
-    /// What it looks at may cost this part of epsilon.
-    pub const fn costing(self, part: f64) -> Self {
-        Self { part, ..self }
+    /// What it looks at may cost this share of epsilon.
+    pub const fn costing(self, share: f64) -> Self {
+        Self { share, ..self }
     }
 
     /// A claim of the paper.
@@ -124,6 +116,6 @@ impl Check {
 
     /// The epsilon that is claimed for what it looks at.
     pub fn claimed_epsilon(&self) -> f64 {
-        self.part * self.setting.epsilon
+        self.share * self.setting.epsilon
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use frostpane::audit::{Audit, Inside, Mutant};
-use frostpane::noise::{DiscreteLaplace, Threshold};
+use frostpane::internals::{DiscreteLaplace, Threshold};
 use frostpane::{Norm, Window};
 
 use crate::check::Result;
@@ -144,7 +144,9 @@ impl Moves {
 
     fn pure_loss(&self, inside: &Inside<u64>) -> f64 {
         let counts: u64 = self.counts.iter().map(|(a, b)| a.abs_diff(*b)).sum();
-        let norm = inside.norm.map_or(0.0, |(_, law)| self.norm as f64 / law.scale());
+        let norm = inside
+            .norm
+            .map_or(0.0, |(_, noise)| self.norm as f64 / noise.scale());
         counts as f64 / inside.threshold.noise().scale() + norm
     }
 
@@ -182,10 +184,10 @@ impl Moves {
 /// The probabilities of everything that can be shown of a key with these counts in the two streams.
 fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
     let (least, most) = (threshold.value(), one.max(other).max(threshold.value()));
-    let law = threshold.noise();
+    let noise = threshold.noise();
     let reaches = |count: u64, value: u64| match count {
         0 => 0.0,
-        count => tail(law, value as i64 - count as i64),
+        count => tail(noise, value as i64 - count as i64),
     };
     let at_least = |value: u64| (reaches(one, value), reaches(other, value));
     let hidden = at_least(least);
@@ -198,22 +200,22 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
 }
 
 /// `Pr[X >= m]`.
-fn tail(law: &DiscreteLaplace, m: i64) -> f64 {
+fn tail(noise: &DiscreteLaplace, m: i64) -> f64 {
     match u64::try_from(m) {
-        Ok(m) => law.tail(m, BITS).approximate(),
-        Err(_) => 1.0 - law.tail(m.unsigned_abs() + 1, BITS).approximate(),
+        Ok(m) => noise.tail(m, BITS).approximate(),
+        Err(_) => 1.0 - noise.tail(m.unsigned_abs() + 1, BITS).approximate(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::noise::Epsilon;
+    use frostpane::internals::Epsilon;
 
     #[test]
     fn what_is_shown_adds_up_to_one() {
-        let law = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
-        let threshold = Threshold::for_open_keys(law, 0.1);
+        let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
+        let threshold = Threshold::for_open_keys(noise, 0.1);
         for counts in [(0, 1), (1, 2), (7, 6), (20, 21)] {
             let shown = shown(counts.0, counts.1, &threshold);
             let sum = shown

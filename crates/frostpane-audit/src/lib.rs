@@ -5,8 +5,8 @@
 //! least, with confidence. Where the case is finite, [`exact`] calculates instead. [`Audit::run`] runs many checks so
 //! that the confidence holds for all of them together.
 //!
-//! The auditor is audited in turn: each [`Mutant`] breaks the mechanism in one way, and [`Check::catches`] says which
-//! checks must see it.
+//! The auditor is audited in turn: with the feature `mutants` each [`Mutant`] breaks the mechanism in one way, and
+//! `caught_by` says which checks must see it.
 
 mod beta;
 pub mod bound;
@@ -21,8 +21,10 @@ pub mod tally;
 
 pub use check::{Check, Method};
 pub use checks::all;
+#[cfg(feature = "mutants")]
+pub use checks::caught_by;
 pub use finding::{Finding, Verdict};
 pub use frostpane::audit::Mutant;
 pub use outcome::{Outcome, Side};
 pub use run::Audit;
-pub use setting::{KeyKind, Setting, Wishes};
+pub use setting::{Deployment, KeyKind, Setting};

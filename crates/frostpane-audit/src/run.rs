@@ -48,9 +48,9 @@ impl Audit {
                     ..Finding::new(check, loss.epsilon)
                 })
             }
-            Method::Sampled { prepare, share } => {
+            Method::Sampled { prepare, effort } => {
                 let trial = prepare(&check.setting, self.mutant)?;
-                let half = ((self.runs * share / 2.0) as u64).max(1);
+                let half = ((self.runs * effort / 2.0) as u64).max(1);
                 self.sample(check, &trial, half, progress)
             }
         }
@@ -66,9 +66,9 @@ impl Audit {
     ) -> Result<Finding> {
         let failure = (1.0 - self.confidence) / self.sampled.max(1) as f64;
         let delta = check.setting.delta;
-        let mut first = tally(trial, half, &|share| progress(share / 2.0))?;
+        let mut first = tally(trial, half, &|done| progress(done / 2.0))?;
         let event = first.choose(delta, failure);
-        let second = tally(trial, half, &|share| progress(0.5 + share / 2.0))?;
+        let second = tally(trial, half, &|done| progress(0.5 + done / 2.0))?;
         let at_least = second.bound(&event, delta, failure);
         first.merge(second);
         Ok(Finding {

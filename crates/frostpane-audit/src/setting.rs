@@ -1,7 +1,7 @@
 //! The parameters that a check runs the mechanism with.
 
 use frostpane::audit::{Audit, Mutant};
-use frostpane::{Builder, HeavyHitters, Keys, Norm, Result};
+use frostpane::{Builder, HeavyHitters, Keys, Norm, Policy, Result};
 use serde::Serialize;
 
 /// Whether keys are declared.
@@ -29,7 +29,7 @@ pub struct Setting {
 
 /// Parameters of a deployment, in place of those that checks choose for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wishes {
+pub struct Deployment {
     /// Only checks of such keys.
     pub keys: Option<KeyKind>,
     /// Only checks of this norm.
@@ -62,16 +62,16 @@ impl Setting {
     }
 
     /// With the parameters of a deployment, unless that has other keys or another norm.
-    pub fn with(self, wishes: &Wishes) -> Option<Self> {
-        if wishes.keys.is_some_and(|keys| keys != self.keys)
-            || wishes.norm.is_some_and(|norm| norm != self.norm)
+    pub fn with(self, deployment: &Deployment) -> Option<Self> {
+        if deployment.keys.is_some_and(|keys| keys != self.keys)
+            || deployment.norm.is_some_and(|norm| norm != self.norm)
         {
             return None;
         }
         Some(Self {
-            epsilon: wishes.epsilon.unwrap_or(self.epsilon),
+            epsilon: deployment.epsilon.unwrap_or(self.epsilon),
             delta: match self.keys {
-                KeyKind::Open => wishes.delta.unwrap_or(self.delta),
+                KeyKind::Open => deployment.delta.unwrap_or(self.delta),
                 KeyKind::Declared => 0.0,
             },
             ..self
@@ -87,6 +87,7 @@ impl Setting {
         };
         Ok(HeavyHitters::builder(keys)
             .norm(self.norm)
+            .policy(Policy::Uniform)
             .alpha(0.1)
             .epsilon(self.epsilon)
             .delta(self.delta)
@@ -95,7 +96,7 @@ impl Setting {
 
     /// The least noisy count that is listed.
     pub fn threshold(&self, universe: u64, mutant: Option<Mutant>) -> Result<u64> {
-        let audited = Audit::of(self.builder(universe)?, mutant).build()?;
+        let mut audited = Audit::of(self.builder(universe)?, mutant).build()?;
         Ok(audited.inside()?.threshold.value())
     }
 }

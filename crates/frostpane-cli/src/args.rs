@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::audit::{KeysArg, mutant};
+use crate::audit::KeysArg;
+#[cfg(feature = "mutants")]
+use crate::audit::MutantArgs;
+use crate::failure::Result;
 use crate::input::{Format, Packing};
-use crate::request::{NormArg, RequestArgs};
+use crate::request::{NormArg, Request, RequestArgs};
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -29,8 +32,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Show a private list beside the truth, on a stream that is made up: start here.
-    Demo,
+    Demo(DemoArgs),
     List(ListArgs),
     Watch(WatchArgs),
     Plan(PlanArgs),
@@ -45,6 +47,15 @@ pub enum Command {
         /// The command that the page is about [default: the whole program]
         command: Option<String>,
     },
+}
+
+/// Show a private list beside the truth, on a stream that is made up: start here.
+#[derive(clap::Args)]
+pub struct DemoArgs {
+    /// Write the made-up searches to a file instead, .tsv or .csv, each with a time and a user: a stream to try
+    /// the other commands on
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
 }
 
 /// List the heavy hitters at the end of a stream.
@@ -165,13 +176,13 @@ pub struct WatchArgs {
     pub request: RequestArgs,
 
     /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that someone
-    /// times by what the releases showed
-    #[arg(long, default_value_t = 1_000_000, value_name = "RELEASES")]
-    pub horizon: u64,
+    /// times by what the releases showed [default: 1000000]
+    #[arg(long, value_name = "RELEASES")]
+    pub horizon: Option<u64>,
 
-    /// Over how many releases, any so many, the stated confidence holds for all statements together
-    #[arg(long, default_value_t = 1_000, value_name = "RELEASES")]
-    pub together: u64,
+    /// Over how many releases, any so many, the stated confidence holds for all statements together [default: 1000]
+    #[arg(long, value_name = "RELEASES")]
+    pub together: Option<u64>,
 
     /// Write JSON Lines on a terminal too
     #[arg(long)]
@@ -246,9 +257,7 @@ Examples:
   In about a minute:
     frostpane audit --short
   The parameters of your own deployment, with a picture:
-    frostpane audit --epsilon 0.5 --delta 1e-8 --norm l2 --keys open --picture audit.svg
-  Whether the auditor would see half of the noise missing:
-    frostpane audit --short --mutant half-noise")]
+    frostpane audit --epsilon 0.5 --delta 1e-8 --norm l2 --keys open --picture audit.svg")]
 pub struct AuditArgs {
     /// A tenth of the runs
     #[arg(long)]
@@ -258,13 +267,9 @@ pub struct AuditArgs {
     #[arg(long = "check", value_name = "NAME")]
     pub checks: Vec<String>,
 
-    /// Break the mechanism on purpose, to see it caught
-    #[arg(long, value_name = "NAME", value_parser = mutant(), conflicts_with = "mutants")]
-    pub mutant: Option<String>,
-
-    /// Write which check sees which mutant, as a table in Markdown, and run nothing
-    #[arg(long)]
-    pub mutants: bool,
+    #[cfg(feature = "mutants")]
+    #[command(flatten)]
+    pub broken: MutantArgs,
 
     /// Check at this epsilon, instead of where a violation would show best
     #[arg(long, allow_negative_numbers = true)]
@@ -289,4 +294,15 @@ pub struct AuditArgs {
     /// Write the outcome as one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+impl WatchArgs {
+    /// What is asked for.
+    pub fn resolve(&self) -> Result<Request> {
+        let mut request = self.request.resolve(true)?;
+        let spec = &mut request.spec;
+        spec.horizon = self.horizon.or(spec.horizon);
+        spec.together = self.together.or(spec.together);
+        Ok(request)
+    }
 }

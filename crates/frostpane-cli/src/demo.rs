@@ -1,5 +1,7 @@
 //! `frostpane demo`: a private list beside the truth, on a stream that is made up.
 
+mod save;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -7,6 +9,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
 
+use crate::args::DemoArgs;
 use crate::failure::Result;
 use crate::guarantee::write_guarantee;
 use crate::screen::Screen;
@@ -104,12 +107,19 @@ const TRENDS: [Trend; 4] = [
     },
 ];
 
-pub fn run() -> Result<()> {
+pub fn run(args: &DemoArgs) -> Result<()> {
+    match &args.save {
+        Some(file) => save::run(file),
+        None => show(),
+    }
+}
+
+fn show() -> Result<()> {
     let mut out = io::stdout().lock();
     let screen = Screen::of(&out);
     writeln!(out, "Making up {} searches, in memory ...", grouped(EVENTS))?;
     out.flush()?;
-    let stream = Searches::new().stream();
+    let stream: Vec<_> = Searches::new().stream().collect();
     let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
         .norm(Norm::L2)
         .alpha(0.05)
@@ -221,7 +231,7 @@ fn write_words(
 struct Searches {
     searches: Vec<&'static str>,
     cumulative: Vec<f64>,
-    state: u64,
+    chance: Chance,
 }
 
 impl Searches {
@@ -229,7 +239,7 @@ impl Searches {
         let mut made = Self {
             searches: Vec::new(),
             cumulative: Vec::new(),
-            state: SEED,
+            chance: Chance(SEED),
         };
         let mut ranked: Vec<(f64, String)> = Vec::new();
         for (subject, intent) in SUBJECTS
@@ -241,7 +251,7 @@ impl Searches {
                     .into_iter()
                     .filter(|word| !word.is_empty())
                     .collect();
-                ranked.push((words.len() as f64 + 1.5 * made.uniform(), words.join(" ")));
+                ranked.push((words.len() as f64 + 1.5 * made.chance.uniform(), words.join(" ")));
             }
         }
         ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -254,14 +264,12 @@ impl Searches {
         made
     }
 
-    fn stream(mut self) -> Vec<Cow<'static, str>> {
-        (0..EVENTS)
-            .map(|event| self.next(event as f64 / EVENTS as f64))
-            .collect()
+    fn stream(mut self) -> impl Iterator<Item = Cow<'static, str>> {
+        (0..EVENTS).map(move |event| self.next(event as f64 / EVENTS as f64))
     }
 
     fn next(&mut self, along: f64) -> Cow<'static, str> {
-        let mut point = self.uniform();
+        let mut point = self.chance.uniform();
         for trend in &TRENDS {
             let share = (trend.share)(along);
             if point < share {
@@ -269,23 +277,28 @@ impl Searches {
             }
             point -= share;
         }
-        if self.uniform() * PARCELS < 1.0 {
-            let number = (self.uniform() * f64::from(PARCEL_NUMBERS)) as u32;
+        if self.chance.uniform() * PARCELS < 1.0 {
+            let number = (self.chance.uniform() * f64::from(PARCEL_NUMBERS)) as u32;
             return format!("where is parcel {number:08}").into();
         }
         let total = self.cumulative[self.cumulative.len() - 1];
-        let target = self.uniform() * total;
+        let target = self.chance.uniform() * total;
         let rank = self.cumulative.partition_point(|sum| *sum <= target);
         self.searches[rank.min(self.searches.len() - 1)].into()
     }
+}
 
-    /// Between 0 and 1. The stream is made up: its generator has to be repeatable, not secret.
+/// What is made up has to be repeatable, not secret.
+struct Chance(u64);
+
+impl Chance {
+    /// Between 0 and 1.
     fn uniform(&mut self) -> f64 {
-        self.state = self
-            .state
+        self.0 = self
+            .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        let mixed = (self.state ^ (self.state >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

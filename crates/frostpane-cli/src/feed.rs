@@ -1,5 +1,7 @@
 //! Events, handed from the thread that reads them to one that counts them.
 
+use std::cell::RefCell;
+use std::io;
 use std::mem;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
@@ -17,8 +19,11 @@ const WAITING: usize = 10;
 pub fn feed(
     source: &mut Source,
     mut see: impl FnMut(Event<'_>),
-    mut count: impl FnMut(&Batch) -> frostpane::Result<()> + Send,
+    mut count: impl FnMut(&Batch) -> Result<()> + Send,
 ) -> Result<()> {
+    if source.is_live() {
+        return feed_live(source, see, count);
+    }
     let (full, batches) = sync_channel::<Batch>(WAITING);
     let (empty, spares) = channel::<Batch>();
     thread::scope(|scope| {
@@ -29,7 +34,7 @@ pub fn feed(
                 // Nobody wants it once all events are read.
                 let _ = empty.send(batch);
             }
-            frostpane::Result::Ok(())
+            Ok(())
         });
         let mut batch = Batch::default();
         let send = |batch: &mut Batch| {
@@ -48,10 +53,44 @@ pub fn feed(
         }
         drop(full);
         match counting.join() {
-            Ok(counted) => counted.map_err(Failure::from).and(outcome),
+            Ok(counted) => counted.and(outcome),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// The same where events come as time goes by: on one thread, and whatever has come is counted before more is waited for.
+fn feed_live(
+    source: &mut Source,
+    mut see: impl FnMut(Event<'_>),
+    count: impl FnMut(&Batch) -> Result<()>,
+) -> Result<()> {
+    let batch = RefCell::new(Batch::default());
+    let (count, failure) = (RefCell::new(count), RefCell::new(None));
+    let flush = || -> Result<()> {
+        let mut batch = batch.borrow_mut();
+        let counted = (count.borrow_mut())(&batch);
+        batch.clear();
+        counted
+    };
+    let read = source.for_each_and_pause(
+        |event| {
+            see(event);
+            batch.borrow_mut().push(event);
+            let is_full = batch.borrow().is_full();
+            if is_full { flush() } else { Ok(()) }
+        },
+        || {
+            flush().map_err(|cause| {
+                *failure.borrow_mut() = Some(cause);
+                io::Error::other("what was read could not be counted")
+            })
+        },
+    );
+    match failure.take() {
+        Some(failure) => Err(failure),
+        None => read.and_then(|()| flush()),
+    }
 }
 
 /// Events, with their keys one after the other.

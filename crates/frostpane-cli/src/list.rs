@@ -3,31 +3,33 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use frostpane::{Bytes, HeavyHitters, Key, Keys, Release};
+use frostpane::words::{Warning, together};
+use frostpane::{Bytes, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
 use crate::failure::{Failure, Result};
-use crate::feed::{Batch, feed};
-use crate::guarantee::{self, together};
+use crate::feed::feed;
+use crate::guarantee;
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
-use crate::report::Total;
-use crate::request::AnyKeys;
+use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
-use crate::units::{Asked, Extent};
+use crate::units::Asked;
 use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
 /// So many rows leave the guarantee in sight.
 const ROWS_ON_A_TERMINAL: usize = 25;
 
-pub const SORTED: &str = "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which they took place, or use a window by time";
-
 pub fn run(args: &ListArgs) -> Result<()> {
-    match args.request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => list(args, keys),
-        AnyKeys::Integers(keys) => list(args, keys),
+    let request = args.request.resolve(false)?;
+    if request.is_printed(lines_of)? {
+        return Ok(());
+    }
+    match request.keys(lines_of)? {
+        AnyKeys::Bytes(keys) => list(args, &request, keys),
+        AnyKeys::Integers(keys) => list(args, &request, keys),
     }
 }
 
@@ -41,17 +43,17 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
     Ok(keys)
 }
 
-fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
-    let windows = args.request.windows()?;
-    let mut source = Source::new(&args.input.files, selection(&args.input, args.request.extent())?)?;
-    let (builder, _) = args.request.builder(keys)?;
+fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
+    let builder = request.builder(keys);
+    let builder = builder.decided()?;
+    let mut source = Source::new(&args.input.files, selection(&args.input, request.longest())?)?;
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
     let mut hitters = builder.build()?;
-    for window in &windows {
-        hitters.check_window(window.extent)?;
+    for window in &request.windows {
+        hitters.check_window(window.span)?;
     }
-    let by_clock = args.request.by_clock();
+    let by_clock = request.by_clock();
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
@@ -61,21 +63,23 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
         }
         progress.step(bytes_read.get());
     };
-    feed(&mut source, see, |batch| count(&mut hitters, batch, by_clock))?;
+    feed(&mut source, see, |batch| {
+        Ok(hitters.extend(batch.events().map(K::event))?)
+    })?;
     let events = progress.finish();
     source.notes().into_iter().for_each(tell);
     if sorted.looks_sorted() {
-        tell(format_args!("warning: {SORTED}"));
+        tell(format_args!("warning: {}", Warning::Sorted));
     }
-    for note in warnings::about_events(events, hitters.dropped(), hitters.without_key()) {
+    for note in Warning::of_events(events, hitters.dropped(), hitters.without_key()) {
         tell(note);
     }
     let mut releases = Vec::new();
-    for window in windows {
-        let release = hitters.release_over(window.extent)?;
-        releases.push((window, release));
+    for window in &request.windows {
+        let release = hitters.release_over(window.span)?;
+        releases.push((window.clone(), release));
     }
-    for warning in warnings::about(&args.request, &releases) {
+    for warning in warnings::about(request, &releases) {
         tell(format_args!("warning: {warning}"));
     }
     // Files are written even if nobody reads the rest: the budget is spent.
@@ -92,7 +96,7 @@ fn list<K: TextKey>(args: &ListArgs, keys: Keys<K>) -> Result<()> {
 
 fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>) -> Result<()> {
     let (windows, releases): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
-    report::save(file, &releases, &windows, Total::of(&releases))?;
+    report::save(file, &releases, &windows)?;
     tell(format_args!("the report is in {}", file.display()));
     Ok(())
 }
@@ -118,16 +122,17 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
     if args.csv && args.guarantee.is_none() && args.report.is_none() {
         tell("what these counts can be trusted for was not written: --guarantee FILE does");
     } else if args.json && releases.len() > 1 {
-        tell(together(releases.len(), &releases[0].1));
+        let releases: Vec<_> = releases.iter().map(|(_, release)| release.clone()).collect();
+        tell(together(&releases));
     }
     Ok(())
 }
 
 /// Which parts of the input are the events, for a window of this kind.
-pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
+pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
     let fault = match (&args.key, &args.time, window) {
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
-        (_, None, Extent::Clock(_)) => {
+        (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
         _ => {
@@ -137,7 +142,7 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
                 key: column(&args.key)?,
                 header: args.header || time.as_ref().is_some_and(Column::is_named),
                 // A window by count has no use for it.
-                time: time.filter(|_| matches!(window, Extent::Clock(_))),
+                time: time.filter(|_| matches!(window, Span::Clock(_))),
                 format: args.format,
                 packing: args.packing,
                 multiline: args.multiline,
@@ -150,37 +155,29 @@ pub fn selection(args: &InputArgs, window: Extent) -> Result<Selection> {
 
 /// A key that can be read from text.
 pub trait TextKey: Key {
-    /// Hands over the key that the text stands for, if it stands for one.
-    fn read<R>(text: Option<&[u8]>, then: impl FnOnce(Option<Self::Ref<'_>>) -> R) -> R {
-        then(Self::parse(text))
-    }
-
     /// The key that the text stands for, if it stands for one.
-    fn parse(text: Option<&[u8]>) -> Option<Self::Ref<'_>>;
+    fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
+
+    /// The event with that key.
+    #[inline]
+    fn event(event: Event<'_>) -> frostpane::Event<'_, Self> {
+        frostpane::Event {
+            time: event.time,
+            key: event.key.and_then(Self::parse),
+        }
+    }
 }
 
 impl TextKey for Bytes {
-    fn parse(text: Option<&[u8]>) -> Option<&[u8]> {
-        text
+    #[inline]
+    fn parse(text: &[u8]) -> Option<&[u8]> {
+        Some(text)
     }
 }
 
 impl TextKey for u64 {
-    fn parse(text: Option<&[u8]>) -> Option<u64> {
-        std::str::from_utf8(text?).ok()?.parse().ok()
+    #[inline]
+    fn parse(text: &[u8]) -> Option<u64> {
+        str::from_utf8(text).ok()?.parse().ok()
     }
-}
-
-fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, batch: &Batch, by_clock: bool) -> frostpane::Result<()> {
-    if !by_clock {
-        return hitters.update_all(batch.events().map(|event| K::parse(event.key)));
-    }
-    batch
-        .events()
-        .try_for_each(|event| match (event.time, K::parse(event.key)) {
-            (Some(time), Some(key)) => hitters.update_at(time, key),
-            (Some(time), None) => hitters.update_without_key_at(time),
-            (None, Some(key)) => hitters.update(key),
-            (None, None) => hitters.update_without_key(),
-        })
 }

@@ -1,53 +1,13 @@
 //! The `frostpane` program.
 
-mod args;
-mod audit;
-mod compare;
-mod csv;
-mod demo;
-mod draft;
-mod failure;
-mod feed;
-mod guarantee;
-mod input;
-mod list;
-mod man;
-mod plan;
-mod progress;
-mod report;
-mod request;
-mod screen;
-mod sorted_watch;
-mod table;
-mod text;
-mod units;
-mod warnings;
-mod watch;
-
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Args, Command};
+const _: () = assert!(
+    !frostpane_cli::BREAKABLE,
+    "the program is not built with ways to break its mechanism: build it without the features `mutants` and `audit`; to break \
+     it, `cargo run --release -p frostpane-mutants --features audit --bin audit-mutants`"
+);
 
 fn main() -> ExitCode {
-    let outcome = match Args::parse().command {
-        Command::Demo => demo::run(),
-        Command::List(args) => list::run(&args),
-        Command::Watch(args) => watch::run(&args),
-        Command::Plan(args) => plan::run(&args),
-        Command::Compare(args) => compare::run(&args),
-        Command::Audit(args) => audit::run(&args),
-        Command::Completions { shell } => man::completions(shell),
-        Command::Man { command } => man::run(command.as_deref()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(failure) => {
-            let code = failure.exit_code();
-            warnings::tell(failure);
-            code
-        }
-    }
+    frostpane_cli::run()
 }

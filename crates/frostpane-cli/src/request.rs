@@ -1,44 +1,47 @@
-//! What a release is asked to be, as options that commands share.
+//! What a release is asked to be: options as they were typed, and the specification that they make.
 
-use std::path::Path;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use frostpane::plan::Reason;
-use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Policy, Span, Window};
+use frostpane::{Builder, Bytes, Delta, Epsilon, Key, KeySpec, Keys, Norm, Policy, Size, Span, Spec};
 
 use crate::failure::{Failure, Result};
-use crate::units::{Asked, Declared, Extent, duration, memory, plain};
+use crate::units::{Asked, duration};
 
 /// What the program takes beside the window: its code, and what it reads into.
 const PROGRAM: u64 = 6_000_000;
-const DEFAULT_WINDOW: u64 = 1_000_000;
-/// Panes of the shortest of several windows, by count and by time, unless the slide is given.
-const PANES: (u64, u32) = (64, 60);
-/// Panes of fewer events take longer to close than to fill, where there are many of them.
-const WORTH_CLOSING: u64 = 64;
-/// Steps of a clock, in seconds.
-const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
 
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]
 pub struct RequestArgs {
+    /// A file that has what is asked for, in TOML or, if its name ends in .json, in JSON: its fields have the names of
+    /// these options, which count more where both are given
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+
+    /// Write the specification in force, with all choices made, and do nothing else
+    #[arg(long, value_name = "toml|json", num_args = 0..=1, require_equals = true, default_missing_value = "toml", value_enum)]
+    pub print_spec: Option<SpecFormat>,
+
     /// What heavy is relative to: the number of events (l1), or the root of the sum of all squared counts
     /// (l2), which is smaller and so finds more [default: l2; compare: both]
     #[arg(long, value_enum, ignore_case = true)]
     pub norm: Option<NormArg>,
 
-    /// A key is heavy from this share of the norm on
-    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
-    pub alpha: f64,
+    /// A key is heavy from this share of the norm on [default: 0.05]
+    #[arg(long, allow_negative_numbers = true)]
+    pub alpha: Option<f64>,
 
-    /// The privacy loss: smaller is more private, larger more accurate
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
-    pub epsilon: f64,
+    /// The privacy loss: smaller is more private, larger more accurate [default: 1]
+    #[arg(long, allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
 
-    /// The chance with which the loss may be larger; declared keys need none
-    #[arg(long, default_value = "1e-9", allow_negative_numbers = true)]
-    pub delta: f64,
+    /// The chance with which the loss may be larger; declared keys need none [default: 1e-9]
+    #[arg(long, allow_negative_numbers = true)]
+    pub delta: Option<f64>,
 
     /// How far back to look: a number of events, or a time such as 12h or 30d; given several times, a list
     /// for each, and each costs its epsilon [default: 1000000]
@@ -49,24 +52,31 @@ pub struct RequestArgs {
     /// shorter than asked for [default: a 64th of the window, by time a 60th; of several windows, of the
     /// shortest, or less; watch: a 32nd, and the window is rounded up to whole steps]
     #[arg(long, value_name = "EVENTS|TIME")]
-    pub slide: Option<Extent>,
+    pub slide: Option<Span>,
 
-    /// Where the panes end of which a window is made; plan says what auto chooses, and why
-    #[arg(long, value_enum, ignore_case = true, default_value_t = PolicyArg::Auto)]
-    pub policy: PolicyArg,
+    /// Where the panes end of which a window is made; plan says what auto chooses, and why [default: auto]
+    #[arg(long, value_enum, ignore_case = true)]
+    pub policy: Option<PolicyArg>,
 
-    /// How long to wait for events that come late, by time
-    #[arg(long, default_value = "0s", value_name = "TIME", value_parser = duration)]
-    pub lateness: Duration,
+    /// How long to wait for events that come late, by time [default: 0s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub lateness: Option<Duration>,
 
     /// The keys that may be listed, known in advance: a range of integers without its end, or a file with one
     /// a line [default: any]
     #[arg(long, value_name = "START..END|FILE", allow_hyphen_values = true)]
-    pub keys: Option<Declared>,
+    pub keys: Option<KeySpec>,
 
-    /// The most memory to take
-    #[arg(long, default_value = "64MB", value_name = "SIZE", value_parser = memory)]
-    pub memory: u64,
+    /// The most memory to take [default: 64MB]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Size>,
+}
+
+/// How a specification is written down.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SpecFormat {
+    Toml,
+    Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,11 +85,11 @@ pub enum NormArg {
     L2,
 }
 
-impl From<NormArg> for frostpane::Norm {
+impl From<NormArg> for Norm {
     fn from(norm: NormArg) -> Self {
         match norm {
-            NormArg::L1 => frostpane::Norm::L1,
-            NormArg::L2 => frostpane::Norm::L2,
+            NormArg::L1 => Norm::L1,
+            NormArg::L2 => Norm::L2,
         }
     }
 }
@@ -96,160 +106,147 @@ pub enum PolicyArg {
     Smooth,
 }
 
+impl From<PolicyArg> for Option<Policy> {
+    fn from(policy: PolicyArg) -> Self {
+        match policy {
+            PolicyArg::Auto => None,
+            PolicyArg::Uniform => Some(Policy::Uniform),
+            PolicyArg::Exponential => Some(Policy::Exponential),
+            PolicyArg::Smooth => Some(Policy::Smooth),
+        }
+    }
+}
+
+/// What is asked for, once and for all: no command looks at options any more.
+#[derive(Clone)]
+pub struct Request {
+    pub spec: Spec,
+    /// All windows, in the order in which they were given.
+    pub windows: Vec<Asked>,
+    /// Whether they were, rather than taken by default.
+    pub windows_given: bool,
+    print: Option<SpecFormat>,
+}
+
+impl RequestArgs {
+    /// For single lists, or for a list at every slide.
+    pub fn resolve(&self, continual: bool) -> Result<Request> {
+        let file = self.spec.as_deref().map(read_spec).transpose()?;
+        let from_file = file.is_some();
+        let mut spec = file.unwrap_or_default();
+        if from_file && spec.continual != continual {
+            return Err(Failure::Message(
+                match continual {
+                    false => "the specification is of a list at every slide: give it to `frostpane watch`",
+                    true => "the specification is not of a list at every slide: give it to `frostpane list`, or write `continual = true` into it",
+                }
+                .to_owned(),
+            ));
+        }
+        spec.continual = continual;
+        self.apply(&mut spec)?;
+        let windows = match self.window[..] {
+            [] => spec.windows.iter().copied().map(Asked::from).collect(),
+            _ => self.window.clone(),
+        };
+        Ok(Request {
+            spec,
+            windows,
+            windows_given: from_file || !self.window.is_empty(),
+            print: self.print_spec,
+        })
+    }
+
+    /// What was typed takes the place of what the specification has.
+    fn apply(&self, spec: &mut Spec) -> Result<()> {
+        fn set<T>(field: &mut T, given: Option<T>) {
+            if let Some(given) = given {
+                *field = given;
+            }
+        }
+        set(&mut spec.norm, self.norm.map(Norm::from));
+        set(&mut spec.alpha, self.alpha);
+        set(&mut spec.epsilon, self.epsilon.map(Epsilon::new).transpose()?);
+        set(&mut spec.delta, self.delta.map(Delta::new));
+        set(&mut spec.policy, self.policy.map(Option::<Policy>::from));
+        set(&mut spec.lateness, self.lateness);
+        set(&mut spec.keys, self.keys.clone());
+        set(&mut spec.memory, self.memory);
+        if !self.window.is_empty() {
+            spec.windows = self.window.iter().map(|window| window.span).collect();
+        }
+        if self.slide.is_some() {
+            spec.slide = self.slide;
+        }
+        Ok(())
+    }
+}
+
 /// The keys of a request, of whichever type.
 pub enum AnyKeys {
     Bytes(Keys<Bytes>),
     Integers(Keys<u64>),
 }
 
-impl RequestArgs {
+impl Request {
     /// The keys that may be listed. `lines` reads the keys of a file.
     pub fn keys(&self, lines: impl FnOnce(&Path) -> Result<Vec<Bytes>>) -> Result<AnyKeys> {
-        Ok(match &self.keys {
-            None => AnyKeys::Bytes(Keys::open()),
-            Some(Declared::Range(range)) => AnyKeys::Integers(Keys::range(range.clone())?),
-            Some(Declared::File(file)) => AnyKeys::Bytes(Keys::list(lines(file)?)?),
+        Ok(match &self.spec.keys {
+            KeySpec::Range(range) => AnyKeys::Integers(Keys::range(range.clone())?),
+            KeySpec::File(file) => AnyKeys::Bytes(Keys::list(lines(file)?)?),
+            KeySpec::List(keys) => {
+                let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
+                AnyKeys::Bytes(Keys::list(bytes)?)
+            }
+            _ => AnyKeys::Bytes(Keys::open()),
         })
     }
 
-    /// The request as the library takes it, and why it has its policy, if that was not given.
-    pub fn builder<K: Key>(&self, keys: Keys<K>) -> Result<(Builder<K>, Option<Reason>)> {
-        let windows = self.windows()?;
-        let builder = HeavyHitters::builder(keys)
-            .norm(self.norm().into())
-            .alpha(self.alpha)
-            .epsilon(self.epsilon)
-            .delta(self.delta)
-            .window(self.window(self.slide)?)
-            .releases(u32::try_from(windows.len()).unwrap_or(u32::MAX))
-            .memory(self.memory)
-            .program(PROGRAM);
-        let (policy, reason) = match self.policy {
-            PolicyArg::Uniform => (Policy::Uniform, None),
-            PolicyArg::Exponential => (Policy::Exponential, None),
-            PolicyArg::Smooth => (Policy::Smooth, None),
-            PolicyArg::Auto => {
-                let spans: Vec<Span> = windows.iter().map(|window| window.extent.into()).collect();
-                let choice = builder.choose(&spans)?;
-                (choice.policy, Some(choice.reason))
-            }
-        };
-        let builder = builder.policy(policy);
-        if windows.len() == 1 || self.slide.is_some() {
-            return Ok((builder, reason));
-        }
-        let slide = self.slide_for(&windows, builder.plan()?.layout.slide);
-        Ok((builder.window(self.window(Some(slide))?), reason))
+    /// As the library takes it.
+    pub fn builder<K: Key>(&self, keys: Keys<K>) -> Builder<K> {
+        Builder::from_spec(self.spec.clone(), keys).program(PROGRAM)
     }
 
-    /// What heavy is relative to.
-    pub fn norm(&self) -> NormArg {
-        self.norm.unwrap_or(NormArg::L2)
+    /// Writes the specification in force, if that is all that was asked for.
+    pub fn is_printed(&self, lines: impl FnOnce(&Path) -> Result<Vec<Bytes>>) -> Result<bool> {
+        let Some(format) = self.print else {
+            return Ok(false);
+        };
+        let spec = match self.keys(lines)? {
+            AnyKeys::Bytes(keys) => self.builder(keys).spec()?,
+            AnyKeys::Integers(keys) => self.builder(keys).spec()?,
+        };
+        let text = match format {
+            SpecFormat::Toml => {
+                toml::to_string(&spec).map_err(|cause| Failure::Message(cause.to_string()))?
+            }
+            SpecFormat::Json => serde_json::to_string_pretty(&spec).map_err(io::Error::from)? + "\n",
+        };
+        io::stdout().write_all(text.as_bytes())?;
+        Ok(true)
     }
 
     pub fn by_clock(&self) -> bool {
-        matches!(self.extent(), Extent::Clock(_))
+        !self.longest().is_by_count()
     }
 
     /// How far back to look, at the most.
-    pub fn extent(&self) -> Extent {
-        let extents = self.window.iter().map(|window| window.extent);
-        extents
-            .max_by_key(Extent::length)
-            .unwrap_or(Extent::Events(DEFAULT_WINDOW))
-    }
-
-    /// All windows, in the order in which they were given.
-    pub fn windows(&self) -> Result<Vec<Asked>> {
-        if self.window.is_empty() {
-            return Ok(vec![self.extent().into()]);
-        }
-        for (index, window) in self.window.iter().enumerate() {
-            for earlier in &self.window[..index] {
-                if let (Extent::Events(_), Extent::Clock(_)) | (Extent::Clock(_), Extent::Events(_)) =
-                    (earlier.extent, window.extent)
-                {
-                    return Err(Failure::Message(format!(
-                        "--window {} and --window {} were given, but they must all be numbers of events or all be times: \
-                         ask for the others in another run",
-                        earlier.text, window.text
-                    )));
-                }
-                if earlier.extent == window.extent {
-                    return Err(Failure::Message(format!(
-                        "--window {} and --window {} are the same window, and it would cost its epsilon twice: give it once",
-                        earlier.text, window.text
-                    )));
-                }
-            }
-        }
-        Ok(self.window.clone())
-    }
-
-    /// The slide that gives the shortest of several windows as many panes as it would have alone, unless the
-    /// usual one is shorter. By time it is one that a clock shows.
-    fn slide_for(&self, windows: &[Asked], usual: u64) -> Extent {
-        let extents = windows.iter().map(|window| window.extent);
-        match extents.min_by_key(Extent::length).unwrap_or(self.extent()) {
-            Extent::Events(length) => {
-                let slide = length.div_ceil(PANES.0).max(WORTH_CLOSING.min(length));
-                Extent::Events(slide.min(usual))
-            }
-            Extent::Clock(length) => {
-                Extent::Clock(round_step((length / PANES.1).min(Duration::from_micros(usual))))
-            }
-        }
-    }
-
-    fn window(&self, slide: Option<Extent>) -> Result<Window> {
-        match (self.extent(), slide) {
-            (Extent::Events(length), None) => Ok(Window::events(length).into()),
-            (Extent::Events(length), Some(Extent::Events(slide))) => {
-                Ok(Window::events(length).slide(slide).into())
-            }
-            (Extent::Clock(length), None) => Ok(Window::clock(length).lateness(self.lateness).into()),
-            (Extent::Clock(length), Some(Extent::Clock(slide))) => {
-                Ok(Window::clock(length).slide(slide).lateness(self.lateness).into())
-            }
-            _ => Err(Failure::Message(
-                "--window and --slide must both be numbers of events or both be times".to_owned(),
-            )),
-        }
+    pub fn longest(&self) -> Span {
+        self.spec.longest()
     }
 }
 
-/// The longest step of a clock that is no longer than this.
-fn round_step(longest: Duration) -> Duration {
-    let steps = STEPS.into_iter().map(Duration::from_secs);
-    steps.rev().find(|step| *step <= longest).unwrap_or(longest)
-}
-
-/// What so many releases cost together: what they share is spent once.
-pub fn total_epsilon(releases: usize, epsilon: f64, boundaries: f64) -> f64 {
-    plain(releases as f64 * (epsilon - boundaries) + boundaries)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_those_of_a_clock() {
-        for (seconds, step) in [
-            (0.2, 0.2),
-            (1.0, 1.0),
-            (59.0, 15.0),
-            (5_062.5, 3_600.0),
-            (1e6, 86_400.0),
-        ] {
-            assert_eq!(round_step(Duration::from_secs_f64(seconds)).as_secs_f64(), step);
-        }
-    }
-
-    #[test]
-    fn what_releases_share_is_paid_for_once() {
-        assert_eq!(total_epsilon(1, 0.7, 0.175), 0.7);
-        assert_eq!(total_epsilon(3, 0.1, 0.0), 0.3);
-        assert_eq!(total_epsilon(3, 1.0, 0.25), 2.5);
+fn read_spec(file: &Path) -> Result<Spec> {
+    let refusal = |cause: String| {
+        Failure::Message(format!(
+            "the specification {} cannot be used: {}",
+            file.display(),
+            cause.trim_end().replace('\n', "\n  ")
+        ))
+    };
+    let text = fs::read_to_string(file).map_err(|cause| refusal(cause.to_string()))?;
+    match file.extension().is_some_and(|end| end == "json") {
+        true => serde_json::from_str(&text).map_err(|cause| refusal(cause.to_string())),
+        false => toml::from_str(&text).map_err(|cause| refusal(cause.to_string())),
     }
 }

@@ -84,7 +84,9 @@ fn write_note<K: Key>(out: &mut impl Write, release: &Release<K>, screen: &Scree
 
 /// Why there is no list.
 pub fn why_empty<K: Key>(release: &Release<K>) -> String {
-    let why = release.note.as_deref().unwrap_or("nothing passed");
+    let why = release
+        .note
+        .map_or("nothing passed".to_owned(), |note| note.to_string());
     format!("The list is empty: {why}.")
 }
 

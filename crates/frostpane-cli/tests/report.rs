@@ -3,27 +3,11 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use common::{browser, command, frostpane, run, stderr, stdout};
+use common::{browser, command, folder, frostpane, names, run, stderr, stdout};
 use serde_json::Value;
 
 const HOSTILE: &str = "<script>alert(1)</script>";
-
-/// A directory of its own for each test.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("report-{name}"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
-}
 
 /// 4,000 events of five keys, with times a minute apart.
 fn events() -> Vec<u8> {
@@ -43,7 +27,7 @@ fn data(page: &str) -> Value {
 
 /// Runs `list` with a report, and returns the page, what was written and what was told.
 fn report(name: &str, options: &[&str], input: &[u8]) -> (String, String, String) {
-    let file = folder(name).join("r.html");
+    let file = folder(&format!("report-{name}")).join("r.html");
     let report = ["--report", file.to_str().unwrap()];
     let output = frostpane(&[&COLUMNS[..], options, &report].concat(), input);
     let shown = stdout(&output);
@@ -133,7 +117,7 @@ fn integers_and_an_empty_stream_have_a_page() {
 
 #[test]
 fn a_page_is_replaced_as_a_whole_or_not_at_all() {
-    let folder = folder("replaced");
+    let folder = folder("report-replaced");
     let file = folder.join("r.html");
     fs::write(&file, "old").unwrap();
     let args = ["list", "--report", file.to_str().unwrap()];
@@ -148,7 +132,7 @@ fn a_page_is_replaced_as_a_whole_or_not_at_all() {
 #[test]
 #[cfg(unix)]
 fn a_link_stays_a_link() {
-    let folder = folder("link");
+    let folder = folder("report-link");
     let (file, link) = (folder.join("r.html"), folder.join("latest.html"));
     fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink("r.html", &link).unwrap();
@@ -162,7 +146,7 @@ fn a_link_stays_a_link() {
 
 #[test]
 fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
-    let folder = folder("refused");
+    let folder = folder("report-refused");
     let within = folder.join("nowhere").join("r.html");
     for (file, why) in [
         (
@@ -188,7 +172,7 @@ fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
 
 #[test]
 fn the_page_is_written_even_if_nobody_reads_the_table() {
-    let file = folder("pipe").join("r.html");
+    let file = folder("report-pipe").join("r.html");
     let mut child = command(&["list", "--report", file.to_str().unwrap()])
         .spawn()
         .unwrap();

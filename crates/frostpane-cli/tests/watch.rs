@@ -217,7 +217,7 @@ fn what_the_operator_should_know_is_told() {
     assert!(told.matches("delta is 1e-2").count() == 1, "{told}");
     let policy = frostpane(&["watch", "--policy", "smooth"], b"");
     assert!(
-        stderr(&policy).contains("leave --policy out"),
+        stderr(&policy).contains("leave the policy out"),
         "{}",
         stderr(&policy)
     );

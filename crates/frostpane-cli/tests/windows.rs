@@ -312,12 +312,12 @@ fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
     for (args, expected) in [
         (
             &["--window", "7d", "--window", "1000"][..],
-            "--window 7d and --window 1000 were given, but they must all be numbers of events or all be times: \
+            "the windows 1w and 1000 were given, but they must all be numbers of events or all be times: \
              ask for the others in another run",
         ),
         (
             &["--window", "7d", "--window", "1w"],
-            "--window 7d and --window 1w are the same window, and it would cost its epsilon twice: give it once",
+            "the window 1w was given twice, and it would cost its epsilon twice: give it once",
         ),
         (
             &["--window", "1000", "--window", "90", "--slide", "100"],

@@ -34,7 +34,7 @@ use crate::key_map::KeyMap;
 use crate::laplace::laplace;
 use crate::misra_gries::MisraGries;
 use crate::preset::{Change, Refusal};
-use frostpane::noise::Entropy;
+use frostpane::internals::Entropy;
 use std::collections::{BTreeSet, VecDeque};
 
 /// When noise is drawn.

@@ -38,7 +38,7 @@ use crate::form::Form;
 use crate::laplace::laplace;
 use crate::preset::{Change, Refusal};
 use crate::smooth_histogram::SmoothHistogram;
-use frostpane::noise::Entropy;
+use frostpane::internals::Entropy;
 use reported::Reported;
 
 /// How many events instances may lag behind.

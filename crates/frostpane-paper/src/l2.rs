@@ -41,7 +41,7 @@ use crate::hashes::Hashes;
 use crate::laplace::laplace;
 use crate::preset::{Change, Refusal};
 use crate::smooth_histogram::{SmoothHistogram, Stamp};
-use frostpane::noise::Entropy;
+use frostpane::internals::Entropy;
 use sketches::{Event, Shared, Sketches};
 
 /// How many events CountSketch and the Counters of an instance may lag behind.

@@ -1,10 +1,10 @@
 //! The Laplace distribution, as the paper draws it: a real number.
 //!
 //! A floating-point sampler leaks through its rounding (Mironov 2012). Here it serves a yardstick;
-//! Frostpane's own noise is [`frostpane::noise::DiscreteLaplace`].
+//! Frostpane's own noise is the [discrete Laplace distribution](frostpane::proofs::discrete_laplace).
 
 use frostpane::Result;
-use frostpane::noise::Entropy;
+use frostpane::internals::Entropy;
 
 /// A draw from `Lap(scale)`: density `exp(-|x| / scale) / (2 scale)`.
 ///
@@ -24,7 +24,7 @@ fn point(word: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::noise::InsecureSeededEntropy;
+    use frostpane::internals::InsecureSeededEntropy;
 
     struct Fixed(u64);
 

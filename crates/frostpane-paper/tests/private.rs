@@ -1,7 +1,7 @@
 //! The private algorithms, without noise and with it.
 
 use frostpane::Result;
-use frostpane::noise::{Entropy, InsecureSeededEntropy};
+use frostpane::internals::{Entropy, InsecureSeededEntropy};
 use frostpane_paper::continual::{self, Draw};
 use frostpane_paper::l2::{self, Composition};
 use frostpane_paper::laplace::laplace;

@@ -1,60 +1,55 @@
 //! The mechanism as an auditor sees it: run as users run it, looked into, or broken on purpose.
 //!
-//! This module needs the feature `audit`. Its types are the only ones that can carry a [`Mutant`]: they wrap
-//! what the [`Builder`] builds, hand out releases, and never the broken thing itself. There is no other way to one:
+//! This module needs the feature `internals`. With the feature `mutants` its types, and no others, can carry a
+//! [`Mutant`]: they wrap what the [`Builder`] builds, hand out releases, and never the broken thing itself.
+//!
+//! ```
+//! # #[cfg(feature = "mutants")]
+//! # fn main() -> frostpane::Result<()> {
+//! use frostpane::audit::{Audit, Mutant};
+//! use frostpane::{HeavyHitters, Keys};
+//!
+//! let builder = HeavyHitters::<u64>::builder(Keys::range(0..3)?);
+//! let mut broken = Audit::of(builder, Some(Mutant::SilentAbsentKeys)).build()?;
+//! assert!(broken.release()?.heavy.is_empty());
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "mutants"))]
+//! # fn main() {}
+//! ```
+//!
+//! There is no other way to one:
 //!
 //! ```compile_fail
 //! use frostpane::{HeavyHitters, Keys, audit::Mutant};
 //!
 //! let broken = HeavyHitters::<u64>::builder(Keys::open()).broken(Mutant::HalfNoise);
 //! ```
-//!
-//! ```
-//! use frostpane::audit::{Audit, Mutant};
-//! use frostpane::{HeavyHitters, Keys};
-//!
-//! # fn main() -> frostpane::Result<()> {
-//! let builder = HeavyHitters::<u64>::builder(Keys::range(0..3)?);
-//! let mut broken = Audit::of(builder, Some(Mutant::SilentAbsentKeys)).build()?;
-//! assert!(broken.release()?.heavy.is_empty());
-//! # Ok(())
-//! # }
-//! ```
 
-use crate::builder::Builder;
-use crate::continual::Continual;
+use crate::door::{Builder, Continual, Event, HeavyHitters};
 use crate::error::Result;
+#[cfg(feature = "mutants")]
 use crate::fault::Fault;
+#[cfg(feature = "mutants")]
 pub use crate::fault::Mutant;
-use crate::hitters::HeavyHitters;
 use crate::key::Key;
-use crate::noise::{DiscreteLaplace, Threshold};
 use crate::plan::Plan;
+pub use crate::release::Inside;
 use crate::release::Release;
 
+/// A way to break the mechanism: without the feature `mutants` there is none, and an `Option` of one is `None`.
+#[cfg(not(feature = "mutants"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {}
+
+#[cfg(not(feature = "mutants"))]
 impl Mutant {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::HalfNoise,
-        Self::ThresholdLessOne,
-        Self::DataDependentCut,
-        Self::RedrawnNoise,
-        Self::SilentAbsentKeys,
-        Self::TableOrder,
-        Self::OtherThreshold,
-    ];
+    pub const ALL: [Self; 0] = [];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::HalfNoise => "half-noise",
-            Self::ThresholdLessOne => "threshold-less-one",
-            Self::DataDependentCut => "data-dependent-cut",
-            Self::RedrawnNoise => "redrawn-noise",
-            Self::SilentAbsentKeys => "silent-absent-keys",
-            Self::TableOrder => "table-order",
-            Self::OtherThreshold => "other-threshold",
-        }
+        match self {}
     }
 }
 
@@ -67,9 +62,11 @@ pub struct Audit<K: Key> {
 impl<K: Key> Audit<K> {
     /// What the builder builds, broken by a mutant if there is one.
     pub fn of(builder: Builder<K>, mutant: Option<Mutant>) -> Self {
-        Self {
-            builder: builder.broken(Fault::of(mutant)),
-        }
+        #[cfg(feature = "mutants")]
+        let builder = builder.broken(Fault::of(mutant));
+        #[cfg(not(feature = "mutants"))]
+        let None = mutant;
+        Self { builder }
     }
 
     /// How its window is cut into panes.
@@ -94,12 +91,13 @@ pub struct Audited<K: Key>(HeavyHitters<K>);
 impl<K: Key> Audited<K> {
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
-        self.0.update_all([key])
+        self.0.push(Event { time: None, key })
     }
 
     /// Many events, in order.
     pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
-        self.0.update_all(keys)
+        self.0
+            .extend(keys.into_iter().map(|key| Event { time: None, key }))
     }
 
     /// Releases the longest window.
@@ -117,9 +115,9 @@ impl<K: Key> Audited<K> {
         self.0.panes()
     }
 
-    /// What the next release would add noise to, and which noise.
-    pub fn inside(&self) -> Result<Inside<K>> {
-        self.0.inside()
+    /// What a release adds noise to, and which noise: it is charged like one.
+    pub fn inside(&mut self) -> Result<Inside<K>> {
+        self.0.pay(self.0.longest())?.inside()
     }
 }
 
@@ -129,10 +127,10 @@ pub struct AuditedContinual<K: Key>(Continual<K>);
 impl<K: Key> AuditedContinual<K> {
     /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
-        match key {
-            Some(key) => self.0.update(key),
-            None => self.0.update_without_key(),
-        }
+        let mut releases = Vec::new();
+        let due = |continual: &Continual<K>| releases.push(continual.release());
+        self.0.push(Event { time: None, key }, due)?;
+        releases.into_iter().collect()
     }
 
     /// The latest release again.
@@ -141,53 +139,13 @@ impl<K: Key> AuditedContinual<K> {
     }
 }
 
-/// What a release adds noise to, before it does: **it must not be published**.
-#[derive(Clone, Debug)]
-pub struct Inside<K> {
-    /// The keys of the window with a count of at least 1.
-    pub counts: Vec<(K, u64)>,
-    /// Draws the noise of the counts and decides which are listed, unless the norm asks for more.
-    pub threshold: Threshold,
-    /// For L2 the norm, and its noise.
-    pub norm: Option<(u64, DiscreteLaplace)>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Epsilon;
-    use crate::release::Norm;
-    use crate::timeline::{Policy, Window};
-    use crate::universe::Keys;
-
-    /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
-    #[test]
-    fn an_ordinary_builder_builds_no_mutant() {
-        for keys in [Keys::open(), Keys::range(0..9).unwrap()] {
-            for policy in [Policy::Uniform, Policy::Exponential, Policy::Smooth] {
-                let builder = HeavyHitters::<u64>::builder(keys.clone())
-                    .norm(Norm::L2)
-                    .alpha(0.2)
-                    .epsilon(0.5)
-                    .delta(1e-7)
-                    .window(Window::events(100_000))
-                    .policy(policy)
-                    .confidence(0.9)
-                    .releases(2)
-                    .horizon(10)
-                    .memory(32_000_000)
-                    .program(1)
-                    .key_bytes(8)
-                    .entries(1_000)
-                    .sketch(3, 64);
-                let plan = builder.plan().unwrap();
-                let fault = builder.terms(&plan, 1).unwrap().fault;
-                assert!(Mutant::ALL.into_iter().all(|mutant| !fault.is(mutant)));
-                let broken = builder.broken(Fault::of(Some(Mutant::TableOrder)));
-                assert!(broken.terms(&plan, 1).unwrap().fault.is(Mutant::TableOrder));
-            }
-        }
-    }
+    use crate::budget::Epsilon;
+    use crate::key::Keys;
+    use crate::noise::DiscreteLaplace;
+    use crate::spec::Norm;
 
     #[test]
     fn without_a_mutant_an_audited_release_is_an_ordinary_one() {
@@ -217,11 +175,46 @@ mod tests {
             let mut inside = audited.inside().unwrap();
             inside.counts.sort_unstable();
             assert_eq!(inside.counts, [(0, 300), (1, 400)]);
-            let law =
+            let laplace =
                 |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
             let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
-            assert_eq!(*inside.threshold.noise(), law(2, share));
-            assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, law(1, 0.1))));
+            assert_eq!(*inside.threshold.noise(), laplace(2, share));
+            assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, laplace(1, 0.1))));
+        }
+    }
+}
+
+#[cfg(all(test, feature = "mutants"))]
+mod tests_of_mutants {
+    use super::*;
+    use crate::key::Keys;
+    use crate::spec::{Norm, Policy, Window};
+
+    /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
+    #[test]
+    fn an_ordinary_builder_builds_no_mutant() {
+        for keys in [Keys::open(), Keys::range(0..9).unwrap()] {
+            for policy in [Policy::Uniform, Policy::Exponential, Policy::Smooth] {
+                let builder = HeavyHitters::<u64>::builder(keys.clone())
+                    .norm(Norm::L2)
+                    .alpha(0.2)
+                    .epsilon(0.5)
+                    .delta(1e-7)
+                    .window(Window::events(100_000))
+                    .policy(policy)
+                    .confidence(0.9)
+                    .releases(2)
+                    .horizon(10)
+                    .memory(32_000_000)
+                    .program(1)
+                    .key_bytes(8)
+                    .entries(1_000)
+                    .sketch(3, 64);
+                let fault = builder.request_with(1).unwrap().1.fault;
+                assert!(Mutant::ALL.into_iter().all(|mutant| !fault.is(mutant)));
+                let broken = builder.broken(Fault::of(Some(Mutant::TableOrder)));
+                assert!(broken.request_with(1).unwrap().1.fault.is(Mutant::TableOrder));
+            }
         }
     }
 

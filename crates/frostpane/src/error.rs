@@ -14,6 +14,8 @@ pub enum ErrorKind {
     Budget,
     /// The operating system gave no entropy.
     Entropy,
+    /// Panes that were made with other numbers do not add up.
+    Pane,
 }
 
 /// An error with a message for people.

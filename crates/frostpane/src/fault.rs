@@ -1,9 +1,10 @@
 //! What an audit breaks on purpose: the few places of the private path that ask for it.
 //!
-//! Without the feature `audit` a fault is nothing and every question about it is answered with a constant "no".
-//! With it, only [`audit`](crate::audit) makes one that is something.
+//! Without the feature `mutants` a fault is nothing and every question about it is answered with a constant "no".
+//! With it, only `audit` makes one that is something.
 
-/// A way to break the mechanism.
+/// A way to break the mechanism. Without the feature it is only what questions are about: the `Mutant` of `audit`,
+/// with which one is asked for, is then another, that has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
     /// All noise is drawn for twice the epsilon: half as much as is claimed.
@@ -22,15 +23,42 @@ pub enum Mutant {
     OtherThreshold,
 }
 
+#[cfg(feature = "mutants")]
+impl Mutant {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::HalfNoise,
+        Self::ThresholdLessOne,
+        Self::DataDependentCut,
+        Self::RedrawnNoise,
+        Self::SilentAbsentKeys,
+        Self::TableOrder,
+        Self::OtherThreshold,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HalfNoise => "half-noise",
+            Self::ThresholdLessOne => "threshold-less-one",
+            Self::DataDependentCut => "data-dependent-cut",
+            Self::RedrawnNoise => "redrawn-noise",
+            Self::SilentAbsentKeys => "silent-absent-keys",
+            Self::TableOrder => "table-order",
+            Self::OtherThreshold => "other-threshold",
+        }
+    }
+}
+
 /// None, or a mutant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fault {
-    #[cfg(feature = "audit")]
+    #[cfg(feature = "mutants")]
     mutant: Option<Mutant>,
 }
 
 impl Fault {
-    #[cfg(feature = "audit")]
+    #[cfg(feature = "mutants")]
     pub(crate) fn of(mutant: Option<Mutant>) -> Self {
         Self { mutant }
     }
@@ -38,12 +66,15 @@ impl Fault {
     /// Whether this is how the mechanism is broken.
     #[inline(always)]
     pub(crate) fn is(self, mutant: Mutant) -> bool {
-        #[cfg(feature = "audit")]
+        #[cfg(feature = "mutants")]
         return self.mutant == Some(mutant);
-        #[cfg(not(feature = "audit"))]
+        #[cfg(not(feature = "mutants"))]
         {
             let _ = mutant;
             false
         }
     }
 }
+
+#[cfg(not(feature = "mutants"))]
+const _: () = assert!(size_of::<Fault>() == 0, "without the feature a fault is nothing");

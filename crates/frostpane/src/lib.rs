@@ -7,13 +7,8 @@
 //! can move by at most 1 at two keys. Noise of scale `2/epsilon` suffices, however long the window and
 //! however many events it has; for L2, where the norm takes a tenth of epsilon, it is `2/(0.9 epsilon)`.
 //!
-//! - [`HeavyHitters`] is the door: build, update, release. [`Release`] is what comes out, with its own
-//!   guarantee.
-//! - [`pane`] and [`sketch`] hold what is kept of the events; [`timeline`] decides where panes end.
-//! - [`noise`] draws exact noise; [`release`] puts it where it belongs.
-//!
-//! Each part carries its proof in its documentation. What is protected is **the key of one event**. That an
-//! event took place, when, and how many there were is not hidden.
+//! What is protected is **the key of one event** ([`Unit`]). That an event took place, when, and how many there were is not
+//! hidden.
 //!
 //! ```
 //! use std::time::Duration;
@@ -36,36 +31,78 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # The whole of it
+//!
+//! | you have | you want | take |
+//! |---|---|---|
+//! | a question | to ask it | [`Spec`], or step by step [`Builder`]: [`Keys`], [`Norm`], [`Window`] and [`Span`], [`Policy`] |
+//! | a specification | to know what will come of it, before any data | [`Plan`], [`Forecast`], [`Choice`], [`Builder::epsilon_for`] |
+//! | a stream | a list, or a few | [`HeavyHitters`], from [`Builder::build`] |
+//! | a stream | a list at every slide, all at one epsilon | [`Continual`], from [`Builder::continual`] |
+//! | events | to bring them in, one at a time or in batches | [`Event`], [`HeavyHitters::extend`], [`Continual::extend`] |
+//! | a window | a release of it | [`HeavyHitters::release_over`]; or [`HeavyHitters::pay`], and the [`Receipt`] alone opens the panes |
+//! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`Asked`], [`Note`] |
+//! | releases | to know what they cost together | [`Cost`] |
+//! | numbers | sentences for people | [`words`] |
+//! | a claim | its proof | [`proofs`] |
+//! | an error | to tell it from others | [`Error::kind`] |
+//!
+//! # Recipes
+//!
+//! - The last day and the last week in one pass: [`HeavyHitters::release_over`].
+//! - A window by the clock, with events that come late: [`Window::lateness`].
+//! - Which epsilon is enough: [`Builder::epsilon_for`].
+//! - What a list will be good for: [`Builder::forecast`].
+//! - What is asked for, from a file: [`Builder::from_spec`].
+//! - A list whenever a slide has ended: [`Continual::extend`]; also where no events come: [`Continual::advance_to`].
+//! - The sentences that go with a published list: [`words::statements`], [`words::privacy`].
+//!
+//! The package has three programs to start from: `cargo run --example ports`, `searches` or `trending`. The program `frostpane`
+//! (package `frostpane-cli`) does all of this for files and pipes.
+//!
+//! # What it rests on
+//!
+//! Every number on the private path is an integer up to the noisy value; nothing but public numbers decides a cut, an
+//! end or a size; noise is drawn with exact probabilities from the operating system's entropy. [`proofs`] says of each claim why it
+//! holds, and has for each the proof that stands beside its code.
+//!
+//! # Features
+//!
+//! There are none that a user needs. `internals` shows auditors, benchmarks and tests what is inside, and promises them nothing;
+//! `mutants` brings in ways of breaking the mechanism on purpose, for the auditor to notice, and no shipped program can have it.
 
-#[cfg(feature = "audit")]
+#[cfg(feature = "internals")]
 pub mod audit;
-mod builder;
-mod continual;
-pub mod counts;
+mod budget;
+mod door;
 mod error;
 mod fault;
-mod hitters;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod key;
-pub mod noise;
-pub mod pane;
-pub mod plan;
-pub mod release;
-pub mod sketch;
-mod tally;
-pub mod timeline;
-mod universe;
+mod mechanism;
+mod noise;
+mod pane;
+mod plan;
+pub mod proofs;
+mod release;
+mod sketch;
+mod spec;
+mod timeline;
+mod tree;
+pub mod words;
 
-pub use builder::{Builder, DEFAULT_KEY_BYTES, DEFAULT_MEMORY};
-pub use continual::Continual;
+pub use budget::{Cost, Delta, Epsilon, Unit};
+pub use door::{Builder, Continual, Event, HeavyHitters, Receipt};
 pub use error::{Error, ErrorKind, Result};
-pub use hitters::{HeavyHitters, check_time};
-pub use key::{Bytes, Key, LONGEST_KEY};
-pub use plan::{Choice, Forecast, Layout, Plan};
-pub use release::{Asked, Continuity, Coverage, Edge, Estimator, Heavy, Norm, Promises, Release};
-pub use timeline::{ClockWindow, EventWindow, Policy, Span, Window};
-pub use universe::{Keys, Universe};
+pub use key::{Bytes, Key, Keys};
+pub use plan::{Forecast, Plan};
+pub use release::{Asked, Continuity, Coverage, Edge, Estimator, Heavy, Note, Promises, Release, Shortfall};
+pub use spec::{Choice, KeySpec, Norm, Policy, Size, Span, Spec, Window};
 
 /// The README's example, so that it cannot rot.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use common::{count, most_failures};
-use frostpane::noise::{Entropy, InsecureSeededEntropy};
-use frostpane::plan::Published;
+use frostpane::internals::{Entropy, InsecureSeededEntropy};
 use frostpane::{Builder, Edge, Estimator, HeavyHitters, Keys, Norm, Policy, Release, Window};
+use frostpane_paper::Demands;
 
 const FALSE_ALARM: f64 = 2e-7;
 /// The chance of an untrue statement; how much of it is about the norm, and how much about what is left out.
@@ -583,7 +583,7 @@ fn a_norm_just_above_the_bound() {
         for span in [window, window / 3] {
             let bound = request.bound(Policy::Smooth, span as u64).unwrap();
             let norm = (bound as f64 * 1.02) as usize;
-            let published = Published::new(request.alpha, request.epsilon, end as u64);
+            let published = Demands::new(request.alpha, request.epsilon, end as u64);
             println!(
                 "{span} events, alpha {}, epsilon {}: the promises from an L2 of {bound} on; the paper, from an L2 \
                  of {:.1e} and {:.1e} events on",
@@ -693,6 +693,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
 
     for (rows, width) in [(31, 16_384), (5, 256)] {
         let mut hitters = HeavyHitters::builder(Keys::range(0..KEYS).unwrap())
+            .policy(Policy::Uniform)
             .alpha(0.1)
             .epsilon(1.0)
             .entries(500)
@@ -727,6 +728,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
 fn the_planner_takes_a_sketch_wide_enough_for_declared_keys() {
     let builder = |memory| {
         HeavyHitters::builder(Keys::range(0..200_000).unwrap())
+            .policy(Policy::Uniform)
             .alpha(0.1)
             .entries(500)
             .memory(memory)

@@ -5,8 +5,8 @@ mod common;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use common::{Zipf, count, most_failures, real_stream, statements_true};
-use frostpane::{Builder, Continual, HeavyHitters, Keys, Norm, Policy, Release, Window};
+use common::{Zipf, arrivals, count, most_failures, real_stream, released, statements_true, without_key};
+use frostpane::{Builder, Continual, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 const SECOND: i64 = 1_000_000;
 
@@ -286,14 +286,22 @@ fn batches_are_their_events_one_by_one() {
         let mut single = build();
         for event in &events {
             let show = |continual: &Continual<u64>| one_by_one.push(continual.release().unwrap());
-            single.push(*event, show).unwrap();
+            single
+                .push(
+                    Event {
+                        time: None,
+                        key: *event,
+                    },
+                    show,
+                )
+                .unwrap();
         }
         assert_eq!(one_by_one.len(), 23);
         for size in [1, 7, 99, 100, 101, 1_000, 5_000] {
             let (mut batched, mut releases) = (build(), Vec::new());
             for batch in events.chunks(size) {
                 let show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-                batched.push_all(batch.iter().copied(), show).unwrap();
+                batched.extend(arrivals(batch.iter().copied()), show).unwrap();
             }
             assert_eq!(releases, one_by_one, "in batches of {size}");
             assert_eq!(batched.without_key(), single.without_key());
@@ -323,7 +331,7 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
             for key in stream.iter().chain([&None]) {
                 let due = match key {
                     Some(key) => continual.update(*key).unwrap(),
-                    None => continual.update_without_key().unwrap(),
+                    None => released(&mut continual, without_key(None)),
                 };
                 let node = vector.len() + 10 * (due.len());
                 for heavy in due.iter().flat_map(|release| &release.heavy) {
@@ -418,7 +426,7 @@ fn an_event_placed_where_noise_is_high_is_held_to_delta() {
             }
         }
         // The window of the first two panes shows the noise of both, the second of which is in the next window too.
-        let mut shown = continual.update_without_key_at(2 * SECOND).unwrap();
+        let mut shown = released(&mut continual, without_key(Some(2 * SECOND)));
         let target = shown.pop().unwrap().heavy[0].key;
         chosen += 1;
         continual.update_at(2 * SECOND, target).unwrap();
@@ -557,7 +565,7 @@ fn memory_is_bounded_as_stated() {
         for event in 0..2_u64 << 20 {
             let key = event.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 41;
             let due = |continual: &Continual<u64>| most = most.max(continual.bytes());
-            continual.push(Some(key), due).unwrap();
+            continual.push(Event::of(key), due).unwrap();
         }
         let stated = continual.release().unwrap().continual.unwrap().memory;
         assert!(

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{count, most_failures, statements_true};
-use frostpane::{Bytes, HeavyHitters, Keys, Norm, Release, Window};
+use frostpane::{Bytes, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 fn release_over_range(size: u64, alpha: f64, epsilon: f64, events: &[u64]) -> Release<u64> {
     let mut hitters = HeavyHitters::builder(Keys::range(0..size).unwrap())
@@ -146,6 +146,7 @@ fn a_sketch_that_says_nothing_about_the_norm_is_not_read_for_counts() {
     for confidence in [0.95, 0.999_999_9] {
         let mut hitters = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap())
             .norm(Norm::L2)
+            .policy(Policy::Uniform)
             .alpha(0.05)
             .epsilon(10.0)
             .confidence(confidence)

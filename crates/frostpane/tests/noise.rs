@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use dashu::rational::RBig;
-use frostpane::noise::{DiscreteLaplace, Epsilon, InsecureSeededEntropy, OsEntropy, Threshold};
+use frostpane::internals::{DiscreteLaplace, Epsilon, InsecureSeededEntropy, OsEntropy, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Window};
 use opendp::traits::samplers::sample_discrete_laplace;
 

@@ -5,10 +5,10 @@ mod common;
 use std::time::Duration;
 
 use common::{Zipf, most_failures};
-use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Policy, Release, Span, Window};
+use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Policy, Release, Span, Spec, Window};
 
 fn open() -> Builder<u64> {
-    HeavyHitters::<u64>::builder(Keys::open())
+    HeavyHitters::<u64>::builder(Keys::open()).policy(Policy::Uniform)
 }
 
 /// Twelve requests across norms, windows and epsilons, with the number of events of a full window.
@@ -326,33 +326,39 @@ fn young_windows_are_as_exact_with_exponential_panes_as_with_uniform_ones() {
 
 #[test]
 fn the_policy_follows_from_the_request() {
-    let choose = |builder: &Builder<u64>, windows: &[Span]| builder.choose(windows).unwrap().policy;
+    let choose = |builder: &Builder<u64>| builder.choice().unwrap().policy;
+    let of_windows = |windows: &[Span]| {
+        let mut spec = Spec::default();
+        spec.windows = windows.to_vec();
+        Builder::<u64>::from_spec(spec, Keys::open())
+    };
+    let open = || HeavyHitters::<u64>::builder(Keys::open());
     let day = Duration::from_secs(86_400);
-    let usual = open();
-    assert_eq!(choose(&usual, &[]), Policy::Uniform);
-    assert_eq!(choose(&usual, &[Span::Events(1_000_000)]), Policy::Uniform);
+    assert_eq!(choose(&open()), Policy::Uniform);
     let several = [Span::Events(1_000_000), Span::Events(1_000)];
-    assert_eq!(choose(&usual, &several), Policy::Exponential);
-    assert_eq!(choose(&usual, &[several[0]; 2]), Policy::Uniform);
+    assert_eq!(choose(&of_windows(&several[..1])), Policy::Uniform);
+    assert_eq!(choose(&of_windows(&several)), Policy::Exponential);
+    let twice = of_windows(&[several[0]; 2]).plan().unwrap_err();
+    assert!(twice.to_string().contains("was given twice"), "{twice}");
 
     let long = open()
         .alpha(0.8)
         .memory(1 << 30)
         .window(Window::events(100_000_000));
-    assert_eq!(choose(&long, &[]), Policy::Smooth);
+    assert_eq!(choose(&long), Policy::Smooth);
     assert_eq!(
-        choose(&long.clone().norm(Norm::L1), &[]),
+        choose(&long.clone().norm(Norm::L1)),
         Policy::Uniform,
         "for L2 only"
     );
     assert_eq!(
-        choose(&long.clone().alpha(0.01), &[]),
+        choose(&long.clone().alpha(0.01)),
         Policy::Uniform,
         "too fine to be foreseen"
     );
     let by_clock = long.window(Window::clock(30 * day));
-    assert_eq!(choose(&by_clock, &[]), Policy::Uniform, "by count only");
-    assert!(open().alpha(2.0).choose(&[]).is_err());
+    assert_eq!(choose(&by_clock), Policy::Uniform, "by count only");
+    assert!(open().alpha(2.0).choice().is_err());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use common::{Stream, Zipf, count, most_failures, promises_true, real_stream, statements_true};
-use frostpane::{Bytes, Edge, HeavyHitters, Keys, Norm, Release, Window};
+use frostpane::{Bytes, Edge, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 /// With 48 cases of two checks each below, a false alarm in fewer than one in 5,000 runs.
 const FALSE_ALARM: f64 = 2e-6;
@@ -14,6 +14,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 struct Case {
     window: Window,
+    by_clock: bool,
     norm: Norm,
     alpha: f64,
     must_claim: bool,
@@ -31,6 +32,7 @@ fn releases() -> u64 {
 fn hitters(case: &Case) -> HeavyHitters<Bytes> {
     HeavyHitters::builder(Keys::open())
         .norm(case.norm)
+        .policy(Policy::Uniform)
         .alpha(case.alpha)
         .epsilon(1.0)
         .delta(1e-9)
@@ -43,10 +45,12 @@ fn hitters(case: &Case) -> HeavyHitters<Bytes> {
 fn release<'a>(stream: &'a [(i64, Bytes)], case: &Case) -> (Release<Bytes>, &'a [(i64, Bytes)]) {
     let mut hitters = hitters(case);
     for (time, key) in stream {
-        match case.window {
-            Window::Events(_) => hitters.update(key).unwrap(),
-            Window::Clock(_) => hitters.update_at(time * 1_000_000, key).unwrap(),
-        }
+        hitters
+            .push(Event {
+                time: case.by_clock.then_some(time * 1_000_000),
+                key: Some(key),
+            })
+            .unwrap();
     }
     let release = hitters.release().unwrap();
     let from = match release.window.from.unwrap() {
@@ -109,7 +113,8 @@ fn check_stream(name: &'static str, l1_alpha: f64, clocks: [(Duration, Duration)
                     &stream,
                     tail,
                     &Case {
-                        window: window.into(),
+                        window,
+                        by_clock: false,
                         norm,
                         alpha,
                         must_claim,
@@ -120,12 +125,13 @@ fn check_stream(name: &'static str, l1_alpha: f64, clocks: [(Duration, Duration)
         for (length, slide) in clocks {
             let since = last - (length + slide).as_secs() as i64;
             let tail = &stream.events[stream.events.partition_point(|(time, _)| *time < since)..];
-            let window = Window::clock(length).slide(slide).into();
+            let window = Window::clock(length).slide(slide);
             check(
                 &stream,
                 tail,
                 &Case {
                     window,
+                    by_clock: true,
                     norm,
                     alpha,
                     must_claim: norm == Norm::L1,

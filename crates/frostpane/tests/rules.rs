@@ -1,14 +1,15 @@
 //! The eight rules of the private path, a test each. Each was found by an attack that works where it is
 //! broken.
 
+mod common;
+
 use std::time::Duration;
 
-use frostpane::noise::InsecureSeededEntropy;
-use frostpane::pane::{OpenPane, PaneShape};
-use frostpane::plan::Footprint;
-use frostpane::sketch::CountSketch;
-use frostpane::sketch::count_sketch::Dimensions;
-use frostpane::{Bytes, HeavyHitters, Key, Keys, LONGEST_KEY, Norm, Release, Window};
+use common::without_key;
+use frostpane::internals::{
+    CountSketch, Dimensions, Footprint, InsecureSeededEntropy, LONGEST_KEY, OpenPane, Pane, PaneShape, Sealed,
+};
+use frostpane::{Bytes, ErrorKind, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 const SECOND: i64 = 1_000_000;
 
@@ -18,7 +19,7 @@ fn shape(entries: u32, sketch: Option<Dimensions>) -> PaneShape {
     PaneShape::new(entries, 0, sketch, SEED).unwrap()
 }
 
-fn pane_of(keys: impl IntoIterator<Item = u64>, shape: PaneShape) -> frostpane::pane::Pane<u64> {
+fn pane_of(keys: impl IntoIterator<Item = u64>, shape: PaneShape) -> Pane<u64> {
     let mut open = OpenPane::new(shape);
     keys.into_iter().for_each(|key| open.update(Some(key)));
     open.close()
@@ -81,7 +82,7 @@ fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
             .release_with_entropy(5_000, &mut InsecureSeededEntropy::new(1))
             .unwrap()
     };
-    let missing = |hitters: &mut HeavyHitters<Bytes>| hitters.update_without_key().unwrap();
+    let missing = |hitters: &mut HeavyHitters<Bytes>| hitters.push(without_key(None)).unwrap();
     let undeclared = |hitters: &mut HeavyHitters<Bytes>| hitters.update(b"c").unwrap();
     let too_long = |hitters: &mut HeavyHitters<Bytes>| hitters.update(&long).unwrap();
 
@@ -135,7 +136,9 @@ fn rule_4_the_sketch_is_fed_by_events_and_not_from_counters() {
             .iter()
             .for_each(|key| expected.add(u64::hash(*key, SEED), 1));
         let mut sketch = CountSketch::new(dimensions, SEED);
-        pane_of(keys[..length].iter().copied(), tight).add_to(&mut sketch, &tight);
+        pane_of(keys[..length].iter().copied(), tight)
+            .add_to(&mut sketch)
+            .unwrap();
         assert_eq!(sketch, expected, "after {length} events");
     }
 }
@@ -153,7 +156,7 @@ fn rule_5_a_merge_cuts_every_key_by_the_same_amount_and_drops_no_other() {
         .chain(b.counts().iter())
         .for_each(|(key, count)| sums[key as usize] += count);
     let cut = mass / 10;
-    let merged = frostpane::pane::Pane::merge([a, b], &shape);
+    let merged = Pane::merge([a, b], shape.parameters()).unwrap();
     assert_eq!(merged.cut(), 20 + 17 + cut);
     let mut counts = [0_u64; 8];
     merged
@@ -167,9 +170,64 @@ fn rule_5_a_merge_cuts_every_key_by_the_same_amount_and_drops_no_other() {
     );
 }
 
+/// Panes that were cut by other amounts, or whose sketches hash by another seed, add up to nothing that is proved.
+#[test]
+fn rule_5_panes_that_were_made_with_other_numbers_are_not_added_up() {
+    let small = Dimensions { rows: 3, width: 16 };
+    let made_with = |entries, sketch, seed| PaneShape::new(entries, 0, sketch, seed).unwrap();
+    let usual = made_with(9, Some(small), SEED);
+    let pane = |shape| pane_of((0..200).map(|i| i % 30), shape);
+    for other in [
+        made_with(8, Some(small), SEED),
+        made_with(9, Some(small), SEED + 1),
+        made_with(9, Some(Dimensions { rows: 5, ..small }), SEED),
+        made_with(9, Some(Dimensions { width: 32, ..small }), SEED),
+        made_with(9, None, SEED),
+    ] {
+        for (panes, shape) in [
+            ([pane(usual), pane(other)], usual),
+            ([pane(other), pane(usual)], usual),
+            ([pane(usual), pane(usual)], other),
+        ] {
+            let error = Pane::merge(panes, shape.parameters()).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Pane);
+            assert!(
+                error.to_string().contains("the same specification and seed"),
+                "{error}"
+            );
+        }
+        assert!(Pane::merge([pane(other), pane(other)], other.parameters()).is_ok());
+    }
+    // What an open pane takes in memory is no number that a pane is made with.
+    let roomy = PaneShape::new(9, 1_000, Some(small), SEED).unwrap();
+    assert!(Pane::merge([pane(usual), pane(roomy)], usual.parameters()).is_ok());
+}
+
+#[test]
+fn rule_5_sketches_of_other_dimensions_or_another_seed_are_not_added_up() {
+    let dimensions = Dimensions { rows: 3, width: 16 };
+    let mut sum = CountSketch::new(dimensions, SEED);
+    sum.add(u64::hash(7, SEED), 5);
+    let before = sum.clone();
+    for (rows, width, seed) in [(3, 16, SEED + 1), (5, 16, SEED), (3, 32, SEED)] {
+        let other = CountSketch::new(Dimensions { rows, width }, seed);
+        assert_eq!(sum.merge(&other).unwrap_err().kind(), ErrorKind::Pane);
+        assert_eq!(sum, before, "a refusal adds nothing");
+    }
+    sum.merge(&before).unwrap();
+    assert_ne!(sum, before);
+
+    // An exact pane has no sketch of its own, and hashes its keys by its seed.
+    let exact = PaneShape::new(50, 0, None, SEED + 1).unwrap();
+    let error = pane_of([1, 2, 3], exact).add_to(&mut sum).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Pane);
+}
+
 /// Keys that all have the same hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Colliding(u64);
+
+impl Sealed for Colliding {}
 
 impl Key for Colliding {
     type Ref<'a> = Colliding;
@@ -199,8 +257,8 @@ impl Key for Colliding {
         u64::pack(key.0, bytes);
     }
 
-    fn unpack(bytes: &mut &[u8]) -> Colliding {
-        Colliding(u64::unpack(bytes))
+    fn unpack(bytes: &mut &[u8]) -> Option<Colliding> {
+        u64::unpack(bytes).map(Colliding)
     }
 
     fn shown(&self) -> u64 {
@@ -275,7 +333,7 @@ fn rule_7_an_empty_list_explains_itself_from_public_numbers() {
         (0..5_000).for_each(|i| hitters.update(key(i)).unwrap());
         let release = hitters.release().unwrap();
         assert!(release.heavy.is_empty());
-        release.note.unwrap()
+        release.note.unwrap().to_string()
     };
     assert_eq!(empty(&|i| i), empty(&|i| i % 2));
     assert!(empty(&|i| i).contains("ask for a smaller alpha"));

@@ -1,7 +1,6 @@
 //! However the events are handed over, and however many threads count them, a window holds the same.
 
-use frostpane::noise::InsecureSeededEntropy;
-use frostpane::pane::{OpenPane, Pane, PaneShape};
+use frostpane::internals::{Dimensions, InsecureSeededEntropy, OpenPane, Pane, PaneShape};
 use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Norm, Policy, Release, Window};
 
 const EVENTS: u64 = 60_000;
@@ -91,7 +90,7 @@ fn a_listed_block_is_a_counted_one() {
         counts.sort_unstable();
         (counts, pane)
     };
-    let sketch = frostpane::sketch::count_sketch::Dimensions { rows: 5, width: 64 };
+    let sketch = Dimensions { rows: 5, width: 64 };
     for entries in [1, 7, 60, 400, 10_000] {
         for length in [0_u64, 1, 50, 3_000, 9_000] {
             let shape = PaneShape::new(entries, 0, Some(sketch), 4).unwrap();

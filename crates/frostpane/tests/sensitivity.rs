@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use frostpane::pane::{OpenPane, Pane, PaneShape};
+use frostpane::internals::{OpenPane, Pane, PaneShape};
 
 const KEYS: usize = 6;
 type Counts = [i64; KEYS];
@@ -13,6 +13,10 @@ type Event = Option<u64>;
 
 fn shape(capacity: usize, entries: u32) -> PaneShape {
     PaneShape::new(entries, capacity, None, 7).unwrap()
+}
+
+fn merge(panes: impl IntoIterator<Item = Pane<u64>>, shape: PaneShape) -> Pane<u64> {
+    Pane::merge(panes, shape.parameters()).unwrap()
 }
 
 fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
@@ -195,10 +199,10 @@ fn sums_and_merges_of_panes_move_no_more() {
         let panes = Panes::new(shape);
         for ends in LAYOUTS {
             let sum = |events: &[Event]| counts_of(panes.of(events, ends));
-            let merged = |events: &[Event]| counts_of([Pane::merge(panes.of(events, ends), &shape)]);
+            let merged = |events: &[Event]| counts_of([merge(panes.of(events, ends), shape)]);
             let merged_in_turn = |events: &[Event]| {
                 let all = panes.of(events, ends).into_iter();
-                counts_of(all.reduce(|a, b| Pane::merge([a, b], &shape)))
+                counts_of(all.reduce(|a, b| merge([a, b], shape)))
             };
             let message = format!("{capacity} {entries} {ends:?}");
             assert_eq!(violation(&keys(4), 9, sum), None, "{message}");
@@ -214,7 +218,7 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
         let shape = shape(capacity, entries);
         let panes = Panes::new(shape);
         for stream in streams(&keys(4), 8) {
-            let merged = Pane::merge(panes.of(&stream, &[3, 5, 8]), &shape);
+            let merged = merge(panes.of(&stream, &[3, 5, 8]), shape);
             for pane in [close(&stream, shape), merged] {
                 assert!(pane.counts().len() <= entries as usize);
                 let cut = pane.cut() as i64;

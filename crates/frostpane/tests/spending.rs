@@ -1,7 +1,10 @@
 //! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are
 //! known.
 
-use frostpane::noise::{DiscreteLaplace, Epsilon, Threshold};
+mod common;
+
+use common::arrivals;
+use frostpane::internals::{DiscreteLaplace, Epsilon, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 const RELEASES: u32 = 4_000;
@@ -12,6 +15,7 @@ const EPSILON: f64 = 0.5;
 fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
     let mut hitters = HeavyHitters::builder(keys)
         .norm(norm)
+        .policy(Policy::Uniform)
         .alpha(0.05)
         .epsilon(EPSILON)
         .window(Window::events(20_000).slide(1_000))
@@ -22,7 +26,7 @@ fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
         .build()
         .unwrap();
     let events = (0..20_000).map(|i| Some(if i % 10 == 0 { 2 } else { 1 }));
-    hitters.update_all(events).unwrap();
+    hitters.extend(arrivals(events)).unwrap();
     (0..RELEASES)
         .map(|_| hitters.release_over(20_000).unwrap())
         .collect()
@@ -177,6 +181,7 @@ fn what_is_left_out_is_measured_with_its_own_noise() {
     for (norm, scale) in [(Norm::L1, 1.0 / EPSILON), (Norm::L2, 2.0 / EPSILON)] {
         let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
             .norm(norm)
+            .policy(Policy::Uniform)
             .epsilon(EPSILON)
             .window(Window::events(20_000).slide(1_000))
             .releases(RELEASES)
@@ -215,6 +220,7 @@ fn every_release_and_every_key_has_fresh_noise() {
 #[test]
 fn the_norm_of_a_window_that_is_not_exact_comes_from_the_sketch() {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+        .policy(Policy::Uniform)
         .epsilon(100.0)
         .window(Window::events(10_000).slide(1_000))
         .entries(10)
@@ -238,6 +244,7 @@ fn the_threshold_belongs_to_the_noise_of_the_counts() {
         for delta in [0.1, 1e-6, 1e-12] {
             let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
                 .norm(norm)
+                .policy(Policy::Uniform)
                 .alpha(1e-9)
                 .epsilon(EPSILON)
                 .delta(delta)

@@ -1,17 +1,20 @@
 //! What a window covers, what may be asked of it, and the errors on the way.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use frostpane::noise::{Entropy, InsecureSeededEntropy};
-use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, LONGEST_KEY, Norm, Policy, Window};
+use common::without_key;
+use frostpane::internals::{Entropy, InsecureSeededEntropy, LONGEST_KEY};
+use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Policy, Window};
 
 const SECOND: i64 = 1_000_000;
 
 /// So much epsilon that there is no noise: what is left is the bookkeeping.
 const NO_NOISE: f64 = 100_000.0;
 
-fn exact(window: impl Into<Window>) -> HeavyHitters<u64> {
+fn exact(window: Window) -> HeavyHitters<u64> {
     HeavyHitters::builder(Keys::range(0..8).unwrap())
         .norm(Norm::L1)
         .alpha(1e-9)
@@ -271,7 +274,7 @@ fn a_release_of_nothing_is_a_release() {
         (release.window.from, release.window.to),
         (Some(Edge::Event(0)), Some(Edge::Event(0)))
     );
-    assert_eq!(release.note.as_deref(), Some("the window has no events"));
+    assert_eq!(release.note.unwrap().to_string(), "the window has no events");
     assert!(!release.promises.held);
     let window = Window::clock(Duration::from_secs(60));
     let mut by_clock = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -362,6 +365,7 @@ fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
         for norm in [Norm::L1, Norm::L2] {
             let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
                 .norm(norm)
+                .policy(Policy::Uniform)
                 .epsilon(epsilon)
                 .delta(f64::MIN_POSITIVE)
                 .build()
@@ -370,6 +374,7 @@ fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
             assert!(hitters.release().unwrap().threshold > 1);
         }
         let mut declared = HeavyHitters::builder(Keys::range(0..u64::MAX).unwrap())
+            .policy(Policy::Uniform)
             .epsilon(epsilon)
             .build()
             .unwrap();
@@ -386,9 +391,9 @@ fn a_window_within_one_pane_is_not_called_empty() {
         .build()
         .unwrap();
     // Without keys the norm is 0, and no block ends before its longest.
-    (0..5_000).for_each(|_| hitters.update_without_key().unwrap());
+    (0..5_000).for_each(|_| hitters.push(without_key(None)).unwrap());
     let release = hitters.release_over(1_000).unwrap();
     assert_eq!(release.window.events, 0);
-    let note = release.note.unwrap();
+    let note = release.note.unwrap().to_string();
     assert!(note.contains("within one pane"), "{note}");
 }

@@ -7,8 +7,8 @@ use crate::check::{Result, Trial};
 use crate::outcome::Outcome;
 use crate::setting::Setting;
 
-/// The part of epsilon that boundaries may cost.
-pub const PART: f64 = 0.25;
+/// The share of epsilon that boundaries may cost.
+pub const SHARE: f64 = 0.25;
 
 const WINDOW: u64 = 1 << 16;
 const TICK: u64 = 16;

@@ -3,16 +3,20 @@
 mod boundaries;
 mod continual;
 mod look;
+#[cfg(feature = "mutants")]
+mod marks;
 mod one_shot;
 mod published;
 mod sketch;
 
 use frostpane::Norm::{L1, L2};
-use frostpane::audit::Mutant::*;
 
 use crate::check::Check;
 use crate::exact::over_all_streams;
 use crate::setting::Setting;
+
+#[cfg(feature = "mutants")]
+pub use marks::caught_by;
 
 /// Every check there is, the calculated ones first and those of the published algorithms last.
 pub fn all() -> Vec<Check> {
@@ -31,22 +35,19 @@ fn calculated() -> [Check; 3] {
             "all streams of six events, open keys",
             Setting::open(L1, 4.0, 0.07),
             over_all_streams,
-        )
-        .catching(&[HalfNoise, ThresholdLessOne, DataDependentCut, OtherThreshold]),
+        ),
         Check::exact(
             "all-short-declared",
             "all streams of six events, declared keys",
             Setting::declared(L1, 1.0),
             over_all_streams,
-        )
-        .catching(&[HalfNoise, DataDependentCut]),
+        ),
         Check::exact(
             "all-short-l2",
             "all streams of six events, counts and norm",
             Setting::declared(L2, 1.0),
             over_all_streams,
-        )
-        .catching(&[HalfNoise]),
+        ),
     ]
 }
 
@@ -57,8 +58,7 @@ fn single() -> [Check; 13] {
             "a key that occurs once is named with delta at most",
             Setting::open(L1, 1.5, 0.24),
             one_shot::singleton,
-        )
-        .catching(&[ThresholdLessOne, OtherThreshold]),
+        ),
         Check::sampled(
             "new-key",
             "a key that occurs once, beside a frequent one",
@@ -70,80 +70,70 @@ fn single() -> [Check; 13] {
             "two keys at the threshold, and their order",
             Setting::open(L1, 1.0, 0.1),
             one_shot::threshold,
-        )
-        .catching(&[HalfNoise, TableOrder]),
+        ),
         Check::sampled(
             "pair-open",
             "one event of either of two frequent keys",
             Setting::open(L1, 1.0, 1e-6),
             one_shot::pair,
-        )
-        .catching(&[HalfNoise]),
+        ),
         Check::sampled(
             "pair",
             "one event of either of two declared keys",
             Setting::declared(L1, 1.0),
             one_shot::pair,
-        )
-        .catching(&[HalfNoise]),
+        ),
         Check::sampled(
             "absent",
             "a declared key that occurs once, or never",
             Setting::declared(L1, 1.0),
             one_shot::absent,
-        )
-        .catching(&[SilentAbsentKeys]),
+        ),
         Check::sampled(
             "full-table",
             "an event that finds a full Misra-Gries table",
             Setting::declared(L1, 1.0),
             one_shot::full_table,
-        )
-        .catching(&[DataDependentCut]),
+        ),
         Check::sampled(
             "merged-panes",
             "an event in panes that were merged",
             Setting::declared(L1, 1.0),
             one_shot::merged,
         )
-        .with_share(0.5),
+        .with_effort(0.5),
         Check::sampled(
             "norm",
             "two keys, and the exact norm",
             Setting::declared(L2, 1.0),
             one_shot::norm,
-        )
-        .catching(&[HalfNoise]),
+        ),
         Check::sampled(
             "norm-sketch",
             "two keys, and the norm of a sketch",
             Setting::open(L2, 1.0, 1e-6),
             one_shot::norm_of_sketch,
-        )
-        .catching(&[HalfNoise]),
+        ),
         Check::sampled(
             "sketch",
             "two declared keys, estimated from the sketch",
             Setting::declared(L2, 2.0),
             sketch::estimates,
         )
-        .with_share(0.25)
-        .catching(&[HalfNoise]),
+        .with_effort(0.25),
         Check::sampled(
             "pane-edge",
             "the last event of a pane that the window leaves out",
             Setting::declared(L1, 1.0),
             one_shot::pane_edge,
-        )
-        .catching(&[HalfNoise]),
+        ),
         Check::sampled(
             "reaction",
             "a stream that reacts, and a window past the event",
             Setting::declared(L1, 1.0),
             one_shot::reaction,
         )
-        .with_share(0.5)
-        .catching(&[HalfNoise]),
+        .with_effort(0.5),
     ]
 }
 
@@ -155,52 +145,49 @@ fn sequences() -> [Check; 7] {
             Setting::declared(L1, 16.0),
             boundaries::first_end,
         )
-        .costing(boundaries::PART),
+        .costing(boundaries::SHARE),
         Check::sampled(
             "continual",
             "all lists of a sequence together",
             Setting::declared(L1, 1.0),
             continual::sequence,
         )
-        .with_share(0.5)
-        .catching(&[HalfNoise]),
+        .with_effort(0.5),
         Check::sampled(
             "continual-norm",
             "the same, with norms",
             Setting::declared(L2, 1.0),
             continual::sequence,
         )
-        .with_share(0.5),
+        .with_effort(0.5),
         Check::sampled(
             "readings",
             "each list of a sequence, read sixteen times",
             Setting::declared(L1, 1.0),
             continual::readings,
         )
-        .with_share(0.125)
-        .catching(&[RedrawnNoise]),
+        .with_effort(0.125),
         Check::sampled(
             "continual-absent",
             "a declared key that occurs once in a sequence, or never",
             Setting::declared(L1, 1.0),
             continual::singleton,
         )
-        .with_share(0.25)
-        .catching(&[SilentAbsentKeys]),
+        .with_effort(0.25),
         Check::sampled(
             "continual-singleton",
             "a key that occurs once, in all lists of a sequence",
             Setting::open(L1, 2.0, 0.2),
             continual::singleton,
         )
-        .with_share(0.25),
+        .with_effort(0.25),
         Check::sampled(
             "continual-reaction",
             "an event put where the lists showed high noise",
             Setting::open(L1, 2.0, 0.2),
             continual::reaction,
         )
-        .with_share(0.0625),
+        .with_effort(0.0625),
     ]
 }
 
@@ -219,7 +206,7 @@ fn of_the_paper() -> [Check; 4] {
             Setting::declared(L1, 1.0),
             published::count,
         )
-        .with_share(0.25)
+        .with_effort(0.25)
         .published(),
         Check::sampled(
             "published-continual-scale",
@@ -234,7 +221,7 @@ fn of_the_paper() -> [Check; 4] {
             Setting::declared(L1, 1.0),
             published::outputs,
         )
-        .with_share(0.25)
+        .with_effort(0.25)
         .published(),
     ]
 }

@@ -1,7 +1,7 @@
 //! The published algorithms, as printed, on streams that show what does not hold of them.
 
 use frostpane::audit::Mutant;
-use frostpane::noise::OsEntropy;
+use frostpane::internals::OsEntropy;
 use frostpane_paper::continual::{self, Draw};
 use frostpane_paper::{Continual, L1, Noise};
 

@@ -1,23 +1,25 @@
 //! `frostpane audit`: evidence for and against what is claimed about privacy.
 
+#[cfg(feature = "mutants")]
+mod mutants;
 mod picture;
 mod progress;
 mod report;
-mod table;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValuesParser;
 use frostpane_audit::check::Whose;
-use frostpane_audit::{Audit, Check, Finding, KeyKind, Mutant, Wishes};
+use frostpane_audit::{Audit, Check, Deployment, Finding, KeyKind, Mutant};
 
 use crate::args::AuditArgs;
 use crate::failure::{Failure, Result};
 use crate::screen::Screen;
 use crate::warnings::tell;
+#[cfg(feature = "mutants")]
+pub use mutants::MutantArgs;
 use progress::Progress;
 use report::Report;
 
@@ -37,23 +39,16 @@ impl From<KeysArg> for KeyKind {
     }
 }
 
-/// Takes the name of a mutant.
-pub fn mutant() -> PossibleValuesParser {
-    PossibleValuesParser::new(Mutant::ALL.map(Mutant::name))
-}
-
 pub fn run(args: &AuditArgs) -> Result<()> {
-    if args.mutants {
-        return Ok(io::stdout().write_all(table::of_mutants().as_bytes())?);
+    #[cfg(feature = "mutants")]
+    if args.broken.mutants {
+        return Ok(io::stdout().write_all(mutants::table().as_bytes())?);
     }
     let wanted = wanted(args)?;
     let picture = args.picture.as_deref().map(open).transpose()?;
-    let mutant = args
-        .mutant
-        .as_deref()
-        .and_then(|name| Mutant::ALL.into_iter().find(|mutant| mutant.name() == name));
+    let mutant = mutant(args);
     let audit = Audit::new(sampled(), args.short, mutant);
-    let findings = find(&audit, &wanted, has_wishes(args))?;
+    let findings = find(&audit, &wanted, has_deployment(args))?;
     let report = Report::new(&audit, args.short, findings);
     write(args, &report)?;
     if let Some((file, path)) = picture {
@@ -77,6 +72,17 @@ pub fn run(args: &AuditArgs) -> Result<()> {
     }
 }
 
+/// How the mechanism is broken, if it is.
+fn mutant(args: &AuditArgs) -> Option<Mutant> {
+    #[cfg(feature = "mutants")]
+    return args.broken.mutant();
+    #[cfg(not(feature = "mutants"))]
+    {
+        let _ = args;
+        None
+    }
+}
+
 /// How many sampled checks there are in all: what a check says does not depend on which others run.
 fn sampled() -> usize {
     frostpane_audit::all()
@@ -95,32 +101,32 @@ fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
             names.join(", ")
         )));
     }
-    let wishes = Wishes {
+    let deployment = Deployment {
         keys: args.keys.map(KeyKind::from),
         norm: args.norm.map(frostpane::Norm::from),
         epsilon: args.epsilon,
         delta: args.delta,
     };
-    let frostpane_only = args.mutant.is_some() || has_wishes(args);
+    let frostpane_only = mutant(args).is_some() || has_deployment(args);
     let wanted: Vec<Check> = all
         .into_iter()
         .filter(|check| args.checks.is_empty() || args.checks.iter().any(|name| name == check.name))
         .filter(|check| check.whose == Whose::Frostpane || !frostpane_only)
         .filter_map(|check| {
-            let setting = check.setting.with(&wishes)?;
+            let setting = check.setting.with(&deployment)?;
             Some(Check { setting, ..check })
         })
         .collect();
     if wanted.is_empty() {
         return Err(Failure::Message(
-            "no check has these keys and this norm: leave out --keys, --norm, --mutant or --check".to_owned(),
+            "no check has these keys and this norm: leave out --keys, --norm or --check".to_owned(),
         ));
     }
     Ok(wanted)
 }
 
 /// Whether a deployment's parameters were given.
-fn has_wishes(args: &AuditArgs) -> bool {
+fn has_deployment(args: &AuditArgs) -> bool {
     args.keys.is_some() || args.norm.is_some() || args.epsilon.is_some() || args.delta.is_some()
 }
 

@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use frostpane::noise::OsEntropy;
-use frostpane::{HeavyHitters, Norm};
-use frostpane_paper::{Answer, Change, Composition, L1, L2, Noise};
+use frostpane::{Event, HeavyHitters, Norm, Spec};
+use frostpane_paper::{Answer, Change, Composition, L1, L2, Noise, OsEntropy};
 use serde::Serialize;
 
 use crate::compare::score::{Score, Truth};
 use crate::compare::stream::Stream;
 use crate::failure::Result;
-use crate::request::RequestArgs;
+use crate::request::Request;
 
 /// Each private contender releases so often, and its scores are means.
 pub const RELEASES: u32 = 20;
@@ -95,16 +94,13 @@ const L2_PROOF: Privacy = Privacy {
 };
 
 impl Contest {
-    pub fn hold(
-        request: &RequestArgs,
-        stream: &Stream,
-        norm: Norm,
-        tell: &mut dyn FnMut(&str),
-    ) -> Result<Self> {
-        let truth = Truth::new(stream.in_window(), norm, request.alpha);
-        let (builder, _) = request.builder(stream.keys.clone())?;
-        let builder = builder.norm(norm).program(0).releases(RELEASES);
-        let memory = request.memory;
+    pub fn hold(request: &Request, stream: &Stream, norm: Norm, tell: &mut dyn FnMut(&str)) -> Result<Self> {
+        let truth = Truth::new(stream.in_window(), norm, request.spec.alpha);
+        let Spec { alpha, epsilon, .. } = request.spec;
+        let (epsilon, memory) = (epsilon.as_f64(), request.spec.memory.0);
+        let builder = request.builder(stream.keys.clone());
+        // The policy is that of the norm that was asked for.
+        let builder = builder.decided()?.norm(norm).program(0).releases(RELEASES);
         let scale = builder.forecast(stream.window as u64, None)?.scale;
         tell("exact counting");
         let exact = exact(stream, &truth);
@@ -115,7 +111,7 @@ impl Contest {
         let changes = match norm {
             Norm::L1 => {
                 tell("the published L1 algorithm");
-                let mut algorithm = L1::scaled(request.alpha, request.epsilon, length, memory)?;
+                let mut algorithm = L1::scaled(alpha, epsilon, length, memory)?;
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (name, noise, private) in [
                     ("paper, noise as printed", Noise::Printed, L1_PRINTED),
@@ -129,8 +125,7 @@ impl Contest {
             }
             Norm::L2 => {
                 tell("the published L2 algorithm");
-                let mut algorithm =
-                    L2::scaled(request.alpha, request.epsilon, length, memory, Composition::Basic)?;
+                let mut algorithm = L2::scaled(alpha, epsilon, length, memory, Composition::Basic)?;
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (name, noise, private) in [
                     ("paper, noise as printed", Noise::Printed, L2_PRINTED),
@@ -199,7 +194,7 @@ fn frostpane(
 ) -> Result<Contender> {
     let start = Instant::now();
     if by_clock {
-        hitters.update_batch_at(stream.events.iter().map(|event| (event.time, event.key)))?;
+        hitters.extend(stream.events.iter().map(|event| Event::at(event.time, event.key)))?;
     } else {
         hitters.update_batch(stream.events.iter().map(|event| event.key))?;
     }

@@ -11,6 +11,7 @@ use frostpane::Norm;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Result};
+use crate::list::lines_of;
 use crate::screen::Screen;
 use crate::warnings::tell;
 use contender::Contest;
@@ -21,24 +22,28 @@ use stream::Stream;
 pub const EVALUATION: &str = "An evaluation: it looks at the true counts, releases many times over, and is not private. Do not publish it.";
 
 pub fn run(args: &CompareArgs) -> Result<()> {
-    if let [_, another, ..] = &args.request.windows()?[..] {
+    let request = args.request.resolve(false)?;
+    if let [_, another, ..] = &request.windows[..] {
         return Err(Failure::Message(format!(
             "a comparison looks at one window: leave out --window {}, and run it again for that one",
             another.text
         )));
     }
-    let stream = Stream::read(args)?;
-    let norms = match args.request.norm {
-        Some(norm) => vec![norm.into()],
-        None => vec![Norm::L1, Norm::L2],
+    if request.is_printed(lines_of)? {
+        return Ok(());
+    }
+    let stream = Stream::read(args, &request)?;
+    let norms = match (args.request.norm, &args.request.spec) {
+        (None, None) => vec![Norm::L1, Norm::L2],
+        _ => vec![request.spec.norm],
     };
     let mut contests = Vec::new();
     for norm in norms {
-        contests.push(Contest::hold(&args.request, &stream, norm, &mut |contender| {
+        contests.push(Contest::hold(&request, &stream, norm, &mut |contender| {
             tell(format_args!("{contender} ..."));
         })?);
     }
-    let report = Report::new(&args.request, &stream, contests);
+    let report = Report::new(&request, &stream, contests);
     let stdout = io::stdout().lock();
     let screen = Screen::of(&stdout);
     let mut out = BufWriter::new(stdout);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::compare::EVALUATION;
 use crate::compare::contender::{Contender, Contest, RELEASES};
 use crate::compare::stream::Stream;
-use crate::request::RequestArgs;
+use crate::request::Request;
 use crate::screen::Screen;
 use crate::text::write_wrapped;
 use crate::units::grouped;
@@ -35,13 +35,13 @@ const HEADINGS: [&str; 10] = [
 ];
 
 impl Report {
-    pub fn new(request: &RequestArgs, stream: &Stream, contests: Vec<Contest>) -> Self {
+    pub fn new(request: &Request, stream: &Stream, contests: Vec<Contest>) -> Self {
         Self {
             note: EVALUATION,
             version: env!("CARGO_PKG_VERSION"),
-            alpha: request.alpha,
-            epsilon: request.epsilon,
-            delta: request.delta,
+            alpha: request.spec.alpha,
+            epsilon: request.spec.epsilon.as_f64(),
+            delta: request.spec.delta.as_f64(),
             events: stream.events.len(),
             window: stream.window,
             releases: RELEASES,

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use frostpane::{Bytes, Keys};
+use frostpane::{Bytes, KeySpec, Keys, Span};
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::list::{lines_of, selection};
 use crate::progress::Progress;
-use crate::units::{Declared, Extent};
+use crate::request::Request;
 
 /// The last two windows of a stream: what came before does not reach the last one.
 const WINDOWS: u64 = 2;
@@ -31,9 +31,9 @@ pub struct Event {
 }
 
 impl Stream {
-    pub fn read(args: &CompareArgs) -> Result<Self> {
-        let mut numbers = Numbers::new(args.request.keys.as_ref())?;
-        let (extent, by_clock) = (args.request.extent(), args.request.by_clock());
+    pub fn read(args: &CompareArgs, request: &Request) -> Result<Self> {
+        let mut numbers = Numbers::new(&request.spec.keys)?;
+        let (extent, by_clock) = (request.longest(), request.by_clock());
         let mut source = Source::new(&args.input.files, selection(&args.input, extent)?)?;
         let mut progress = Progress::new(source.total_bytes());
         let bytes_read = source.bytes_read();
@@ -56,8 +56,8 @@ impl Stream {
         let mut events = Vec::from(events);
         events.sort_by_key(|event: &Event| event.time);
         let window = match extent {
-            Extent::Events(length) => events.len().min(length as usize),
-            Extent::Clock(length) => {
+            Span::Events(length) => events.len().min(length as usize),
+            Span::Clock(length) => {
                 let since = latest.saturating_add(1).saturating_sub(length.as_micros() as i64);
                 events.iter().filter(|event| event.time >= since).count()
             }
@@ -83,10 +83,10 @@ impl Stream {
 }
 
 /// Whether the first event lies further back than so many windows.
-fn is_beyond(events: &VecDeque<Event>, extent: Extent, latest: i64, windows: u64) -> bool {
+fn is_beyond(events: &VecDeque<Event>, extent: Span, latest: i64, windows: u64) -> bool {
     match extent {
-        Extent::Events(length) => events.len() as u64 > windows.saturating_mul(length),
-        Extent::Clock(length) => events.front().is_some_and(|first| {
+        Span::Events(length) => events.len() as u64 > windows.saturating_mul(length),
+        Span::Clock(length) => events.front().is_some_and(|first| {
             let age = latest.saturating_sub(first.time) as u64;
             age >= windows.saturating_mul(length.as_micros() as u64)
         }),
@@ -101,17 +101,16 @@ enum Numbers {
 }
 
 impl Numbers {
-    fn new(declared: Option<&Declared>) -> Result<Self> {
-        Ok(match declared {
-            None => Numbers::Open(HashMap::new()),
-            Some(Declared::Range(range)) => Numbers::Range(range.clone()),
-            Some(Declared::File(file)) => {
-                let mut keys = lines_of(file)?;
-                keys.sort_unstable();
-                keys.dedup();
-                Numbers::List(keys.into_iter().zip(0..).collect())
-            }
-        })
+    fn new(keys: &KeySpec) -> Result<Self> {
+        let mut list = match keys {
+            KeySpec::Range(range) => return Ok(Numbers::Range(range.clone())),
+            KeySpec::File(file) => lines_of(file)?,
+            KeySpec::List(keys) => keys.iter().map(|key| Bytes::from(key.as_bytes())).collect(),
+            _ => return Ok(Numbers::Open(HashMap::new())),
+        };
+        list.sort_unstable();
+        list.dedup();
+        Ok(Numbers::List(list.into_iter().zip(0..).collect()))
     }
 
     fn number(&mut self, key: &[u8]) -> Option<u64> {

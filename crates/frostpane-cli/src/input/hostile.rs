@@ -13,8 +13,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
 use super::column::{Column, Wanted};
-use super::parquet_bytes::ByteCells;
-use super::parquet_same::written;
+use super::parquet::byte_cells::ByteCells;
+use super::parquet::same::written;
 use super::sink::{Sink, Tally};
 use super::source::read_stream;
 use super::stream::Stream;

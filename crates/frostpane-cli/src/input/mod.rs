@@ -15,9 +15,6 @@ mod jsonl;
 mod lines;
 mod packing;
 mod parquet;
-mod parquet_bytes;
-mod parquet_column;
-mod parquet_runs;
 mod records;
 mod sink;
 mod source;
@@ -28,8 +25,6 @@ mod tsv;
 
 #[cfg(test)]
 mod hostile;
-#[cfg(test)]
-mod parquet_same;
 
 pub use column::Column;
 pub use format::Format;

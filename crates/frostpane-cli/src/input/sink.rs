@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use super::Event;
+use super::time::is_in_calendar;
 use crate::failure::{Failure, Result};
 use crate::warnings::tell;
 
@@ -82,7 +83,7 @@ impl Sink<'_> {
     #[inline]
     pub fn event(&mut self, number: u64, event: Event<'_>) -> Result<()> {
         if self.by_clock {
-            let Some(time) = event.time.filter(|time| frostpane::check_time(*time).is_ok()) else {
+            let Some(time) = event.time.filter(|time| is_in_calendar(*time)) else {
                 return self.unreadable(number, None, Fault::NoTime);
             };
             if self.tally.time.is_none() {
@@ -98,7 +99,7 @@ impl Sink<'_> {
     #[cold]
     pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault) -> Result<()> {
         self.note(number, fault);
-        let time = time.filter(|time| frostpane::check_time(*time).is_ok());
+        let time = time.filter(|time| is_in_calendar(*time));
         match (self.by_clock, time.or(self.tally.time)) {
             (true, None) => {
                 self.tally.waiting += 1;

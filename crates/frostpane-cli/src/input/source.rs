@@ -94,10 +94,19 @@ impl Source {
     }
 
     /// Calls `visit` for every event, in order.
-    pub fn for_each(&mut self, mut visit: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    pub fn for_each(&mut self, visit: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        self.for_each_and_pause(visit, || Ok(()))
+    }
+
+    /// The same, and calls `pause` before it reads on, which may take as long as it likes to come.
+    pub fn for_each_and_pause(
+        &mut self,
+        mut visit: impl FnMut(Event<'_>) -> Result<()>,
+        mut pause: impl FnMut() -> io::Result<()>,
+    ) -> Result<()> {
         for layout in std::mem::take(&mut self.files) {
             let before = self.bytes_read.get();
-            self.read(&layout, &mut visit)?;
+            self.read(&layout, &mut visit, &mut pause)?;
             if let Some(bytes) = bytes_on_disk(&layout.file) {
                 self.bytes_read.set(before + bytes);
             }
@@ -109,6 +118,11 @@ impl Source {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Whether some of it may come only as time goes by.
+    pub fn is_live(&self) -> bool {
+        self.files.iter().any(|layout| is_standard_input(&layout.file))
     }
 
     /// What the operator should know about the events, once they are read.
@@ -137,7 +151,12 @@ impl Source {
         notes
     }
 
-    fn read(&mut self, layout: &Layout, visit: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    fn read(
+        &mut self,
+        layout: &Layout,
+        visit: &mut dyn FnMut(Event<'_>) -> Result<()>,
+        pause: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Result<()> {
         let Layout {
             file,
             format,
@@ -149,6 +168,7 @@ impl Source {
         let raw = Counted {
             reader: open(file).map_err(unreadable)?,
             bytes: self.bytes_read(),
+            pause,
         };
         let stream = Stream::new(raw, packings, self.selection.live).map_err(unreadable)?;
         self.announce(&name, layout, &stream);

@@ -60,13 +60,16 @@ fn peek<'a>(mut reader: Box<dyn Read + 'a>, live: bool) -> io::Result<(Box<dyn B
 }
 
 /// Counts the bytes that pass.
-pub struct Counted<R> {
+pub struct Counted<'a, R> {
     pub reader: R,
     pub bytes: Rc<Cell<u64>>,
+    /// What to do before more is read, which may take as long as it likes to come.
+    pub pause: &'a mut dyn FnMut() -> io::Result<()>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (self.pause)()?;
         let read = self.reader.read(buffer)?;
         self.bytes.set(self.bytes.get() + read as u64);
         Ok(read)

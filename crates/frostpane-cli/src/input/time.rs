@@ -98,6 +98,11 @@ fn calendar(text: &str) -> Option<i64> {
     Some(time.as_microsecond())
 }
 
+/// Whether a time in microseconds since 1970 lies within the calendar.
+pub fn is_in_calendar(time: i64) -> bool {
+    Timestamp::from_microsecond(time).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,20 +2,20 @@
 
 use std::io::Write;
 
-use frostpane::Key;
-use frostpane::plan::megabytes;
+use frostpane::words::megabytes;
+use frostpane::{Builder, Epsilon, Key, Size, Span, Spec};
 
-use super::{Built, held_words};
+use super::held_words;
 use crate::failure::Result;
-use crate::request::RequestArgs;
-use crate::units::{Asked, Extent, grouped};
+use crate::request::Request;
+use crate::units::grouped;
 
 /// What more epsilon, alpha, memory or a longer window would change.
 pub fn write_changes<K: Key>(
     out: &mut impl Write,
-    request: &RequestArgs,
+    request: &Request,
     events: u64,
-    build: &impl Fn(&RequestArgs) -> Built<K>,
+    build: &impl Fn(&Request) -> Builder<K>,
 ) -> Result<()> {
     writeln!(
         out,
@@ -23,8 +23,9 @@ pub fn write_changes<K: Key>(
         "", "noise", "cut", "surely listed", "promises"
     )?;
     for (change, request, events) in changes(request, events) {
-        let forecast = build(&request).and_then(|(builder, _)| Ok(builder.forecast(events, None)?));
-        let Ok(forecast) = forecast else { continue };
+        let Ok(forecast) = build(&request).forecast(events, None) else {
+            continue;
+        };
         let promises = match forecast.least_norm {
             Some(norm) => format!("from a norm of {}", grouped(norm)),
             None => held_words(forecast.held),
@@ -42,62 +43,43 @@ pub fn write_changes<K: Key>(
     Ok(writeln!(out)?)
 }
 
-fn changes(request: &RequestArgs, events: u64) -> [(String, RequestArgs, u64); 5] {
-    let window = match request.window[..] {
-        [] => vec![longer(request.extent())],
-        _ => request
-            .window
-            .iter()
-            .map(|window| longer(window.extent))
-            .collect(),
+fn changes(request: &Request, events: u64) -> Vec<(String, Request, u64)> {
+    let with = |change: &dyn Fn(&mut Spec)| {
+        let mut changed = request.clone();
+        change(&mut changed.spec);
+        changed
     };
-    let slide = request.slide.map(longer);
-    let (epsilon, alpha, memory) = (
-        request.epsilon * 2.0,
-        request.alpha * 2.0,
-        request.memory.saturating_mul(4),
-    );
-    [
-        ("as asked".to_owned(), request.clone(), events),
-        (
-            format!("epsilon {epsilon}"),
-            RequestArgs {
-                epsilon,
-                ..request.clone()
-            },
-            events,
-        ),
-        (
-            format!("alpha {alpha}"),
-            RequestArgs {
-                alpha,
-                ..request.clone()
-            },
-            events,
-        ),
+    let (alpha, memory) = (request.spec.alpha * 2.0, request.spec.memory.0.saturating_mul(4));
+    let epsilon = request.spec.epsilon.as_f64() * 2.0;
+    let mut changes = vec![("as asked".to_owned(), request.clone(), events)];
+    if let Ok(twice) = Epsilon::new(epsilon) {
+        let changed = with(&|spec| spec.epsilon = twice);
+        changes.push((format!("epsilon {epsilon}"), changed, events));
+    }
+    changes.extend([
+        (format!("alpha {alpha}"), with(&|spec| spec.alpha = alpha), events),
         (
             format!("memory {}", megabytes(memory)),
-            RequestArgs {
-                memory,
-                ..request.clone()
-            },
+            with(&|spec| spec.memory = Size(memory)),
             events,
         ),
         (
             "a window 4 times as long".to_owned(),
-            RequestArgs {
-                window: window.into_iter().map(Asked::from).collect(),
-                slide,
-                ..request.clone()
-            },
+            with(&|spec| {
+                spec.windows
+                    .iter_mut()
+                    .for_each(|window| *window = longer(*window));
+                spec.slide = spec.slide.map(longer);
+            }),
             events.saturating_mul(4),
         ),
-    ]
+    ]);
+    changes
 }
 
-fn longer(extent: Extent) -> Extent {
-    match extent {
-        Extent::Events(length) => Extent::Events(length.saturating_mul(4)),
-        Extent::Clock(length) => Extent::Clock(length.saturating_mul(4)),
+fn longer(span: Span) -> Span {
+    match span {
+        Span::Events(length) => Span::Events(length.saturating_mul(4)),
+        Span::Clock(length) => Span::Clock(length.saturating_mul(4)),
     }
 }

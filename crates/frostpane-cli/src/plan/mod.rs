@@ -6,35 +6,37 @@ use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use frostpane::plan::{Published, Reason, megabytes};
-use frostpane::{Builder, Forecast, Key, Plan, Policy};
+use frostpane::words::megabytes;
+use frostpane::{Builder, Choice, Forecast, Key, Norm, Plan, Policy, Span};
+use frostpane_paper::Demands;
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
 use crate::failure::{Failure, Result};
 use crate::list::lines_of;
-use crate::request::{AnyKeys, NormArg, RequestArgs, total_epsilon};
+use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::text::write_wrapped;
-use crate::units::{Asked, Extent, grouped, plain, spoken};
+use crate::units::{Asked, grouped, plain, spoken};
 use changes::write_changes;
 
-/// A request as the library takes it, and why it has its policy.
-type Built<K> = Result<(Builder<K>, Option<Reason>)>;
-
 pub fn run(args: &PlanArgs) -> Result<()> {
-    match args.request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => plan(args, |request| request.builder(keys.clone())),
-        AnyKeys::Integers(keys) => plan(args, |request| request.builder(keys.clone())),
+    let request = args.request.resolve(false)?;
+    if request.is_printed(lines_of)? {
+        return Ok(());
+    }
+    match request.keys(lines_of)? {
+        AnyKeys::Bytes(keys) => plan(args, &request, |request| request.builder(keys.clone())),
+        AnyKeys::Integers(keys) => plan(args, &request, |request| request.builder(keys.clone())),
     }
 }
 
 /// How many events the longest window has.
-fn events(args: &PlanArgs) -> Result<u64> {
-    match (args.request.extent(), args.events) {
-        (Extent::Events(length), events) => Ok(events.unwrap_or(length).min(length)),
-        (Extent::Clock(_), Some(events)) => Ok(events),
-        (Extent::Clock(_), None) => Err(Failure::Message(
+fn events(longest: Span, expected: Option<u64>) -> Result<u64> {
+    match (longest, expected) {
+        (Span::Events(length), events) => Ok(events.unwrap_or(length).min(length)),
+        (Span::Clock(_), Some(events)) => Ok(events),
+        (Span::Clock(_), None) => Err(Failure::Message(
             "a window by time may hold any number of events: say how many to expect, with --events"
                 .to_owned(),
         )),
@@ -42,11 +44,12 @@ fn events(args: &PlanArgs) -> Result<u64> {
 }
 
 /// How many of the events of the longest window a shorter one has.
-fn events_within(window: Extent, longest: Extent, events: u64) -> u64 {
+fn events_within(window: Span, longest: Span, events: u64) -> u64 {
     match window {
-        Extent::Events(length) => events.min(length),
-        Extent::Clock(_) => {
-            let share = u128::from(events) * window.length() / longest.length().max(1);
+        Span::Events(length) => events.min(length),
+        Span::Clock(_) => {
+            let share =
+                u128::from(events) * u128::from(window.length()) / u128::from(longest.length().max(1));
             u64::try_from(share).unwrap_or(events)
         }
     }
@@ -55,41 +58,44 @@ fn events_within(window: Extent, longest: Extent, events: u64) -> u64 {
 /// All that a plan says.
 struct Outlook {
     plan: Plan,
-    /// Why the plan has its policy, if that was not given.
-    reason: Option<Reason>,
+    /// Why the plan has its policy.
+    choice: Choice,
+    /// What the releases of all windows cost together.
+    total_epsilon: f64,
     /// Of the longest window.
     forecast: Forecast,
     /// Of each window, in the order in which they were given.
     windows: Vec<(Asked, Forecast)>,
     target: Option<(u64, Option<f64>)>,
-    published: Published,
+    published: Demands,
 }
 
-fn plan<K: Key>(args: &PlanArgs, build: impl Fn(&RequestArgs) -> Built<K>) -> Result<()> {
-    let request = &args.request;
-    let (windows, events) = (request.windows()?, events(args)?);
-    let (builder, reason) = build(request)?;
-    let forecast_of = |window: Asked| -> Result<(Asked, Forecast)> {
-        let events = events_within(window.extent, request.extent(), events);
-        let forecast = builder.forecast_over(window.extent, events, None)?;
-        Ok((window, forecast))
+fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> Builder<K>) -> Result<()> {
+    let builder = build(request);
+    let (choice, builder) = (builder.choice(), builder.decided()?);
+    let events = events(request.longest(), args.events)?;
+    let forecast_of = |window: &Asked| -> Result<(Asked, Forecast)> {
+        let events = events_within(window.span, request.longest(), events);
+        let forecast = builder.forecast_over(window.span, events, None)?;
+        Ok((window.clone(), forecast))
     };
     let outlook = Outlook {
         plan: builder.plan()?,
-        reason,
+        choice: choice?,
+        total_epsilon: builder.cost()?.epsilon(),
         forecast: builder.forecast(events, None)?,
-        windows: windows.into_iter().map(forecast_of).collect::<Result<_>>()?,
+        windows: request.windows.iter().map(forecast_of).collect::<Result<_>>()?,
         target: match args.target_count {
             Some(count) => Some((count, builder.epsilon_for(count, events)?)),
             None => None,
         },
-        published: Published::new(request.alpha, request.epsilon, events),
+        published: Demands::new(request.spec.alpha, request.spec.epsilon.as_f64(), events),
     };
     let stdout = io::stdout().lock();
     let width = Screen::of(&stdout).width;
     let mut out = BufWriter::new(stdout);
     if args.json {
-        serde_json::to_writer(&mut out, &outlook.json(request)).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &outlook.json()).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         write_plan(&mut out, request, &outlook)?;
@@ -109,12 +115,12 @@ fn plan<K: Key>(args: &PlanArgs, build: impl Fn(&RequestArgs) -> Built<K>) -> Re
 }
 
 impl Outlook {
-    fn json(&self, request: &RequestArgs) -> Value {
+    fn json(&self) -> Value {
         let mut whole = json!({
             "plan": self.plan,
             "policy": {
                 "policy": self.plan.layout.policy,
-                "reason": self.reason.map_or(json!("given"), |reason| json!(reason)),
+                "reason": self.choice.reason,
                 "boundaries_epsilon": self.forecast.boundaries_epsilon,
             },
             "memory": self.plan.memory.total(),
@@ -127,24 +133,15 @@ impl Outlook {
             whole["windows"] = each
                 .map(|(window, forecast)| json!({ "window": window.text, "forecast": forecast }))
                 .collect();
-            whole["total_epsilon"] = json!(self.total_epsilon(request));
+            whole["total_epsilon"] = json!(self.total_epsilon);
         }
         whole
     }
-
-    /// What the releases of all windows cost together.
-    fn total_epsilon(&self, request: &RequestArgs) -> f64 {
-        total_epsilon(
-            self.windows.len(),
-            request.epsilon,
-            self.forecast.boundaries_epsilon,
-        )
-    }
 }
 
-fn write_plan(out: &mut impl Write, request: &RequestArgs, outlook: &Outlook) -> io::Result<()> {
+fn write_plan(out: &mut impl Write, request: &Request, outlook: &Outlook) -> io::Result<()> {
     let Outlook { plan, forecast, .. } = outlook;
-    let norm = if request.norm() == NormArg::L1 { "L1" } else { "L2" };
+    let norm = if request.spec.norm == Norm::L1 { "L1" } else { "L2" };
     let longest = match outlook.windows.len() {
         1 => String::new(),
         windows => format!(", the longest of {windows} windows"),
@@ -152,8 +149,8 @@ fn write_plan(out: &mut impl Write, request: &RequestArgs, outlook: &Outlook) ->
     writeln!(
         out,
         "{norm} heavy hitters at alpha {} and epsilon {} of {} events{longest}\n",
-        request.alpha,
-        request.epsilon,
+        request.spec.alpha,
+        request.spec.epsilon.as_f64(),
         grouped(forecast.events)
     )?;
     let noise = format!(
@@ -171,7 +168,7 @@ fn write_plan(out: &mut impl Write, request: &RequestArgs, outlook: &Outlook) ->
     let memory = format!(
         "at most {} of {}",
         megabytes(plan.memory.total()),
-        megabytes(request.memory)
+        megabytes(request.spec.memory.0)
     );
     for (name, words) in [
         ("policy", Some(policy_words(outlook))),
@@ -197,28 +194,29 @@ fn policy_words(outlook: &Outlook) -> String {
         Policy::Uniform => "uniform",
         Policy::Exponential => "exponential",
         Policy::Smooth => "smooth",
+        _ => "other",
     };
-    match outlook.reason {
-        Some(reason) => format!("{policy}: {reason}"),
-        None => format!("{policy}, as given"),
+    match outlook.choice.is_given() {
+        true => format!("{policy}, {}", outlook.choice.reason),
+        false => format!("{policy}: {}", outlook.choice.reason),
     }
 }
 
 /// What the releases spend, where that is not all on one list.
-fn privacy_words(request: &RequestArgs, outlook: &Outlook) -> Option<String> {
+fn privacy_words(request: &Request, outlook: &Outlook) -> Option<String> {
     let boundaries = match outlook.forecast.boundaries_epsilon {
         0.0 => None,
         boundaries => Some(format!(
             "{} of epsilon {} goes into where panes end",
             plain(boundaries),
-            request.epsilon
+            request.spec.epsilon.as_f64()
         )),
     };
     let total = match outlook.windows.len() {
         1 => None,
         lists => Some(format!(
             "the {lists} lists together cost epsilon {}",
-            outlook.total_epsilon(request)
+            outlook.total_epsilon
         )),
     };
     let parts: Vec<String> = boundaries.into_iter().chain(total).collect();
@@ -235,7 +233,7 @@ fn panes_words(plan: &Plan, events: u64) -> String {
     let panes = match layout.policy {
         Policy::Uniform => format!("{panes} of {length}"),
         Policy::Exponential => format!("up to {panes} of {length} or, with age, more"),
-        Policy::Smooth => format!("up to {panes}, asked every {length} whether to end"),
+        _ => format!("up to {panes}, asked every {length} whether to end"),
     };
     let entries = grouped(u64::from(plan.entries));
     let even = layout.policy == Policy::Uniform;
@@ -249,29 +247,29 @@ fn panes_words(plan: &Plan, events: u64) -> String {
     format!("{panes}, {kept}")
 }
 
-fn threshold_words(request: &RequestArgs, forecast: &Forecast) -> String {
+fn threshold_words(request: &Request, forecast: &Forecast) -> String {
     let floor = grouped(forecast.floor);
-    match request.norm() {
-        NormArg::L1 => format!("{} ({floor} for privacy alone)", grouped(forecast.threshold)),
-        NormArg::L2 => format!("3/4 of alpha times the norm, and never below {floor}, for privacy"),
+    match request.spec.norm {
+        Norm::L1 => format!("{} ({floor} for privacy alone)", grouped(forecast.threshold)),
+        Norm::L2 => format!("3/4 of alpha times the norm, and never below {floor}, for privacy"),
     }
 }
 
-fn listed_words(request: &RequestArgs, forecast: &Forecast) -> String {
+fn listed_words(request: &Request, forecast: &Forecast) -> String {
     let listed = format!("every key that occurs {} times", grouped(forecast.least_listed));
-    match (request.norm(), forecast.norm) {
-        (NormArg::L1, _) => listed,
-        (NormArg::L2, Some(norm)) => {
+    match (request.spec.norm, forecast.norm) {
+        (Norm::L1, _) => listed,
+        (Norm::L2, Some(norm)) => {
             format!("{listed}, at a norm of {}; more at larger norms", grouped(norm))
         }
-        (NormArg::L2, None) => format!("{listed}, if the norm is small; more at larger norms"),
+        (Norm::L2, None) => format!("{listed}, if the norm is small; more at larger norms"),
     }
 }
 
-fn promises_words(request: &RequestArgs, forecast: &Forecast) -> String {
-    match (request.norm(), forecast.least_norm) {
-        (NormArg::L1, _) if forecast.held => "held".to_owned(),
-        (NormArg::L2, Some(norm)) => {
+fn promises_words(request: &Request, forecast: &Forecast) -> String {
+    match (request.spec.norm, forecast.least_norm) {
+        (Norm::L1, _) if forecast.held => "held".to_owned(),
+        (Norm::L2, Some(norm)) => {
             format!(
                 "held from an L2 norm of {} on, {:.2} % of the events",
                 grouped(norm),
@@ -283,8 +281,8 @@ fn promises_words(request: &RequestArgs, forecast: &Forecast) -> String {
 }
 
 /// The promises for the window as it is asked for, of which a release may leave out the start.
-fn whole_words(request: &RequestArgs, forecast: &Forecast) -> Option<String> {
-    if request.norm() == NormArg::L1 {
+fn whole_words(request: &Request, forecast: &Forecast) -> Option<String> {
+    if request.spec.norm == Norm::L1 {
         return None;
     }
     Some(match forecast.least_norm_asked {
@@ -302,14 +300,10 @@ fn share(norm: u64, events: u64) -> f64 {
 }
 
 /// What to expect of each window.
-fn write_windows(
-    out: &mut impl Write,
-    request: &RequestArgs,
-    windows: &[(Asked, Forecast)],
-) -> io::Result<()> {
-    let whole = |words: &str| match request.norm() {
-        NormArg::L1 => String::new(),
-        NormArg::L2 => words.to_owned(),
+fn write_windows(out: &mut impl Write, request: &Request, windows: &[(Asked, Forecast)]) -> io::Result<()> {
+    let whole = |words: &str| match request.spec.norm {
+        Norm::L1 => String::new(),
+        Norm::L2 => words.to_owned(),
     };
     let heading = ["window", "events", "noise", "cut", "surely listed", "promises"].map(str::to_owned);
     writeln!(out)?;
@@ -341,7 +335,7 @@ fn held_words(held: bool) -> String {
     if held { "held" } else { "not held" }.to_owned()
 }
 
-fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: &RequestArgs) -> String {
+fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: &Request) -> String {
     let times = grouped(count);
     let Some(epsilon) = epsilon else {
         let remedy = match forecast.cut {
@@ -353,17 +347,17 @@ fn target_words(count: u64, epsilon: Option<f64>, forecast: &Forecast, request: 
         };
         return format!("No epsilon up to 100 surely lists a key that occurs so rarely ({times}): {remedy}.");
     };
-    let alpha = match request.norm() {
-        NormArg::L1 => {
+    let alpha = match request.spec.norm {
+        Norm::L1 => {
             let most = 4.0 / 3.0 * count.saturating_sub(forecast.cut) as f64 / forecast.events.max(1) as f64;
             format!("if alpha is well below {most:.1e}")
         }
-        NormArg::L2 => "if alpha times the L2 norm is well below it".to_owned(),
+        Norm::L2 => "if alpha times the L2 norm is well below it".to_owned(),
     };
     format!("Epsilon {epsilon} lists every key that occurs {times} times, with 95 % confidence, {alpha}.")
 }
 
-fn published_words(published: &Published) -> String {
+fn published_words(published: &Demands) -> String {
     format!(
         "With the constants as published (Theorem 1.1 of the paper) the window would have to hold at least {:.1e} events, \
          and memory {:.0e} timestamps with {:.0e} counters each.",

@@ -1,33 +1,12 @@
 //! What is protected, what is not, and at what price.
 
-use frostpane::{Key, Release};
+use frostpane::words::{NOT_HIDDEN, delta_words, horizon};
+use frostpane::{Cost, Key, Release};
 
 use super::escape::escaped;
-use crate::guarantee::{NOT_HIDDEN, delta_words, horizon};
 use crate::units::{grouped, plain};
 
-/// What all releases of a page cost together.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Total {
-    pub epsilon: f64,
-    pub delta: f64,
-}
-
-impl Total {
-    /// Of releases of one pass, for an event that is in all of them.
-    pub fn of<K: Key>(releases: &[Release<K>]) -> Self {
-        let shared = releases.first().map_or(0.0, |release| release.boundaries_epsilon);
-        let own = releases
-            .iter()
-            .map(|release| release.epsilon - release.boundaries_epsilon);
-        Self {
-            epsilon: plain(own.sum::<f64>() + shared),
-            delta: plain(releases.iter().map(|release| release.delta).sum()),
-        }
-    }
-}
-
-pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
+pub fn section<K: Key>(releases: &[Release<K>]) -> String {
     // The latest says how long delta holds.
     let Some(release) = releases.last() else {
         return String::new();
@@ -42,11 +21,11 @@ pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
     let mut facts = vec![
         (format!("Epsilon{each}"), epsilon(release)),
         (format!("Delta{each}"), delta(release)),
-        ("Protected".to_owned(), release.unit.to_owned()),
+        ("Protected".to_owned(), release.unit.to_string()),
         ("Not hidden".to_owned(), NOT_HIDDEN.to_owned()),
     ];
     if lists > 1 && !of_all {
-        facts.insert(2, together(lists, total));
+        facts.insert(2, together(lists, &Cost::of(releases)));
     }
     let mut html = String::from("<dl>\n");
     for (term, fact) in facts {
@@ -59,10 +38,10 @@ pub fn section<K: Key>(releases: &[Release<K>], total: Total) -> String {
     html + "</dl>\n"
 }
 
-fn together(lists: usize, total: Total) -> (String, String) {
+fn together(lists: usize, total: &Cost) -> (String, String) {
     (
         format!("The {} lists together", grouped(lists as u64)),
-        format!("epsilon {}, {}", total.epsilon, delta_words(total.delta)),
+        format!("epsilon {}, {}", total.epsilon(), delta_words(total.delta())),
     )
 }
 

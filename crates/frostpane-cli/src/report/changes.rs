@@ -1,12 +1,13 @@
 //! Which keys rose and which fell, from the first release to the last.
 
+use frostpane::words;
 use frostpane::{Heavy, Key, Release};
 use std::collections::BTreeMap;
 
 use super::bar::{Bar, percent};
 use super::escape::{Name, escaped};
 use super::trend::Trend;
-use crate::guarantee;
+
 use crate::units::grouped;
 
 /// Rows of each table.
@@ -40,7 +41,7 @@ fn about<K: Key>(trend: &Trend<'_, K>, first: &Release<K>, last: &Release<K>) ->
          change may be noise, and is marked so.",
         trend.labels[0],
         trend.labels[trend.labels.len() - 1],
-        guarantee::percent(confidence(first, last))
+        words::percent(confidence(first, last))
     )
 }
 

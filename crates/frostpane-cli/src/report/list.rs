@@ -1,11 +1,11 @@
 //! The lists, each a table whose rows carry their bars, with what holds of it.
 
+use frostpane::words::{Statement, panes, source, statements, sure};
 use frostpane::{Heavy, Key, Release};
 
 use super::bar::Bar;
 use super::escape::{Name, escaped};
 use super::trend::Trend;
-use crate::guarantee::{Statement, panes, source, statements, sure};
 use crate::table::{interval, title, why_empty};
 use crate::units::{Asked, grouped};
 

@@ -28,8 +28,6 @@ use crate::units::Asked;
 use escape::{escaped, json};
 use trend::Trend;
 
-pub use budget::Total;
-
 /// What the page is called in a message.
 const WHAT: &str = "report";
 const PAGE: &str = include_str!("page.html");
@@ -41,20 +39,14 @@ pub fn check(file: &Path) -> Result<()> {
 }
 
 /// Writes the page to a file, as a whole or not at all.
-pub fn save<K: Key>(file: &Path, releases: &[Release<K>], windows: &[Asked], total: Total) -> Result<()> {
+pub fn save<K: Key>(file: &Path, releases: &[Release<K>], windows: &[Asked]) -> Result<()> {
     let mut draft = Draft::create(WHAT, file)?;
-    let written = write(&mut draft, releases, windows, total);
+    let written = write(&mut draft, releases, windows);
     draft.finish(written)
 }
 
-/// Writes the page. `windows` are those asked for, one for each release or one for all of them; `total` is
-/// what the releases cost together. Releases whose windows end one after the other are shown over time.
-pub fn write<K: Key>(
-    out: &mut impl Write,
-    releases: &[Release<K>],
-    windows: &[Asked],
-    total: Total,
-) -> io::Result<()> {
+/// Writes the page. `windows` are those asked for, one for each release or one for all of them. Releases whose windows end one after the other are shown over time.
+pub fn write<K: Key>(out: &mut impl Write, releases: &[Release<K>], windows: &[Asked]) -> io::Result<()> {
     let trend = Trend::of(releases);
     let rules = trend.as_ref().map(bump::rules).unwrap_or_default();
     let mut lists = match &trend {
@@ -71,7 +63,7 @@ pub fn write<K: Key>(
         "lead" => lead(releases),
         "course" => mem::take(&mut course),
         "lists" => mem::take(&mut lists),
-        "budget" => budget::section(releases, total),
+        "budget" => budget::section(releases),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "data" => mem::take(&mut data),
         _ => String::new(),

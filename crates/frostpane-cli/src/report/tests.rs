@@ -23,7 +23,7 @@ const HOSTILE: [&str; 6] = [
 fn page<K: Key>(releases: &[Release<K>]) -> String {
     let week: Asked = "7d".parse().unwrap();
     let mut out = Vec::new();
-    write(&mut out, releases, &[week], Total::of(releases)).unwrap();
+    write(&mut out, releases, &[week]).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -59,7 +59,11 @@ fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
     for day in 0..7 + releases {
         let midnight = 1_000_000 * (start + DAY * day) as i64;
         if day >= 7 {
-            hitters.update_without_key_at(midnight - 1).unwrap();
+            let nameless = frostpane::Event {
+                time: Some(midnight - 1),
+                key: None,
+            };
+            hitters.push(nameless).unwrap();
             list.push(hitters.release().unwrap());
         }
         for (index, key) in keys.iter().enumerate() {
@@ -185,7 +189,7 @@ fn a_browser_shows_empty_lists_and_single_keys() {
     assert!(weeks.iter().all(|release| release.heavy.len() == 1));
     assert_eq!(browser::faults(&page(&weeks[..1]), "one"), Vec::<String>::new());
     weeks[1].heavy.clear();
-    weeks[1].note = Some("nothing passed".to_owned());
+    weeks[1].note = Some(frostpane::Note::NoEvents);
     assert_eq!(browser::faults(&page(&weeks), "gap"), Vec::<String>::new());
     weeks.iter_mut().for_each(|release| release.heavy.clear());
     assert_eq!(browser::faults(&page(&weeks), "none"), Vec::<String>::new());

@@ -2,22 +2,25 @@
 
 mod page;
 
+use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
-use frostpane::{Continual, Keys, Policy, Release};
+use frostpane::words::Warning;
+use frostpane::{Continual, Keys, Release};
 
 use crate::args::WatchArgs;
 use crate::failure::{Failure, Result};
+use crate::feed::feed;
 use crate::input::{Event, Selection, Source};
-use crate::list::{SORTED, TextKey, lines_of, selection};
+use crate::list::{TextKey, lines_of, selection};
 use crate::progress::Progress;
 use crate::report;
-use crate::request::{AnyKeys, PolicyArg};
+use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
 use crate::table;
 use crate::units::{Asked, grouped};
-use crate::warnings::{self, tell};
+use crate::warnings::tell;
 use page::Page;
 
 /// From the top left corner, with everything erased.
@@ -27,55 +30,55 @@ const GUARANTEE_LINES: usize = 16;
 const FEWEST_ROWS: usize = 5;
 /// When so many events in a row were too late, they are not what is wrong.
 const LATE_IN_A_ROW: u64 = 1_000;
-const TIME_AHEAD: &str = "warning: 1,000 events in a row came too late and were left out: was there a time far in the future? The clock \
-                          does not go back; start again without it";
 
 pub fn run(args: &WatchArgs) -> Result<()> {
-    match args.request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => watch(args, keys),
-        AnyKeys::Integers(keys) => watch(args, keys),
+    let request = args.resolve()?;
+    if request.is_printed(lines_of)? {
+        return Ok(());
+    }
+    match request.keys(lines_of)? {
+        AnyKeys::Bytes(keys) => watch(args, &request, keys),
+        AnyKeys::Integers(keys) => watch(args, &request, keys),
     }
 }
 
-fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
-    let window = the_window(args)?;
+fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Result<()> {
+    let builder = request.builder(keys);
+    let mut continual = builder.continual()?;
+    let window = request.windows[0].clone();
     let selection = Selection {
         live: true,
-        ..selection(&args.input, window.extent)?
+        ..selection(&args.input, window.span)?
     };
     let mut source = Source::new(&args.input.files, selection)?;
-    let (builder, _) = args.request.builder(keys)?;
-    let mut continual = builder
-        .policy(Policy::Uniform)
-        .horizon(args.horizon)
-        .together(args.together)
-        .continual()?;
     args.report.as_deref().map(report::check).transpose()?;
     let page = args.report.clone().map(|file| Page::new(file, window.clone()));
     let mut shown = Shown::new(args, window, page);
-    let by_clock = args.request.by_clock();
+    let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
     let bytes_read = source.bytes_read();
+    let mut clock = Clock::default();
     let mut sorted = SortedWatch::default();
-    let mut late_in_a_row = 0;
-    let read = source.for_each(|event| {
-        if let (false, Some(key)) = (by_clock, event.key) {
-            sorted.see(key);
+    let see = |_: Event<'_>| progress.step(bytes_read.get());
+    let read = feed(&mut source, see, |batch| {
+        let sorted = RefCell::new(&mut sorted);
+        let events = batch.events().inspect(|event| {
+            if let (true, Some(key)) = (by_count, event.key) {
+                sorted.borrow_mut().see(key);
+            }
+        });
+        let mut failure = None;
+        let counted = continual.extend(events.map(K::event), |continual| {
+            if failure.is_none() {
+                let looks_sorted = sorted.borrow().looks_sorted();
+                failure = shown.show(continual, looks_sorted).err();
+            }
+        });
+        clock.look(continual.late_in_a_row());
+        match failure {
+            Some(failure) => Err(failure),
+            None => Ok(counted?),
         }
-        progress.step(bytes_read.get());
-        let late = continual.dropped();
-        push(&mut continual, event, by_clock, |continual| {
-            shown.show(continual.release()?, sorted.looks_sorted())
-        })?;
-        late_in_a_row = if continual.dropped() > late {
-            late_in_a_row + 1
-        } else {
-            0
-        };
-        if late_in_a_row == LATE_IN_A_ROW {
-            tell(TIME_AHEAD);
-        }
-        Ok(())
     });
     let events = progress.finish();
     let releases = shown.releases;
@@ -83,7 +86,7 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
     shown.page.map(Page::finish).transpose()?;
     read?;
     source.notes().into_iter().for_each(tell);
-    for note in warnings::about_events(events, continual.dropped(), continual.without_key()) {
+    for note in Warning::of_events(events, continual.dropped(), continual.without_key()) {
         tell(note);
     }
     if releases == 0 {
@@ -92,45 +95,19 @@ fn watch<K: TextKey>(args: &WatchArgs, keys: Keys<K>) -> Result<()> {
     Ok(())
 }
 
-/// A sequence has one window, and panes of equal length.
-fn the_window(args: &WatchArgs) -> Result<Asked> {
-    if let PolicyArg::Exponential | PolicyArg::Smooth = args.request.policy {
-        return Err(Failure::Message(
-            "a list at every slide is made from panes of equal length: leave --policy out".to_owned(),
-        ));
-    }
-    let windows = args.request.windows()?;
-    match &windows[..] {
-        [window] => Ok(window.clone()),
-        _ => Err(Failure::Message(format!(
-            "{} windows were given, but a list at every slide has one: run one program for each, each costs its epsilon",
-            windows.len()
-        ))),
-    }
+/// Tells when it is the clock that is wrong, and not the events.
+#[derive(Default)]
+struct Clock {
+    told: bool,
 }
 
-fn push<K: TextKey>(
-    continual: &mut Continual<K>,
-    event: Event<'_>,
-    by_clock: bool,
-    mut due: impl FnMut(&Continual<K>) -> Result<()>,
-) -> Result<()> {
-    let mut failure = None;
-    let time = event.time.filter(|_| by_clock);
-    let pushed = K::read(event.key, |key| {
-        let due = |continual: &Continual<K>| {
-            if failure.is_none() {
-                failure = due(continual).err();
-            }
-        };
-        match time {
-            Some(time) => continual.push_at(time, key, due),
-            None => continual.push(key, due),
+impl Clock {
+    fn look(&mut self, late_in_a_row: u64) {
+        let ahead = late_in_a_row >= LATE_IN_A_ROW;
+        if ahead && !self.told {
+            tell(format_args!("warning: {}", Warning::TimeAhead(LATE_IN_A_ROW)));
         }
-    });
-    match failure {
-        Some(failure) => Err(failure),
-        None => Ok(pushed?),
+        self.told = ahead;
     }
 }
 
@@ -156,10 +133,11 @@ impl<K: TextKey> Shown<K> {
         }
     }
 
-    fn show(&mut self, release: Release<K>, looks_sorted: bool) -> Result<()> {
+    fn show(&mut self, continual: &Continual<K>, looks_sorted: bool) -> Result<()> {
+        let release = continual.release()?;
         self.write(&release).map_err(Failure::Output)?;
         if !self.warned {
-            let warnings = warnings::about_sequence(&release);
+            let warnings = Warning::of_sequence(&release);
             self.warned = !warnings.is_empty();
             for warning in warnings {
                 tell(format_args!("warning: {warning}"));
@@ -167,9 +145,9 @@ impl<K: TextKey> Shown<K> {
         }
         if looks_sorted && !self.warned_of_order {
             self.warned_of_order = true;
-            tell(format_args!("warning: {SORTED}"));
+            tell(format_args!("warning: {}", Warning::Sorted));
         }
-        if let Some(warning) = warnings::horizon(&release) {
+        if let Some(warning) = Warning::of_horizon(&release) {
             tell(format_args!("warning: {warning}"));
         }
         if let Some(page) = &mut self.page {

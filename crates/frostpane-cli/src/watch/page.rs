@@ -11,7 +11,7 @@ use frostpane::Release;
 
 use crate::failure::{Failure, Result};
 use crate::list::TextKey;
-use crate::report::{self, Total};
+use crate::report;
 use crate::units::Asked;
 use crate::warnings::tell;
 
@@ -94,18 +94,13 @@ impl<K: TextKey> Writer<K> {
         self.releases.push_back(release);
     }
 
-    /// All releases together cost what each of them says.
     fn save(&self) -> Result<()> {
-        let Some(last) = self.releases.back() else {
+        if self.releases.is_empty() {
             return Ok(());
-        };
-        let total = Total {
-            epsilon: last.epsilon,
-            delta: last.delta,
-        };
+        }
         let every = self.releases.len().div_ceil(SHOWN);
         let mut shown: Vec<Release<K>> = self.releases.iter().rev().step_by(every).cloned().collect();
         shown.reverse();
-        report::save(&self.file, &shown, slice::from_ref(&self.window), total)
+        report::save(&self.file, &shown, slice::from_ref(&self.window))
     }
 }

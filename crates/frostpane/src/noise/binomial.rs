@@ -9,14 +9,14 @@
 use dashu_int::UBig;
 
 use crate::error::Result;
+use crate::noise::Entropy;
 use crate::noise::enclosure::Enclosure;
-use crate::noise::entropy::Entropy;
 
 const BATCH_MEAN: f64 = 16.0;
 const FIRST_BITS: usize = 128;
 
-/// Draws from the binomial distribution of `n` coins. `probability(bits)` encloses the probability of heads,
-/// which must be at most 1/2.
+/// How many of `n` independent coins show heads: `k` with exactly `C(n, k) h^k (1-h)^(n-k)`, where `probability(bits)`
+/// encloses the chance of heads `h`, at most 1/2, ever closer. Errs only if the source of entropy does.
 pub fn binomial(n: u64, probability: impl Fn(usize) -> Enclosure, entropy: &mut impl Entropy) -> Result<u64> {
     binomial_from(FIRST_BITS, n, probability, entropy)
 }
@@ -110,7 +110,7 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::noise::InsecureSeededEntropy;
     use crate::noise::entropy::tests::Given;
 
     /// `numerator / 2^shift`, enclosed.

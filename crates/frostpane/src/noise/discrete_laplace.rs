@@ -1,10 +1,10 @@
 #![doc = include_str!("discrete_laplace.md")]
 
+use crate::budget::Epsilon;
 use crate::error::Result;
+use crate::noise::Entropy;
 use crate::noise::bernoulli::{bernoulli, bernoulli_exp};
 use crate::noise::enclosure::Enclosure;
-use crate::noise::entropy::Entropy;
-use crate::noise::epsilon::Epsilon;
 
 const FIRST_BITS: usize = 128;
 
@@ -40,7 +40,8 @@ impl DiscreteLaplace {
         2.0 * q / (1.0 - q).powi(2)
     }
 
-    /// One value.
+    /// A value `x` with probability exactly `(1-p)/(1+p) p^|x|`, `p = exp(-1 / scale)`, independent of all others
+    /// ([why](crate::proofs::discrete_laplace#sampling)). Errs only if the source of entropy does.
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         loop {
             let magnitude = self.magnitude(entropy)? as i64;
@@ -52,8 +53,8 @@ impl DiscreteLaplace {
         }
     }
 
-    /// A value `g >= 0` with `Pr[g >= m] = exp(-m / scale)`: also the excess over `m` of a value of this
-    /// distribution that is known to be at least `m >= 0`.
+    /// A value `g >= 0` with exactly `Pr[g >= m] = exp(-m / scale)`: also the excess over `m` of a value of this
+    /// distribution that is known to be at least `m >= 0`. Errs only if the source of entropy does.
     pub fn magnitude(&self, entropy: &mut impl Entropy) -> Result<u64> {
         let low = loop {
             let low = entropy.below(self.numerator)?;
@@ -68,7 +69,8 @@ impl DiscreteLaplace {
         Ok((low + self.numerator * high) / self.denominator)
     }
 
-    /// True with probability `exp(-distance / scale)`.
+    /// True with probability exactly `exp(-distance / scale)`, whatever is drawn before or after: a value that has reached some
+    /// `m >= 0` goes on to `m + distance`. Errs only if the source of entropy does.
     pub fn survives(&self, distance: u64, entropy: &mut impl Entropy) -> Result<bool> {
         let product = u128::from(distance) * u128::from(self.denominator);
         let numerator = u128::from(self.numerator);
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
     use crate::noise::InsecureSeededEntropy;
 
-    fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+    fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
     }
 
@@ -165,43 +167,49 @@ mod tests {
             (10, 0.9, 100.0 / 9.0),
             (2, 4.0, 0.5),
         ] {
-            let law = law(sensitivity, epsilon);
-            assert!((law.scale() / scale - 1.0).abs() < 1e-15);
+            let laplace = laplace(sensitivity, epsilon);
+            assert!((laplace.scale() / scale - 1.0).abs() < 1e-15);
             let variance: f64 = (-2_000..=2_000).map(|x| (x * x) as f64 * mass(scale, x)).sum();
             assert!(
-                (law.variance() / variance - 1.0).abs() < 1e-9,
+                (laplace.variance() / variance - 1.0).abs() < 1e-9,
                 "{} {variance}",
-                law.variance()
+                laplace.variance()
             );
         }
-        assert_eq!(law(2, 1.0), law(1, 0.5));
+        assert_eq!(laplace(2, 1.0), laplace(1, 0.5));
         let share = Epsilon::new(1.0).unwrap().share(9, 10);
-        assert_eq!(DiscreteLaplace::new(2, share), law(2, 0.9), "in lowest terms");
+        assert_eq!(DiscreteLaplace::new(2, share), laplace(2, 0.9), "in lowest terms");
     }
 
     #[test]
     fn reach_and_quantile_are_the_least_that_the_tail_allows() {
         for scale in [0.25, 1.0, 2.5, 40.0] {
-            let law = law(1, 1.0 / scale);
+            let laplace = laplace(1, 1.0 / scale);
             let p = (-1.0 / scale).exp();
             let tail = |m: u64| p.powi(m as i32) / (1.0 + p);
             let summed: f64 = (3..2_000).map(|x| mass(scale, x)).sum();
             assert!((tail(3) / summed - 1.0).abs() < 1e-9);
             for chance in [0.9, 0.5, 0.3, 0.01, 1e-6] {
                 let least = (0..).find(|m| tail(*m) <= chance).unwrap();
-                assert_eq!(law.reach(chance), least, "{scale} {chance}");
-                let enclosed = law.tail(least, 128).approximate();
+                assert_eq!(laplace.reach(chance), least, "{scale} {chance}");
+                let enclosed = laplace.tail(least, 128).approximate();
                 assert!((enclosed / tail(least) - 1.0).abs() < 1e-9);
             }
             for (keys, failure) in [(0, 0.05), (1, 0.05), (100, 0.05), (1_000, 1e-3)] {
                 let outside = |q: u64| 2.0 * (keys.max(1) as f64) * tail(q + 1);
                 let least = (0..).find(|q| outside(*q) <= failure).unwrap();
-                assert_eq!(law.quantile(keys, failure), least, "{scale} {keys}");
+                assert_eq!(laplace.quantile(keys, failure), least, "{scale} {keys}");
             }
         }
         // Also of a chance that no noise has.
-        assert_eq!(law(1, 1.0).reach(0.0), law(1, 1.0).reach(f64::MIN_POSITIVE));
-        assert_eq!((law(1, 1.0).reach(1.0), law(1, 1.0).quantile(1, 2.0)), (0, 0));
+        assert_eq!(
+            laplace(1, 1.0).reach(0.0),
+            laplace(1, 1.0).reach(f64::MIN_POSITIVE)
+        );
+        assert_eq!(
+            (laplace(1, 1.0).reach(1.0), laplace(1, 1.0).quantile(1, 2.0)),
+            (0, 0)
+        );
     }
 
     /// 20,000 values, their magnitudes and their survivals, each frequency within 6 standard deviations. Seeded: it passes
@@ -210,16 +218,16 @@ mod tests {
     fn values_magnitudes_and_survivals_have_their_probabilities() {
         const DRAWS: u32 = 20_000;
         for (sensitivity, epsilon) in [(1, 2.0), (3, 2.0), (2, 0.7)] {
-            let law = law(sensitivity, epsilon);
+            let laplace = laplace(sensitivity, epsilon);
             let scale = f64::from(sensitivity) / epsilon;
             let p = (-1.0 / scale).exp();
             let entropy = &mut InsecureSeededEntropy::new(7);
             let (mut values, mut magnitudes, mut survived) = (BTreeMap::new(), BTreeMap::new(), [0; 9]);
             for _ in 0..DRAWS {
-                *values.entry(law.sample(entropy).unwrap()).or_insert(0) += 1;
-                *magnitudes.entry(law.magnitude(entropy).unwrap()).or_insert(0) += 1;
+                *values.entry(laplace.sample(entropy).unwrap()).or_insert(0) += 1;
+                *magnitudes.entry(laplace.magnitude(entropy).unwrap()).or_insert(0) += 1;
                 for (distance, times) in survived.iter_mut().enumerate() {
-                    *times += u32::from(law.survives(distance as u64, entropy).unwrap());
+                    *times += u32::from(laplace.survives(distance as u64, entropy).unwrap());
                 }
             }
             let check = |found: u32, chance: f64| {
@@ -250,20 +258,20 @@ mod tests {
     #[test]
     fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
         for epsilon in [3.0, 1.0, 0.399, 0.3, 0.1, 0.086, 0.001, 0.000081, 0.000001] {
-            let law = law(1, epsilon);
+            let laplace = laplace(1, epsilon);
             for m in (0_u32..40).chain([1_000, 100_000]) {
                 if f64::from(m) * epsilon > 500.0 {
                     continue;
                 }
-                let tail = law.tail(m.into(), 1_024);
+                let tail = laplace.tail(m.into(), 1_024);
                 let mut chance = tail.approximate().next_down().next_down();
                 while tail.at_most(chance) == Some(false) {
                     chance = chance.next_up();
                 }
                 assert_eq!(tail.at_most(chance), Some(true));
-                assert_eq!(law.reach(chance), m.into(), "epsilon {epsilon}");
+                assert_eq!(laplace.reach(chance), u64::from(m), "epsilon {epsilon}");
                 assert_eq!(
-                    law.reach(chance.next_down()),
+                    laplace.reach(chance.next_down()),
                     u64::from(m) + 1,
                     "epsilon {epsilon}"
                 );
@@ -274,11 +282,15 @@ mod tests {
     /// So large that the first guess must be near to be corrected at all.
     #[test]
     fn the_reach_of_the_largest_scales_is_the_least_too() {
-        let law = law(u32::MAX, 1e-6);
+        let laplace = laplace(u32::MAX, 1e-6);
         for chance in [0.3, 1e-9, 1e-80] {
-            let reach = law.reach(chance);
-            assert_eq!(law.tail(reach, 512).at_most(chance), Some(true), "{chance}");
-            assert_eq!(law.tail(reach - 1, 512).at_most(chance), Some(false), "{chance}");
+            let reach = laplace.reach(chance);
+            assert_eq!(laplace.tail(reach, 512).at_most(chance), Some(true), "{chance}");
+            assert_eq!(
+                laplace.tail(reach - 1, 512).at_most(chance),
+                Some(false),
+                "{chance}"
+            );
         }
     }
 }

@@ -59,6 +59,7 @@ impl Default for OsEntropy {
 }
 
 impl Entropy for OsEntropy {
+    #[inline]
     fn word(&mut self) -> Result<u64> {
         if self.used == POOL {
             self.refill()?;
@@ -73,10 +74,12 @@ impl Entropy for OsEntropy {
 }
 
 /// A generator that repeats itself from its seed. For tests: noise from it protects nobody.
+#[cfg(any(test, feature = "internals"))]
 pub struct InsecureSeededEntropy {
     state: u64,
 }
 
+#[cfg(any(test, feature = "internals"))]
 impl InsecureSeededEntropy {
     /// The same seed gives the same bits.
     pub fn new(seed: u64) -> Self {
@@ -84,6 +87,7 @@ impl InsecureSeededEntropy {
     }
 }
 
+#[cfg(any(test, feature = "internals"))]
 impl Entropy for InsecureSeededEntropy {
     fn word(&mut self) -> Result<u64> {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);

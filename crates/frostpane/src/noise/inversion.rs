@@ -10,9 +10,9 @@
 use dashu_int::UBig;
 
 use crate::error::Result;
-use crate::noise::discrete_laplace::DiscreteLaplace;
+use crate::noise::DiscreteLaplace;
+use crate::noise::Entropy;
 use crate::noise::enclosure::Enclosure;
-use crate::noise::entropy::Entropy;
 
 const BITS: usize = 63;
 const TABLE_BITS: usize = 192;
@@ -20,29 +20,29 @@ const TABLE_BITS: usize = 192;
 /// A sampler with a table.
 #[derive(Clone, Debug)]
 pub struct Inversion {
-    law: DiscreteLaplace,
+    laplace: DiscreteLaplace,
     /// The floor and the ceiling of `2^63 Pr[|X| >= m]`, for `m` from 1 to the first floor of 0.
     bounds: Vec<(u64, u64)>,
 }
 
 impl Inversion {
     /// The table of a distribution: about 44 entries for each unit of its scale.
-    pub fn new(law: DiscreteLaplace) -> Self {
-        Self::from_bits(law, TABLE_BITS)
+    pub fn new(laplace: DiscreteLaplace) -> Self {
+        Self::from_bits(laplace, TABLE_BITS)
     }
 
     /// From enclosures of so many bits. With fewer, more is left open and the values are the same.
-    fn from_bits(law: DiscreteLaplace, bits: usize) -> Self {
+    fn from_bits(laplace: DiscreteLaplace, bits: usize) -> Self {
         let mut bounds = Vec::new();
-        let ratio = law.decay(bits);
+        let ratio = laplace.decay(bits);
         // Pr[|X| >= 1] = 2q/(1+q); each further m costs a factor q.
-        let mut probability = twice(&law.tail(1, bits));
+        let mut probability = twice(&laplace.tail(1, bits));
         loop {
             let floor = word(&(&probability.low >> (bits - BITS)));
             let ceiling = word(&(&probability.high >> (bits - BITS))) + 1;
             bounds.push((floor, ceiling));
             if floor == 0 {
-                return Self { law, bounds };
+                return Self { laplace, bounds };
             }
             probability = probability.times(&ratio);
         }
@@ -53,7 +53,9 @@ impl Inversion {
         (self.bounds.len() * size_of::<(u64, u64)>()) as u64
     }
 
-    /// One value.
+    /// A value of the distribution that the table is of, with exactly its probabilities, from one word of entropy, or more where
+    /// that leaves it open. Equal words give equal values. Errs only if the source of entropy does.
+    #[inline]
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         let bits = entropy.word()?;
         let (uniform, negative) = (bits >> 1, bits & 1 == 1);
@@ -74,7 +76,7 @@ impl Inversion {
     fn refine(&self, uniform: u64, mut magnitude: u64, entropy: &mut impl Entropy) -> Result<u64> {
         let (mut uniform, mut bits) = (UBig::from(uniform), BITS);
         loop {
-            let bound = twice(&self.law.tail(magnitude + 1, bits + 64));
+            let bound = twice(&self.laplace.tail(magnitude + 1, bits + 64));
             let (low, high) = (&bound.low >> 64, (&bound.high >> 64) + UBig::ONE);
             if uniform < low {
                 magnitude += 1;
@@ -99,18 +101,18 @@ fn word(number: &UBig) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::entropy::InsecureSeededEntropy;
+    use crate::budget::Epsilon;
+    use crate::noise::InsecureSeededEntropy;
     use crate::noise::entropy::tests::Given;
-    use crate::noise::epsilon::Epsilon;
 
-    fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+    fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
     }
 
     #[test]
     fn the_table_cuts_the_interval_where_the_probabilities_are() {
         for (sensitivity, epsilon) in [(2, 1.0), (1, 3.0), (2, 0.01)] {
-            let sampler = Inversion::new(law(sensitivity, epsilon));
+            let sampler = Inversion::new(laplace(sensitivity, epsilon));
             let q = (-epsilon / f64::from(sensitivity)).exp();
             for (m, (floor, ceiling)) in (1..).zip(&sampler.bounds).take(400) {
                 let expected = 2.0 * q.powi(m) / (1.0 + q) * 2_f64.powi(63);
@@ -126,7 +128,7 @@ mod tests {
     /// At a bound the next bits decide: all ones lie above it, all zeros below or not, by its own bits.
     #[test]
     fn what_the_first_bits_leave_open_further_bits_decide() {
-        let sampler = Inversion::new(law(2, 1.0));
+        let sampler = Inversion::new(laplace(2, 1.0));
         for m in [0, 3, 20] {
             let (floor, _) = sampler.bounds[m];
             let draw = |rest: u64| sampler.sample(&mut Given(vec![floor << 1, rest, 0, 0])).unwrap();
@@ -145,12 +147,12 @@ mod tests {
         assert!(sampler.sample(&mut Given(vec![0, 0, 0, 0, u64::MAX])).unwrap() > 128 * 2);
     }
 
-    /// A million values against the other sampler's law; the statistic has about 40 degrees of freedom, and
+    /// A million values against the other sampler's laplace; the statistic has about 40 degrees of freedom, and
     /// exceeds 110 with a chance below 1e-8. Seeded: it passes always or never.
     #[test]
     fn values_follow_the_law() {
-        let law = law(2, 0.7);
-        let sampler = Inversion::new(law);
+        let laplace = laplace(2, 0.7);
+        let sampler = Inversion::new(laplace);
         let mut entropy = InsecureSeededEntropy::new(11);
         let runs = 1_000_000;
         let mut seen = std::collections::HashMap::<i64, f64>::new();
@@ -158,7 +160,7 @@ mod tests {
             let value = sampler.sample(&mut entropy).unwrap().clamp(-20, 20);
             *seen.entry(value).or_default() += 1.0;
         }
-        let q = (-1.0 / law.scale()).exp();
+        let q = (-1.0 / laplace.scale()).exp();
         let chance = |value: i64| match value.abs() {
             20 => q.powi(20) / (1.0 + q),
             _ => (1.0 - q) / (1.0 + q) * q.powi(value.abs() as i32),
@@ -173,9 +175,9 @@ mod tests {
     }
 
     /// `2^bits Pr[|X| >= m]`, rounded down: from far more bits than a sampler looks at, by squaring and multiplying.
-    fn bits_of_bound(law: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
+    fn bits_of_bound(laplace: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
         const FAR: usize = 1_024;
-        let q = law.decay(FAR);
+        let q = laplace.decay(FAR);
         let bound = q.power(m).scaled(2, 1).over(&q.plus(&Enclosure::one(FAR)));
         let (low, high) = (bound.low >> (FAR - bits), bound.high >> (FAR - bits));
         assert_eq!(low, high);
@@ -186,11 +188,11 @@ mod tests {
     /// decided with exactly the words that it takes, and on the right side.
     #[test]
     fn a_uniform_number_is_told_from_a_bound_at_the_first_bit_that_differs() {
-        for law in [law(2, 1.0), law(1, 3.0), law(2, 0.1)] {
-            let sampler = Inversion::new(law);
+        for laplace in [laplace(2, 1.0), laplace(1, 3.0), laplace(2, 0.1)] {
+            let sampler = Inversion::new(laplace);
             for m in [1, 2, 5, 13] {
                 for more in 0..4 {
-                    let bound = bits_of_bound(&law, m, BITS + 64 * more);
+                    let bound = bits_of_bound(&laplace, m, BITS + 64 * more);
                     for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
                         for negative in [0, 1] {
                             let words = (0..=more)
@@ -211,8 +213,8 @@ mod tests {
     /// Beyond the table: as many as there are bounds above the uniform number.
     #[test]
     fn a_value_beyond_the_table_has_its_magnitude() {
-        let law = law(2, 1.0);
-        let sampler = Inversion::new(law);
+        let laplace = laplace(2, 1.0);
+        let sampler = Inversion::new(laplace);
         for last in [1_u64 << 40, 3 << 61, u64::MAX] {
             let uniform = last as f64 * 2_f64.powi(-191);
             let q = (-0.5_f64).exp();
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_table_takes_two_words_for_each_bound() {
-        let sampler = Inversion::new(law(2, 1.0));
+        let sampler = Inversion::new(laplace(2, 1.0));
         assert_eq!(sampler.bytes(), 16 * sampler.bounds.len() as u64);
         // The first below 2^-63.
         let entries =
@@ -239,12 +241,12 @@ mod tests {
     /// values beside a bound are those of the fine table.
     #[test]
     fn a_coarse_table_leaves_more_open_and_decides_nothing_else() {
-        for law in [law(2, 1.0), law(1, 3.0)] {
-            let fine = Inversion::new(law);
+        for laplace in [laplace(2, 1.0), laplace(1, 3.0)] {
+            let fine = Inversion::new(laplace);
             for bits in [64, 67] {
-                let coarse = Inversion::from_bits(law, bits);
+                let coarse = Inversion::from_bits(laplace, bits);
                 for (m, (floor, ceiling)) in (1..).zip(&coarse.bounds) {
-                    let bound = word(&bits_of_bound(&law, m, BITS));
+                    let bound = word(&bits_of_bound(&laplace, m, BITS));
                     assert!((*floor..*ceiling).contains(&bound), "{m} at {bits} bits");
                 }
                 for (floor, ceiling) in coarse.bounds.iter().filter(|(floor, _)| *floor > 1) {

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
+use crate::budget::Epsilon;
 use crate::key::Key;
-use crate::noise::Epsilon;
+use crate::mechanism::Threshold;
 use crate::plan::Plan;
-use crate::release::Norm;
+use crate::release::Request;
 use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
-use crate::release::terms::Terms;
+use crate::spec::Norm;
 
 /// What a release over a window with a certain number of events will say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,18 +45,19 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    pub(crate) fn new<K: Key>(terms: &Terms<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
-        let window = Window::new(terms, plan, events);
+    pub(crate) fn new<K: Key>(request: &Request<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
+        let window = Window::new(request, plan, events);
         let least_norm = window.least_norm(Window::guarantee);
-        let norm = match terms.norm {
+        let norm = match request.spec.norm {
             Norm::L1 => Some(events),
             Norm::L2 => norm.or(least_norm),
         };
         let guarantee = window.guarantee(norm.unwrap_or(0));
+        let boundaries = request.spec.split(request.spec.epsilon).boundaries;
         let statement = guarantee.state();
         Self {
             events,
-            scale: terms.floor().noise().scale(),
+            scale: window.floor.noise().scale(),
             noise: statement.noise,
             cut: guarantee.cut,
             floor: guarantee.floor,
@@ -69,31 +71,33 @@ impl Forecast {
             least_norm,
             least_norm_asked: window.least_norm(Window::guarantee_asked),
             held: norm.is_some() && statement.promises.held,
-            boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
+            boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
         }
     }
 
     /// The least norm at which the promises are made for a window with so many events, wherever it begins.
-    pub(crate) fn least_norm_asked<K: Key>(terms: &Terms<K>, plan: &Plan, events: u64) -> Option<u64> {
-        Window::new(terms, plan, events).least_norm(Window::guarantee_asked)
+    pub(crate) fn least_norm_asked<K: Key>(request: &Request<K>, plan: &Plan, events: u64) -> Option<u64> {
+        Window::new(request, plan, events).least_norm(Window::guarantee_asked)
     }
 }
 
 /// A window that is not there yet.
 struct Window<'a, K: Key> {
-    terms: &'a Terms<K>,
+    request: &'a Request<K>,
     plan: &'a Plan,
     events: u64,
+    floor: Threshold,
     keys_with_noise: u64,
 }
 
 impl<'a, K: Key> Window<'a, K> {
-    fn new(terms: &'a Terms<K>, plan: &'a Plan, events: u64) -> Self {
+    fn new(request: &'a Request<K>, plan: &'a Plan, events: u64) -> Self {
         Self {
-            terms,
+            request,
             plan,
             events,
-            keys_with_noise: terms.keys_with_noise(plan.layout.loads(events)),
+            floor: request.floor(),
+            keys_with_noise: request.keys_with_noise(plan.layout.loads(events)),
         }
     }
 
@@ -117,10 +121,14 @@ impl<'a, K: Key> Window<'a, K> {
     }
 
     fn guarantee_around(&self, norm: NormEstimate) -> Guarantee {
-        let by_counts = self
-            .terms
-            .by_counts(self.events, self.cut(norm.value), norm, self.keys_with_noise);
-        match BySketch::new(self.terms, norm) {
+        let by_counts = self.request.by_counts(
+            self.floor,
+            self.events,
+            self.cut(norm.value),
+            norm,
+            self.keys_with_noise,
+        );
+        match BySketch::new(self.request, norm) {
             Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
             _ => by_counts,
         }
@@ -130,7 +138,7 @@ impl<'a, K: Key> Window<'a, K> {
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
         if layout.is_even() {
-            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.terms.shape.cut(events));
+            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.request.shape.cut(events));
             return layout
                 .loads(self.events)
                 .into_iter()
@@ -147,13 +155,14 @@ impl<'a, K: Key> Window<'a, K> {
 
     /// A norm as a release would know it.
     fn around(&self, norm: u64) -> NormEstimate {
-        let (value, epsilon, failure) = (norm as i64, self.terms.norm_epsilon(), self.terms.norm_failure());
-        match (self.terms.norm, self.terms.shape.sketch()) {
+        let (value, unit) = (norm as i64, self.request.unit());
+        let (epsilon, failure) = (self.request.norm_epsilon(), self.request.norm_failure());
+        match (self.request.spec.norm, self.request.shape.sketch()) {
             (Norm::L1, _) => NormEstimate::of_events(norm),
             (Norm::L2, Some(dimensions)) if self.cut(value) > 0 => {
-                NormEstimate::around_sketch(value, dimensions, epsilon, failure)
+                NormEstimate::around_sketch(value, dimensions, unit, epsilon, failure)
             }
-            (Norm::L2, _) => NormEstimate::around_exact(value, epsilon, failure),
+            (Norm::L2, _) => NormEstimate::around_exact(value, unit, epsilon, failure),
         }
     }
 
@@ -161,7 +170,7 @@ impl<'a, K: Key> Window<'a, K> {
     /// bounds. What is in the way grows no faster than in proportion to the norm, below the kink and above
     /// it, so it is enough to look at the ends.
     fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
-        if self.terms.norm == Norm::L1 {
+        if self.request.spec.norm == Norm::L1 {
             return None;
         }
         let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
@@ -188,8 +197,9 @@ impl<'a, K: Key> Window<'a, K> {
 
 #[cfg(test)]
 mod tests {
-    use crate::universe::Keys;
-    use crate::{Builder, HeavyHitters, Policy, Window};
+    use crate::door::{Builder, HeavyHitters};
+    use crate::key::Keys;
+    use crate::spec::{Policy, Window};
 
     fn open() -> Builder<u64> {
         HeavyHitters::builder(Keys::open())
@@ -259,9 +269,9 @@ mod tests {
         ] {
             let builder = open().alpha(alpha).epsilon(epsilon).delta(delta);
             let builder = builder.confidence(0.5).window(Window::events(events));
-            let plan = builder.plan().unwrap();
-            let terms = builder.terms(&plan, 0).unwrap();
-            let window = super::Window::new(&terms, &plan, events);
+            let builder = builder.policy(Policy::Uniform);
+            let (plan, request) = builder.request_with(0).unwrap();
+            let window = super::Window::new(&request, &plan, events);
             let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
             let kink = window.guarantee(0).kink();
             assert_eq!(

@@ -2,15 +2,13 @@
 
 use serde::Serialize;
 
-use crate::noise::Epsilon;
-use crate::noise::OsEntropy;
+use crate::budget::{Epsilon, Unit};
 use crate::sketch::count_sketch::Dimensions;
+use crate::spec::{Checked, Policy};
 use crate::timeline::exponential::{Exponential, GROWTH};
-use crate::timeline::norms::Norms;
+use crate::timeline::levels::LevelSketches;
 use crate::timeline::schedule::Schedule;
 use crate::timeline::smooth::{Histogram, MOST_LEVELS, Smooth};
-use crate::timeline::uniform::Uniform;
-use crate::timeline::window::{Grid, Policy};
 
 /// A pane is at most this part of its age, where panes are merged as they age.
 const FINENESS: u64 = 64;
@@ -45,21 +43,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(
-        grid: Grid,
-        by_count: bool,
-        policy: Policy,
-        alpha: f64,
-        epsilon: Option<Epsilon>,
-    ) -> Self {
+    /// With what private boundaries may spend.
+    pub(crate) fn new(spec: &Checked, boundaries: Option<Epsilon>) -> Self {
+        let grid = spec.grid();
         let (window, slide) = (grid.length as u64, grid.slide as u64);
-        let histogram = epsilon.map(|epsilon| histogram(window, slide, alpha, epsilon));
+        let histogram = boundaries.map(|epsilon| histogram(window, slide, spec.alpha, spec.unit, epsilon));
         let layout = Self {
-            policy,
+            policy: spec.policy(),
             panes: histogram.map_or(0, |histogram| histogram.panes as u64),
             window,
             slide,
-            by_count,
+            by_count: spec.window().is_by_count(),
             histogram,
         };
         layout.over(window)
@@ -201,26 +195,23 @@ impl Layout {
         }
     }
 
-    /// What decides where panes end, and the norms that it asks about.
+    /// What decides where panes end, and the sketches that it asks about.
     pub(crate) fn schedule(
         &self,
         sketch: Option<Dimensions>,
         seed: u64,
-    ) -> (Box<dyn Schedule>, Option<Norms>) {
+    ) -> (Schedule, Option<LevelSketches>) {
         match (self.policy, self.histogram) {
-            (Policy::Smooth, Some(histogram)) => (
-                Box::new(Smooth::new(histogram, Box::new(OsEntropy::new()))),
-                Some(Norms::new(
-                    histogram.levels - 1,
-                    sketch.unwrap_or(LEVEL_SKETCH),
-                    seed,
-                )),
-            ),
-            (Policy::Exponential, _) => (
-                Box::new(Exponential::new(self.slide as i64, FINENESS as i64)),
-                None,
-            ),
-            _ => (Box::new(Uniform), None),
+            (Policy::Smooth, Some(histogram)) => {
+                let dimensions = sketch.unwrap_or(LEVEL_SKETCH);
+                let levels = LevelSketches::new(histogram.levels - 1, dimensions, seed);
+                (Schedule::Smooth(Smooth::new(histogram)), Some(levels))
+            }
+            (Policy::Exponential, _) => {
+                let exponential = Exponential::new(self.slide as i64, FINENESS as i64);
+                (Schedule::Exponential(exponential), None)
+            }
+            _ => (Schedule::Uniform, None),
         }
     }
 }
@@ -231,17 +222,18 @@ fn growths(window: u64, slide: u64) -> u64 {
 }
 
 /// The histogram for a window by count. Its noise is a fixed part of each level's threshold.
-fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram {
+fn histogram(window: u64, tick: u64, alpha: f64, unit: Unit, epsilon: Epsilon) -> Histogram {
     let longest_block = LONGEST_BLOCK
         .min(window.div_ceil(FEWEST_PANES))
         .next_multiple_of(tick);
     // A question of each level at every tick: more than are ever asked.
     let questions = (window / tick + 1) as f64 * MOST_LEVELS as f64;
-    let reach = Histogram::noise_of_level_one(epsilon, NOISE_FAILURE / questions);
+    let reach = Histogram::noise_of_level_one(unit, epsilon, NOISE_FAILURE / questions);
     let first_norm = (reach / 2.0 / NOISE_PART).ceil() as u64;
     let levels = 2 + (window / first_norm).max(1).ilog2() as usize;
     let fineness = (16.0 / alpha).log2().ceil().max(1.0) as u32;
     Histogram {
+        unit,
         epsilon,
         first_norm,
         fineness,
@@ -255,27 +247,31 @@ fn histogram(window: u64, tick: u64, alpha: f64, epsilon: Epsilon) -> Histogram 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::noise::Secret;
-    use crate::timeline::schedule::Outline;
+    use std::time::Duration;
 
-    fn smooth(window: u64, slide: u64) -> Layout {
-        let grid = Grid {
-            length: window as i64,
-            slide: slide as i64,
-            lateness: 0,
+    use super::*;
+    use crate::spec::{Spec, Window};
+
+    fn checked(window: Window, policy: Policy) -> Checked {
+        let mut spec = Spec {
+            alpha: 0.1,
+            ..Spec::default()
         };
-        let epsilon = Epsilon::new(0.25).unwrap();
-        Layout::new(grid, true, Policy::Smooth, 0.1, Some(epsilon))
+        spec.set_window(window);
+        Checked::new(spec, policy, None).unwrap()
     }
 
-    fn layout(window: i64, slide: i64, by_count: bool, policy: Policy) -> Layout {
-        let grid = Grid {
-            length: window,
-            slide,
-            lateness: 0,
+    fn smooth(window: u64, slide: u64) -> Layout {
+        let spec = checked(Window::events(window).slide(slide), Policy::Smooth);
+        Layout::new(&spec, Some(Epsilon::new(0.25).unwrap()))
+    }
+
+    fn layout(window: u64, slide: u64, by_count: bool, policy: Policy) -> Layout {
+        let window = match by_count {
+            true => Window::events(window).slide(slide),
+            false => Window::clock(Duration::from_micros(window)).slide(Duration::from_micros(slide)),
         };
-        Layout::new(grid, by_count, policy, 0.1, None)
+        Layout::new(&checked(window, policy), None)
     }
 
     /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on, and four of 100 may
@@ -358,7 +354,7 @@ mod tests {
             let layout = smooth(window, tick);
             let histogram = layout.histogram.unwrap();
             let chance = 1e-3 / ((window / tick + 1) * 24) as f64;
-            let noise = Histogram::noise_of_level_one(epsilon, chance);
+            let noise = Histogram::noise_of_level_one(Unit::Event, epsilon, chance);
             assert_eq!(histogram.first_norm as f64, 2.0 * noise, "{window} {tick}");
             let highest = histogram.first_norm << (histogram.levels - 1);
             assert!(highest > window && (highest / 2 <= window || histogram.levels == 2));
@@ -407,29 +403,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    /// The answers of two histograms to 400 questions that are answered with yes about half of the time: they are the same
-    /// with a chance below 1e-50.
-    #[test]
-    fn no_two_histograms_answer_alike() {
-        let answers = || -> Vec<bool> {
-            let layout = smooth(1 << 20, 1);
-            let (mut schedule, _) = layout.schedule(None, 1);
-            let norm = layout.histogram.unwrap().first_norm;
-            let block = Outline {
-                start: 0,
-                end: 1,
-                events: 1,
-                level: 0,
-            };
-            (0..400)
-                .map(|_| schedule.ends(block, &|| Secret::new(norm)).unwrap())
-                .collect()
-        };
-        let (one, other) = (answers(), answers());
-        let yes = one.iter().filter(|answer| **answer).count();
-        assert!((100..300).contains(&yes), "{yes}: the test has no power");
-        assert_ne!(one, other);
     }
 }

@@ -2,23 +2,11 @@
 
 use serde::Serialize;
 
+use crate::key::Footprint;
+use crate::pane::list_count::ListCounter;
 use crate::plan::layout::LEVEL_SKETCH;
-use crate::release::part;
+use crate::release::keys_at_a_time;
 use crate::sketch::count_sketch::Dimensions;
-use crate::tally::Tally;
-
-/// What a key takes, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// In a table of the open pane, beside its slot.
-    pub held: u64,
-    /// Whether it can be listed instead.
-    pub listed: bool,
-    /// In a closed pane.
-    pub packed: u64,
-    /// As a reference while a release is made.
-    pub reference: u64,
-}
 
 /// The most memory that each part takes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -35,7 +23,7 @@ pub struct Memory {
     pub program: u64,
     /// The most keys that a release adds up at a time.
     #[serde(skip)]
-    pub(crate) part: u64,
+    pub(crate) keys_at_a_time: u64,
 }
 
 const COUNT: u64 = size_of::<u64>() as u64;
@@ -81,15 +69,15 @@ impl Memory {
         } = *load;
         let packed = key.packed.saturating_add(PACKED_COUNT);
         let all = entries.saturating_add(times(open, capacity));
-        let part = part(all);
+        let keys_at_a_time = keys_at_a_time(all);
         // A table of the keys, and lists of them that grow by doubling.
-        let summed = hash_table(part, key.reference + COUNT)
-            .saturating_add(times(power_of_two_from(part), key.reference + COUNT));
+        let summed = hash_table(keys_at_a_time, key.reference + COUNT)
+            .saturating_add(times(power_of_two_from(keys_at_a_time), key.reference + COUNT));
         let ranks = if load.declared { times(all, COUNT) } else { 0 };
         let kept = times(capacity, packed);
         let (block, closer) = match load.list {
             Some(events) => {
-                let closer = Tally::most_bytes(events).saturating_add(kept);
+                let closer = ListCounter::most_bytes(events).saturating_add(kept);
                 (times(events, WORD), closer)
             }
             None => {
@@ -119,7 +107,7 @@ impl Memory {
             .into_iter()
             .fold(0, u64::saturating_add),
             program: 0,
-            part,
+            keys_at_a_time,
         }
     }
 
@@ -184,7 +172,7 @@ mod tests {
         assert_eq!(memory.sketches, (10 + 2 * 3 + 4) * 5 * 256 * 8);
         // 8,000 keys are in 16,384 slots, as 8,192 are at most seven eighths full.
         let summed = 16_384 * (16 + 8 + 1) + 8_192 * (16 + 8);
-        assert_eq!(memory.part, 8_000);
+        assert_eq!(memory.keys_at_a_time, 8_000);
         assert_eq!(memory.release, 3 * 1_000 * 21 + 10 * 112 + summed + 8_000 * 8);
         let all = memory.closed + memory.open + memory.sketches + memory.release;
         assert_eq!(
@@ -218,7 +206,7 @@ mod tests {
         assert_eq!(exact.open, 11 * block + 3 * 1_000 * 21);
         assert_eq!(inexact.release - exact.release, 8_000 * 8);
         assert_eq!(exact.sketches, 4 * 5 * 512 * 8);
-        let closer = Tally::default().bytes() + 2 * 8 * 700 + 1_000 * 21;
+        let closer = ListCounter::default().bytes() + 2 * 8 * 700 + 1_000 * 21;
         assert_eq!(list.open, 11 * 8 * 700 + 3 * closer);
     }
 

@@ -1,26 +1,24 @@
 #![doc = include_str!("plan.md")]
 
-mod choice;
 mod forecast;
 mod layout;
 mod memory;
-mod published;
 
-pub use choice::{Choice, Reason};
 pub use forecast::Forecast;
 pub use layout::Layout;
 use memory::Load;
-pub use memory::{Footprint, Memory};
-pub use published::Published;
+pub use memory::Memory;
 
 use serde::Serialize;
 
+use crate::budget::Epsilon;
 use crate::error::{Error, Result};
-use crate::noise::Epsilon;
+use crate::key::Footprint;
 use crate::pane::{LONGEST_LIST, PaneShape};
 use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
-use crate::timeline::window::{Grid, Policy};
+use crate::spec::{Checked, Norm, Policy};
+use crate::words::megabytes;
 
 /// More entries than this in a pane help nobody.
 const MOST_ENTRIES: u64 = 1 << 26;
@@ -58,43 +56,34 @@ pub struct Plan {
     pub memory: Memory,
 }
 
-/// What a plan is made from.
-pub(crate) struct Wishes {
-    pub grid: Grid,
-    pub by_count: bool,
-    pub policy: Policy,
+/// Makes plans for a specification.
+pub(crate) struct Planner<'a> {
+    pub spec: &'a Checked,
     /// What the boundaries may spend, if they are private.
     pub boundaries: Option<Epsilon>,
-    pub alpha: f64,
-    pub confidence: f64,
-    pub l2: bool,
-    /// How many keys are declared, if they are.
-    pub universe: Option<u64>,
     pub footprint: Footprint,
-    pub memory: u64,
+    /// What the program around takes.
     pub program: u64,
     /// The threads that close panes, if panes can be closed by others.
     pub threads: u64,
-    pub entries: Option<u32>,
-    pub sketch: Option<Dimensions>,
 }
 
 impl Plan {
-    pub(crate) fn new(wishes: &Wishes, layout: Layout) -> Result<Self> {
-        let sketch = wishes.sketch.or_else(|| wishes.widest_sketch(&layout));
-        let with = |entries: u64| wishes.plan(layout, entries, sketch);
-        if let Some(entries) = wishes.entries {
+    pub(crate) fn new(planner: &Planner<'_>, layout: Layout) -> Result<Self> {
+        let sketch = planner.spec.sketch.or_else(|| planner.widest_sketch(&layout));
+        let with = |entries: u64| planner.plan(layout, entries, sketch);
+        if let Some(entries) = planner.spec.entries {
             return Ok(with(u64::from(entries)));
         }
-        let fits = |entries: u64| with(entries).memory.total() <= wishes.memory;
-        let (mut low, most) = (wishes.fewest_entries(&layout), most_entries(&layout));
+        let fits = |entries: u64| with(entries).memory.total() <= planner.spec.memory.0;
+        let (mut low, most) = (planner.fewest_entries(&layout), most_entries(&layout));
         if fits(most) {
             return Ok(with(most));
         }
         if !fits(low) {
             return Err(Error::parameter(format!(
                 "a memory of {} is too small for this window and alpha: give at least {}, or slide by more",
-                megabytes(wishes.memory),
+                megabytes(planner.spec.memory.0),
                 megabytes(with(low).memory.total().min(with(most).memory.total()))
             )));
         }
@@ -122,10 +111,15 @@ impl Plan {
     }
 }
 
-impl Wishes {
+impl Planner<'_> {
+    /// Whether the norm is measured, and may so need a sketch.
+    fn measures_norm(&self) -> bool {
+        self.spec.norm == Norm::L2
+    }
+
     /// The layouts to choose from, the one with the fewest panes first.
     pub fn layouts(&self) -> Vec<Layout> {
-        let layout = Layout::new(self.grid, self.by_count, self.policy, self.alpha, self.boundaries);
+        let layout = Layout::new(self.spec, self.boundaries);
         layout
             .choices_of_panes()
             .into_iter()
@@ -135,7 +129,7 @@ impl Wishes {
 
     fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {
         let always_exact = layout.longest_pane().is_some_and(|longest| longest <= entries);
-        let sketch = sketch.filter(|_| self.l2 && !always_exact);
+        let sketch = sketch.filter(|_| self.measures_norm() && !always_exact);
         Plan {
             layout,
             entries: u32::try_from(entries).unwrap_or(u32::MAX),
@@ -148,16 +142,17 @@ impl Wishes {
 
     /// The most events of an open pane, if it lists their keys: not where that would take much of the memory.
     fn list(&self, layout: &Layout) -> Option<u64> {
-        let longest = (self.memory / LIST_SHARE / size_of::<u64>() as u64).min(LONGEST_LIST as u64);
+        let longest = (self.spec.memory.0 / LIST_SHARE / size_of::<u64>() as u64).min(LONGEST_LIST as u64);
         let may = self.footprint.listed && layout.histogram.is_none();
         layout.longest_block().filter(|events| may && *events <= longest)
     }
 
     fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
-        let waiting = if self.by_count {
+        let grid = self.spec.grid();
+        let waiting = if self.spec.window().is_by_count() {
             0
         } else {
-            1 + self.grid.lateness as u64 / self.grid.slide as u64
+            1 + grid.lateness as u64 / grid.slide as u64
         };
         let capacity = layout.longest_block();
         let others = match layout.histogram {
@@ -179,7 +174,7 @@ impl Wishes {
                 exact: capacity.is_some_and(|longest| longest <= entries || layout.histogram.is_some()),
                 sketch,
                 levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
-                declared: self.universe.is_some(),
+                declared: self.spec.declared().is_some(),
             },
             &self.footprint,
         );
@@ -191,7 +186,7 @@ impl Wishes {
 
     /// As many as keep the cut below an eighth of alpha times the number of events, within reason.
     fn fewest_entries(&self, layout: &Layout) -> u64 {
-        let wanted = (8.0 / self.alpha).ceil() as u64;
+        let wanted = (8.0 / self.spec.alpha).ceil() as u64;
         wanted
             .clamp(FEWEST_ENTRIES, ENOUGH_ENTRIES)
             .min(most_entries(layout))
@@ -204,22 +199,24 @@ impl Wishes {
             Policy::Smooth => SMOOTH_SKETCH_SHARE,
             _ => SKETCH_SHARE,
         };
-        let fits = |sketch: Dimensions, part| panes.saturating_mul(sketch.bytes()) <= self.memory / part;
+        let fits =
+            |sketch: Dimensions, share| panes.saturating_mul(sketch.bytes()) <= self.spec.memory.0 / share;
         if let Some(wide) = self.sketch_for_points().filter(|wide| fits(*wide, POINTS_SHARE)) {
             return Some(wide);
         }
         let narrow = WIDTHS.into_iter().find(|width| fits(sketch(*width), share));
-        self.l2
+        self.measures_norm()
             .then(|| sketch(narrow.unwrap_or(WIDTHS[WIDTHS.len() - 1])))
     }
 
     /// The sketch from which every declared key can be estimated well enough for the promises.
     fn sketch_for_points(&self) -> Option<Dimensions> {
         let size = self
-            .universe
-            .filter(|size| self.l2 && *size <= LARGEST_UNIVERSE)?;
-        let chance = (1.0 - self.confidence) / 8.0 / size as f64;
-        Some(Dimensions::for_points(self.alpha / 5.0, chance))
+            .spec
+            .declared()
+            .filter(|size| self.measures_norm() && *size <= LARGEST_UNIVERSE)?;
+        let chance = (1.0 - self.spec.confidence) / 8.0 / size as f64;
+        Some(Dimensions::for_points(self.spec.alpha / 5.0, chance))
     }
 }
 
@@ -228,21 +225,82 @@ fn most_entries(layout: &Layout) -> u64 {
     layout.longest_pane().unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES)
 }
 
-/// A number of bytes as people say it.
-pub fn megabytes(bytes: u64) -> String {
-    match bytes as f64 / 1e6 {
-        few if few < 10.0 => format!("{:.1} MB", (few * 10.0).ceil() / 10.0),
-        many => format!("{:.0} MB", many.ceil()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::spec::window::Grid;
+    use crate::spec::{Size, Spec, Window};
+
+    /// What a plan is made from.
+    struct Case {
+        grid: Grid,
+        by_count: bool,
+        policy: Policy,
+        boundaries: Option<Epsilon>,
+        alpha: f64,
+        l2: bool,
+        universe: Option<u64>,
+        footprint: Footprint,
+        memory: u64,
+        threads: u64,
+    }
+
+    impl Case {
+        fn planned<T>(&self, plan: impl FnOnce(&Planner<'_>) -> T) -> T {
+            let [length, slide, lateness] =
+                [self.grid.length, self.grid.slide, self.grid.lateness].map(|n| n as u64);
+            let micros = Duration::from_micros;
+            let mut spec = Spec {
+                alpha: self.alpha,
+                norm: if self.l2 { Norm::L2 } else { Norm::L1 },
+                memory: Size(self.memory),
+                ..Spec::default()
+            };
+            spec.set_window(match self.by_count {
+                true => Window::events(length).slide(slide),
+                false => Window::clock(micros(length))
+                    .slide(micros(slide))
+                    .lateness(micros(lateness)),
+            });
+            plan(&Planner {
+                spec: &Checked::new(spec, self.policy, self.universe).unwrap(),
+                boundaries: self.boundaries,
+                footprint: self.footprint,
+                program: 5_000,
+                threads: self.threads,
+            })
+        }
+
+        fn layouts(&self) -> Vec<Layout> {
+            self.planned(|planner| planner.layouts())
+        }
+
+        fn list(&self, layout: &Layout) -> Option<u64> {
+            self.planned(|planner| planner.list(layout))
+        }
+
+        fn fewest_entries(&self, layout: &Layout) -> u64 {
+            self.planned(|planner| planner.fewest_entries(layout))
+        }
+
+        fn widest_sketch(&self, layout: &Layout) -> Option<Dimensions> {
+            self.planned(|planner| planner.widest_sketch(layout))
+        }
+
+        fn sketch_for_points(&self) -> Option<Dimensions> {
+            self.planned(|planner| planner.sketch_for_points())
+        }
+
+        fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {
+            self.planned(|planner| planner.plan(layout, entries, sketch))
+        }
+    }
 
     /// Panes of 100 events by count, and keys of 64 bits.
-    fn wishes(policy: Policy) -> Wishes {
-        Wishes {
+    fn case(policy: Policy) -> Case {
+        Case {
             grid: Grid {
                 length: 100_000,
                 slide: 100,
@@ -252,7 +310,6 @@ mod tests {
             policy,
             boundaries: (policy == Policy::Smooth).then(|| Epsilon::new(0.25).unwrap()),
             alpha: 0.1,
-            confidence: 0.95,
             l2: true,
             universe: None,
             footprint: Footprint {
@@ -262,27 +319,24 @@ mod tests {
                 reference: 8,
             },
             memory: 1 << 40,
-            program: 5_000,
             threads: 1,
-            entries: None,
-            sketch: None,
         }
     }
 
-    fn sliding_by(slide: i64, wishes: Wishes) -> Wishes {
-        let grid = Grid { slide, ..wishes.grid };
-        Wishes { grid, ..wishes }
+    fn sliding_by(slide: i64, case: Case) -> Case {
+        let grid = Grid { slide, ..case.grid };
+        Case { grid, ..case }
     }
 
-    fn layout(wishes: &Wishes) -> Layout {
-        wishes.layouts()[0]
+    fn layout(case: &Case) -> Layout {
+        case.layouts()[0]
     }
 
     #[test]
     fn a_list_takes_at_most_an_eighth_of_the_memory() {
-        let list = |wishes: Wishes| wishes.list(&layout(&wishes));
-        let uniform = || wishes(Policy::Uniform);
-        let with = |memory| list(Wishes { memory, ..uniform() });
+        let list = |case: Case| case.list(&layout(&case));
+        let uniform = || case(Policy::Uniform);
+        let with = |memory| list(Case { memory, ..uniform() });
         assert_eq!([6_399, 6_400].map(with), [None, Some(100)]);
         let long = |slide: i64| {
             let grid = Grid {
@@ -290,41 +344,41 @@ mod tests {
                 slide,
                 lateness: 0,
             };
-            list(Wishes { grid, ..uniform() })
+            list(Case { grid, ..uniform() })
         };
         assert_eq!([1 << 19, (1 << 19) + 1].map(long), [Some(1 << 19), None]);
         let unlisted = Footprint {
             listed: false,
             ..uniform().footprint
         };
-        let texts = Wishes {
+        let texts = Case {
             footprint: unlisted,
             ..uniform()
         };
         assert_eq!(list(texts), None);
-        let smooth = wishes(Policy::Smooth);
+        let smooth = case(Policy::Smooth);
         assert_eq!(list(smooth), None, "a histogram asks for norms all the time");
     }
 
     #[test]
     fn the_fewest_entries_keep_the_cut_below_an_eighth_of_alpha_within_reason() {
         let fewest = |alpha, slide| {
-            let wishes = sliding_by(
+            let case = sliding_by(
                 slide,
-                Wishes {
+                Case {
                     alpha,
-                    ..wishes(Policy::Uniform)
+                    ..case(Policy::Uniform)
                 },
             );
-            wishes.fewest_entries(&layout(&wishes))
+            case.fewest_entries(&layout(&case))
         };
         assert_eq!(fewest(0.1, 2_000), 80);
         assert_eq!(fewest(0.9, 2_000), 64);
         assert_eq!(fewest(1e-4, 2_000), 1_024);
         assert_eq!(fewest(1e-4, 50), 50);
-        let clock = Wishes {
+        let clock = Case {
             by_count: false,
-            ..wishes(Policy::Uniform)
+            ..case(Policy::Uniform)
         };
         assert_eq!(most_entries(&layout(&clock)), 1 << 26);
     }
@@ -332,41 +386,41 @@ mod tests {
     /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are estimated from it.
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
-        let width = |wishes: &Wishes, memory| {
-            let wishes = Wishes {
+        let width = |case: &Case, memory| {
+            let case = Case {
                 memory,
                 ..sliding_by(
                     100,
-                    Wishes {
-                        grid: wishes.grid,
-                        ..self::wishes(wishes.policy)
+                    Case {
+                        grid: case.grid,
+                        ..self::case(case.policy)
                     },
                 )
             };
-            wishes.widest_sketch(&layout(&wishes)).unwrap().width
+            case.widest_sketch(&layout(&case)).unwrap().width
         };
         for (policy, share) in [
             (Policy::Uniform, 8),
             (Policy::Exponential, 8),
             (Policy::Smooth, 3),
         ] {
-            let wishes = wishes(policy);
-            let panes = layout(&wishes).panes + 1;
+            let case = case(policy);
+            let panes = layout(&case).panes + 1;
             for widest in [4_096, 2_048, 1_024, 512] {
                 let just = share * panes * 5 * widest * 8;
-                assert_eq!(width(&wishes, just) as u64, widest, "{policy:?}");
-                assert_eq!(width(&wishes, just - 1) as u64, widest / 2, "{policy:?}");
+                assert_eq!(width(&case, just) as u64, widest, "{policy:?}");
+                assert_eq!(width(&case, just - 1) as u64, widest / 2, "{policy:?}");
             }
-            assert_eq!(width(&wishes, 0), 256);
+            assert_eq!(width(&case, 0), 256);
         }
-        let l1 = Wishes {
+        let l1 = Case {
             l2: false,
-            ..wishes(Policy::Uniform)
+            ..case(Policy::Uniform)
         };
         assert_eq!(l1.widest_sketch(&layout(&l1)), None);
-        let declared = |universe| Wishes {
+        let declared = |universe| Case {
             universe: Some(universe),
-            ..wishes(Policy::Uniform)
+            ..case(Policy::Uniform)
         };
         let points = Dimensions::for_points(0.1 / 5.0, 0.05 / 8.0 / 1e6);
         let of_million = declared(1_000_000).sketch_for_points().unwrap();
@@ -375,11 +429,11 @@ mod tests {
         assert!(largest.is_some() && larger.is_none());
         let just = 2 * 1_001 * points.bytes();
         for (memory, wide) in [(just, true), (just - 1, false)] {
-            let wishes = Wishes {
+            let case = Case {
                 memory,
                 ..declared(1_000_000)
             };
-            assert_eq!(wishes.widest_sketch(&layout(&wishes)) == Some(points), wide);
+            assert_eq!(case.widest_sketch(&layout(&case)) == Some(points), wide);
         }
     }
 
@@ -387,9 +441,9 @@ mod tests {
     /// threads have nothing to do for it.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
-        let smooth = Wishes {
+        let smooth = Case {
             threads: 3,
-            ..wishes(Policy::Smooth)
+            ..case(Policy::Smooth)
         };
         let layout = layout(&smooth);
         let block = layout.longest_block().unwrap();
@@ -407,15 +461,15 @@ mod tests {
     #[test]
     fn panes_that_wait_are_planned_for() {
         let clock = |lateness| {
-            let wishes = Wishes {
+            let case = Case {
                 by_count: false,
                 grid: Grid {
                     lateness,
-                    ..wishes(Policy::Uniform).grid
+                    ..case(Policy::Uniform).grid
                 },
-                ..wishes(Policy::Uniform)
+                ..case(Policy::Uniform)
             };
-            wishes.plan(layout(&wishes), 70, None).memory.open
+            case.plan(layout(&case), 70, None).memory.open
         };
         let block = 2 * (256 * 16 + 70 * 4);
         assert_eq!(

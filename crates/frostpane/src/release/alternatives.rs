@@ -1,58 +1,66 @@
 //! What other ways to release a list at every slide would cost in noise.
 
-use crate::noise::{DiscreteLaplace, Epsilon, Tree};
+use serde::{Serialize, Serializer};
 
-/// The standard deviation of a count's noise in each window, with noise drawn afresh for each: an event is in as many
-/// windows as a window has panes, and moves two counts by 1 in each.
-pub(crate) struct Alternatives {
-    /// Epsilon is divided by the number of windows.
-    basic: f64,
-    /// The two that need a delta, half of which is left to the threshold.
-    with_delta: Option<WithDelta>,
+use crate::budget::{Epsilon, Unit};
+use crate::noise::DiscreteLaplace;
+use crate::tree::{Tree, WindowNoise};
+
+/// How the noise of a list at every slide is drawn, and what the other ways to do it would have come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternatives {
+    pub(crate) tree: Tree,
+    /// The standard deviation of a count's noise, as it is drawn.
+    pub(crate) deviation: f64,
+    pub(crate) fresh: Fresh,
 }
 
-struct WithDelta {
+/// The standard deviation of a count's noise in each window, with noise drawn afresh for each: an event is in as many
+/// windows as a window has panes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fresh {
+    /// Epsilon is divided by the number of windows.
+    pub basic: f64,
+    /// The two that need a delta, half of which is left to the threshold.
+    pub with_delta: Option<WithDelta>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WithDelta {
     /// Laplace noise under advanced composition.
-    advanced: f64,
+    pub advanced: f64,
     /// Gaussian noise under zero-concentrated differential privacy.
-    concentrated: f64,
+    pub concentrated: f64,
 }
 
 impl Alternatives {
-    pub fn new(panes: u64, epsilon: Epsilon, delta: f64) -> Self {
+    pub(crate) fn new(noise: &WindowNoise, panes: u64, unit: Unit, epsilon: Epsilon, delta: f64) -> Self {
+        Self {
+            tree: noise.tree,
+            deviation: noise.deviation(),
+            fresh: Fresh::new(panes, unit, epsilon, delta),
+        }
+    }
+}
+
+impl Fresh {
+    fn new(panes: u64, unit: Unit, epsilon: Epsilon, delta: f64) -> Self {
         let log = (2.0 / delta).ln();
         let with_delta = (delta > 0.0).then(|| WithDelta {
             advanced: advanced(panes as f64, epsilon.as_f64(), log),
             concentrated: concentrated(panes as f64, epsilon.as_f64(), log),
         });
+        let each = epsilon.share(1, panes);
         Self {
-            basic: DiscreteLaplace::new(2, epsilon.share(1, panes)).variance().sqrt(),
+            basic: DiscreteLaplace::new(unit.counts(), each).variance().sqrt(),
             with_delta,
         }
     }
+}
 
-    /// In words, beside what is done.
-    pub fn compare(&self, tree: Tree, deviation: f64) -> String {
-        let done = match tree.levels() {
-            1 => "each key has one noise value a pane, the same in every window".to_owned(),
-            levels => format!(
-                "each key has one noise value for each node of a tree of {levels} levels over the panes, {} to one, the same in \
-                 every window",
-                tree.branching()
-            ),
-        };
-        let others = match &self.with_delta {
-            None => String::new(),
-            Some(with_delta) => format!(
-                ", {:.1} under advanced composition, {:.1} as Gaussian noise under zero-concentrated privacy",
-                with_delta.advanced, with_delta.concentrated
-            ),
-        };
-        format!(
-            "{done}: standard deviation {deviation:.1} in a window; fresh noise for each window would have {:.1} under basic \
-             composition{others}",
-            self.basic
-        )
+impl Serialize for Alternatives {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -81,7 +89,6 @@ fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::WindowNoise;
 
     /// Each alternative by its own equation: `epsilon` is what its noise spends.
     #[test]
@@ -92,7 +99,7 @@ mod tests {
             (100, 0.25, 1e-6),
             (365, 4.0, 0.1),
         ] {
-            let others = Alternatives::new(panes, Epsilon::new(epsilon).unwrap(), delta);
+            let others = Fresh::new(panes, Unit::Event, Epsilon::new(epsilon).unwrap(), delta);
             let windows = panes as f64;
             let q = (-epsilon / (2.0 * windows)).exp();
             assert!((others.basic / ((2.0 * q).sqrt() / (1.0 - q)) - 1.0).abs() < 1e-9);
@@ -110,7 +117,7 @@ mod tests {
         let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
         assert_eq!(all, 8.0_f64.sqrt() / 0.5);
         assert!(
-            Alternatives::new(4, Epsilon::new(1.0).unwrap(), 0.0)
+            Fresh::new(4, Unit::Event, Epsilon::new(1.0).unwrap(), 0.0)
                 .with_delta
                 .is_none()
         );
@@ -120,8 +127,8 @@ mod tests {
     fn what_is_done_and_what_the_others_come_to_is_said() {
         let epsilon = Epsilon::new(1.0).unwrap();
         let say = |panes: u64, delta: f64| {
-            let noise = WindowNoise::new(panes, epsilon, u64::MAX).unwrap();
-            Alternatives::new(panes, epsilon, delta).compare(noise.tree, noise.deviation())
+            let noise = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap();
+            Alternatives::new(&noise, panes, Unit::Event, epsilon, delta).to_string()
         };
         assert_eq!(
             say(32, 0.0),
@@ -145,9 +152,11 @@ mod tests {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
             for epsilon in [0.1, 1.0, 4.0] {
                 let epsilon = Epsilon::new(epsilon).unwrap();
-                let ours = WindowNoise::new(panes, epsilon, u64::MAX).unwrap().deviation();
+                let ours = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX)
+                    .unwrap()
+                    .deviation();
                 for delta in [0.0, 1e-12, 1e-6, 0.25] {
-                    let others = Alternatives::new(panes, epsilon, delta);
+                    let others = Fresh::new(panes, Unit::Event, epsilon, delta);
                     assert!(ours <= others.basic * 1.000_001, "{panes} {epsilon:?}");
                     if let Some(others) = others.with_delta {
                         assert!(ours <= others.concentrated, "{panes} {epsilon:?} {delta}");

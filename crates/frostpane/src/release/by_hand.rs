@@ -2,37 +2,45 @@
 
 use std::borrow::Cow;
 
+use crate::budget::{Delta, Epsilon};
 use crate::fault::Fault;
-use crate::noise::{DiscreteLaplace, Epsilon};
+use crate::key::Keys;
+use crate::noise::DiscreteLaplace;
 use crate::pane::{OpenPane, Pane, PaneShape};
-use crate::release::Norm;
-use crate::release::terms::Terms;
+use crate::release::request::Request;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
-use crate::timeline::Policy;
-use crate::universe::Keys;
+use crate::spec::{Checked, Norm, Policy, Spec};
 
 pub const SEED: u64 = 11;
 pub const CONFIDENCE: f64 = 0.95;
 pub const DELTA: f64 = 1e-6;
 
-/// Terms to start from.
-pub fn terms(norm: Norm, epsilon: f64, keys: Keys<u64>, shape: PaneShape) -> Terms<u64> {
-    Terms {
+/// What to ask for to start with.
+pub fn spec(norm: Norm, epsilon: f64) -> Spec {
+    Spec {
         norm,
         alpha: 0.1,
         epsilon: Epsilon::new(epsilon).unwrap(),
-        delta: match keys {
-            Keys::Open => DELTA,
-            Keys::Declared(_) => 0.0,
-        },
+        delta: Delta::new(DELTA),
         confidence: CONFIDENCE,
-        keys,
-        shape,
-        policy: Policy::Uniform,
-        part: 1,
-        fault: Fault::default(),
+        ..Spec::default()
     }
+}
+
+/// That, of these keys and panes.
+pub fn request(norm: Norm, epsilon: f64, keys: Keys<u64>, shape: PaneShape) -> Request<u64> {
+    request_of(spec(norm, epsilon), keys, shape)
+}
+
+/// A specification, of these keys and panes.
+pub fn request_of(spec: Spec, keys: Keys<u64>, shape: PaneShape) -> Request<u64> {
+    let declared = match &keys {
+        Keys::Open => None,
+        Keys::Declared(universe) => Some(universe.size()),
+    };
+    let spec = Checked::new(spec, Policy::Uniform, declared).unwrap();
+    Request::new(spec, keys, shape, 1, Fault::default())
 }
 
 /// Panes that keep so many keys, with a sketch of three rows.
@@ -63,7 +71,7 @@ pub fn sketch(events: impl IntoIterator<Item = Option<u64>>, dimensions: Dimensi
 }
 
 /// Noise of this sensitivity at this epsilon.
-pub fn law(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+pub fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
     DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
 }
 

@@ -4,15 +4,16 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::key::Key;
-use crate::noise::threshold::MOST_EXPECTED_FROM_NOISE;
+use crate::key::{Keys, Universe};
+use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::pane::Pane;
 use crate::release::guarantee::{Guarantee, Reach};
-use crate::release::norm::{Norm, NormEstimate, three_quarters};
-use crate::release::terms::Terms;
+use crate::release::norm::{NormEstimate, three_quarters};
+use crate::release::request::Request;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
-use crate::universe::{Keys, Universe};
+use crate::spec::Norm;
 
 /// Every key of the universe is looked up, so it must not be larger than this.
 pub const LARGEST_UNIVERSE: u64 = 1 << 26;
@@ -21,15 +22,15 @@ pub const LARGEST_UNIVERSE: u64 = 1 << 26;
 pub(crate) struct BySketch<'a, K: Key> {
     universe: &'a dyn Universe<K>,
     dimensions: Dimensions,
-    law: DiscreteLaplace,
+    laplace: DiscreteLaplace,
     pub guarantee: Guarantee,
 }
 
 impl<'a, K: Key> BySketch<'a, K> {
     /// What such estimates would be worth at this norm, if they can be made.
-    pub fn new(terms: &'a Terms<K>, norm: NormEstimate) -> Option<Self> {
+    pub fn new(request: &'a Request<K>, norm: NormEstimate) -> Option<Self> {
         let (Keys::Declared(universe), Some(dimensions), Norm::L2) =
-            (&terms.keys, terms.shape.sketch(), terms.norm)
+            (&request.keys, request.shape.sketch(), request.spec.norm)
         else {
             return None;
         };
@@ -38,27 +39,30 @@ impl<'a, K: Key> BySketch<'a, K> {
         if size > LARGEST_UNIVERSE || !norm.high.is_finite() {
             return None;
         }
-        let law = DiscreteLaplace::new(2 * dimensions.rows as u32, terms.counts_epsilon());
+        let laplace = DiscreteLaplace::new(
+            request.unit().sketch(dimensions.rows as u32),
+            request.split.counts,
+        );
         let floor = dimensions
-            .noise_floor(&law, MOST_EXPECTED_FROM_NOISE as f64 / size as f64)
+            .noise_floor(&laplace, MOST_EXPECTED_FROM_NOISE as f64 / size as f64)
             .max(1);
-        let threshold = floor.max(three_quarters(terms.alpha, norm.value));
-        let half = terms.counts_failure() / 2.0;
+        let threshold = floor.max(three_quarters(request.spec.alpha, norm.value));
+        let half = request.counts_failure() / 2.0;
         let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size as f64);
         Some(Self {
             universe: universe.as_ref(),
             dimensions,
-            law,
+            laplace,
             guarantee: Guarantee {
-                alpha: terms.alpha,
+                alpha: request.spec.alpha,
                 cut: 0,
                 slack: 0,
                 norm,
                 threshold,
                 floor,
                 reach: Reach {
-                    noise: dimensions.point_error(norm.high, &law, half / (2 * size) as f64),
-                    shortfall: dimensions.point_error(norm.high, &law, half / frequent),
+                    noise: dimensions.point_error(norm.high, &laplace, half / (2 * size) as f64),
+                    shortfall: dimensions.point_error(norm.high, &laplace, half / frequent),
                 },
             },
         })
@@ -79,16 +83,14 @@ impl<'a, K: Key> BySketch<'a, K> {
     /// The keys whose estimate passes the threshold, with it.
     pub fn select(
         &self,
-        terms: &Terms<K>,
+        request: &Request<K>,
         panes: &[Cow<'_, Pane<K>>],
         entropy: &mut impl Entropy,
     ) -> Result<Vec<(K, u64)>> {
-        let seed = terms.shape.seed();
+        let seed = request.shape.seed();
         let mut sketch = CountSketch::new(self.dimensions, seed);
-        panes
-            .iter()
-            .for_each(|pane| pane.add_to(&mut sketch, &terms.shape));
-        sketch.blur(&self.law, entropy)?;
+        panes.iter().try_for_each(|pane| pane.add_to(&mut sketch))?;
+        sketch.blur(&self.laplace, entropy)?;
         let least = self.guarantee.threshold as i64;
         let mut passed = Vec::new();
         self.universe.for_each(&mut |key| {
@@ -103,10 +105,9 @@ impl<'a, K: Key> BySketch<'a, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::{Epsilon, InsecureSeededEntropy};
+    use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
-    use crate::release::by_hand::{CONFIDENCE, law, pane, reach, shape, sketch, terms, times};
-    use crate::timeline::Policy;
+    use crate::release::by_hand::{CONFIDENCE, laplace, pane, reach, request, shape, sketch, times};
 
     const ROWS: u32 = 3;
 
@@ -139,14 +140,14 @@ mod tests {
     fn what_estimates_are_worth_follows_from_the_noisy_norm_and_public_numbers() {
         let shape = shape(10, 1 << 12);
         for (size, value) in [(1_000, 5_000), (1_000, 100), (60_000_000, 5_000)] {
-            let terms = terms(Norm::L2, 2.0, Keys::range(0..size).unwrap(), shape);
+            let request = request(Norm::L2, 2.0, Keys::range(0..size).unwrap(), shape);
             let norm = NormEstimate {
                 value,
                 low: value as f64 - 70.0,
                 high: value as f64 + 80.0,
                 by_sketch: true,
             };
-            let found = BySketch::new(&terms, norm).unwrap().guarantee;
+            let found = BySketch::new(&request, norm).unwrap().guarantee;
             let size = size as f64;
             let floor = reach(6.0, 1.8, row_failure(1e6 / size)).max(1);
             let threshold = floor.max((3 * value as u64).div_ceil(40));
@@ -174,23 +175,23 @@ mod tests {
             high: f64::INFINITY,
             ..known
         };
-        let can = |terms: Terms<u64>, norm| BySketch::new(&terms, norm).is_some();
-        assert!(can(terms(Norm::L2, 1.0, universe(1 << 26), sketched), known));
+        let can = |request: Request<u64>, norm| BySketch::new(&request, norm).is_some();
+        assert!(can(request(Norm::L2, 1.0, universe(1 << 26), sketched), known));
         assert!(!can(
-            terms(Norm::L2, 1.0, universe((1 << 26) + 1), sketched),
+            request(Norm::L2, 1.0, universe((1 << 26) + 1), sketched),
             known
         ));
-        assert!(!can(terms(Norm::L2, 1.0, universe(9), sketched), unknown));
-        assert!(!can(terms(Norm::L1, 1.0, universe(9), sketched), known));
-        assert!(!can(terms(Norm::L2, 1.0, Keys::Open, sketched), known));
-        assert!(!can(terms(Norm::L2, 1.0, universe(9), plain), known));
+        assert!(!can(request(Norm::L2, 1.0, universe(9), sketched), unknown));
+        assert!(!can(request(Norm::L1, 1.0, universe(9), sketched), known));
+        assert!(!can(request(Norm::L2, 1.0, Keys::Open, sketched), known));
+        assert!(!can(request(Norm::L2, 1.0, universe(9), plain), known));
     }
 
     /// Counts that are off by `cut / 2` and noise against a sketch that is off by noise alone.
     #[test]
     fn estimates_are_taken_where_they_alone_keep_the_promises_or_neither_does_and_they_are_closer() {
         let shape = shape(10, 1 << 12);
-        let terms = terms(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape);
+        let request = request(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape);
         let norm = NormEstimate::of_events(10_000);
         let with = |cut: u64, noise: u64| Guarantee {
             alpha: 0.1,
@@ -208,7 +209,7 @@ mod tests {
             let guarantee = with(0, sketch);
             BySketch {
                 guarantee,
-                ..BySketch::new(&terms, norm).unwrap()
+                ..BySketch::new(&request, norm).unwrap()
             }
             .is_better_than(&counts)
         };
@@ -244,20 +245,20 @@ mod tests {
     fn a_key_is_listed_if_the_median_of_its_noisy_cells_passes() {
         let shape = shape(10, 16);
         let events = || times(3, 700).chain(times(4, 400)).chain((0..100).map(Some));
-        let terms = terms(Norm::L2, 2.0, Keys::range(0..100).unwrap(), shape);
-        let by_sketch = BySketch::new(&terms, NormEstimate::of_events(900)).unwrap();
+        let request = request(Norm::L2, 2.0, Keys::range(0..100).unwrap(), shape);
+        let by_sketch = BySketch::new(&request, NormEstimate::of_events(900)).unwrap();
         let (panes, dimensions) = ([pane(events(), shape)], shape.sketch().unwrap());
         let threshold = by_sketch.guarantee.threshold as i64;
         assert_eq!(threshold, 68);
         let mut listed = 0;
         for seed in 0..20 {
             let mut entropy = InsecureSeededEntropy::new(seed);
-            let mut found = by_sketch.select(&terms, &panes, &mut entropy).unwrap();
+            let mut found = by_sketch.select(&request, &panes, &mut entropy).unwrap();
             let mut again = InsecureSeededEntropy::new(seed);
             let noisy: Vec<i64> = sketch(events(), dimensions)
                 .cells()
                 .iter()
-                .map(|cell| cell + law(2 * ROWS, 1.8).sample(&mut again).unwrap())
+                .map(|cell| cell + laplace(2 * ROWS, 1.8).sample(&mut again).unwrap())
                 .collect();
             assert_eq!(entropy.word().unwrap(), again.word().unwrap());
             let said = |key: u64| {
@@ -292,26 +293,16 @@ mod tests {
             rows: 5,
             width: 1_024,
         };
-        let terms = Terms::<u64> {
-            norm: Norm::L2,
-            alpha: 0.1,
-            epsilon: Epsilon::new(1.0).unwrap(),
-            delta: 0.0,
-            confidence: 0.95,
-            keys: Keys::range(0..100).unwrap(),
-            shape: PaneShape::new(10, 0, Some(dimensions), 1).unwrap(),
-            policy: Policy::Uniform,
-            part: 1,
-            fault: crate::fault::Fault::default(),
-        };
-        let sketch = BySketch::new(&terms, NormEstimate::of_events(1_000)).unwrap();
+        let shape = PaneShape::new(10, 0, Some(dimensions), 1).unwrap();
+        let request = request(Norm::L2, 1.0, Keys::range(0..100).unwrap(), shape);
+        let sketch = BySketch::new(&request, NormEstimate::of_events(1_000)).unwrap();
         let scale = 2.0 * 5.0 / 0.9;
-        assert!((sketch.law.scale() / scale - 1.0).abs() < 1e-9);
+        assert!((sketch.laplace.scale() / scale - 1.0).abs() < 1e-9);
         let mut entropy = InsecureSeededEntropy::new(2);
         let (mut sum, mut cells) = (0, 0);
         for seed in 0..3 {
             let mut blurred = CountSketch::new(dimensions, seed);
-            blurred.blur(&sketch.law, &mut entropy).unwrap();
+            blurred.blur(&sketch.laplace, &mut entropy).unwrap();
             blurred.cells().iter().for_each(|cell| sum += cell.abs());
             cells += blurred.cells().len();
         }

@@ -1,11 +1,10 @@
 #![doc = include_str!("guarantee.md")]
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::noise::DiscreteLaplace;
 use crate::release::norm::{NormEstimate, billionths, three_quarters};
+use crate::release::note::{Note, Obstacle, Remedy, Shortfall};
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
 /// right to a quarter of it.
@@ -17,7 +16,7 @@ pub struct Promises {
     /// none below 1.
     pub alpha: Option<f64>,
     /// If they are not held: what is in the way, and what to change.
-    pub reason: Option<String>,
+    pub reason: Option<Shortfall>,
 }
 
 /// What the statements of a release follow from: public and noisy numbers.
@@ -55,22 +54,15 @@ pub(crate) struct Reach {
 impl Reach {
     /// Of noise, at a chance of failure: over all keys that received it, and over those that can be frequent,
     /// which are few.
-    pub fn of_noise(law: &DiscreteLaplace, keys: u64, frequent: u64, failure: f64) -> Self {
-        let noise = law.quantile(keys, failure / 2.0);
+    pub fn of_noise(laplace: &DiscreteLaplace, keys: u64, frequent: u64, failure: f64) -> Self {
+        let noise = laplace.quantile(keys, failure / 2.0);
         let frequent = frequent.min(keys).max(1);
-        let shortfall = law.reach(failure / 2.0 / frequent as f64).saturating_sub(1);
+        let shortfall = laplace.reach(failure / 2.0 / frequent as f64).saturating_sub(1);
         Self {
             noise,
             shortfall: shortfall.min(noise),
         }
     }
-}
-
-/// Which promise cannot be made, with the number that is in the way and the one it must not pass.
-enum Fault {
-    Inaccurate(u64, f64),
-    Incomplete(u64, f64),
-    Unclean(u64, f64),
 }
 
 impl Guarantee {
@@ -101,24 +93,28 @@ impl Guarantee {
     }
 
     fn promises(&self) -> Promises {
-        let Some(fault) = self.fault(self.alpha) else {
+        let Some(obstacle) = self.obstacle(self.alpha) else {
             return Promises {
                 held: true,
                 alpha: Some(self.alpha),
                 reason: None,
             };
         };
-        let alpha =
-            three_digit_numbers(self.alpha).find(|alpha| *alpha > self.alpha && self.fault(*alpha).is_none());
+        let alpha = three_digit_numbers(self.alpha)
+            .find(|alpha| *alpha > self.alpha && self.obstacle(*alpha).is_none());
         Promises {
             held: false,
             alpha,
-            reason: Some(format!("{fault}: {}", self.advice(alpha))),
+            reason: Some(Shortfall {
+                obstacle,
+                remedy: self.remedy(),
+                holds: alpha.map(|alpha| (alpha, self.threshold_at(alpha) + self.cut / 2)),
+            }),
         }
     }
 
     /// What keeps the promises from being made at an alpha, for the keys that pass its threshold.
-    fn fault(&self, alpha: f64) -> Option<Fault> {
+    fn obstacle(&self, alpha: f64) -> Option<Obstacle> {
         let threshold = self.threshold_at(alpha);
         let inaccuracy = self.inaccuracy();
         let complete_above = self.complete_above(threshold);
@@ -129,11 +125,11 @@ impl Guarantee {
             alpha * self.norm.low,
         ];
         if inaccuracy as f64 > quarter {
-            Some(Fault::Inaccurate(inaccuracy, quarter))
+            Some(Obstacle::Inaccurate(inaccuracy, quarter))
         } else if complete_above as f64 > whole {
-            Some(Fault::Incomplete(complete_above, whole))
+            Some(Obstacle::Incomplete(complete_above, whole))
         } else if nothing_below as f64 <= half {
-            Some(Fault::Unclean(nothing_below, half))
+            Some(Obstacle::Unclean(nothing_below, half))
         } else {
             None
         }
@@ -162,7 +158,8 @@ impl Guarantee {
         self.threshold.max(three_quarters(alpha, self.norm.value))
     }
 
-    fn advice(&self, alpha: Option<f64>) -> String {
+    /// What the largest error asks for.
+    fn remedy(&self) -> Remedy {
         let NormEstimate {
             value,
             low,
@@ -178,72 +175,37 @@ impl Guarantee {
         ]
         .into_iter()
         .fold(0.0, f64::max);
-        let remedy = if self.slack > 0 && self.slack as f64 == largest {
-            "slide by less, or by another policy, so that the window begins closer to where it was asked to"
+        if self.slack > 0 && self.slack as f64 == largest {
+            Remedy::ShorterSlide
         } else if by_sketch && norm_error == largest {
-            "allow more memory for a wider sketch"
+            Remedy::WiderSketch
         } else if self.cut > 0 && self.cut as f64 == largest {
-            "allow more memory or slide by more, so that less is cut"
+            Remedy::SmallerCut
         } else {
-            "ask for a larger epsilon or a window with more events"
-        };
-        match alpha {
-            Some(alpha) => format!(
-                "{remedy}; at alpha {alpha} all three hold for the keys listed with {} or more",
-                self.threshold_at(alpha) + self.cut / 2
-            ),
-            None => format!("{remedy}; as it is they hold at no alpha"),
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Inaccurate(by, limit) => {
-                write!(
-                    f,
-                    "a listed count may be off by {by}, more than a quarter of alpha times the norm ({limit:.0})"
-                )
-            }
-            Fault::Incomplete(from, limit) => {
-                write!(
-                    f,
-                    "only keys that occurred {from} times are surely listed, more than alpha times the norm ({limit:.0})"
-                )
-            }
-            Fault::Unclean(from, limit) => {
-                write!(
-                    f,
-                    "a key that occurred {from} times may be listed, no more than half of alpha times the norm ({limit:.0})"
-                )
-            }
+            Remedy::LessNoise
         }
     }
 }
 
 impl Statement {
     /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
-    pub fn why_empty(&self, events: u64, asked: u64) -> String {
+    pub fn why_empty(&self, events: u64, asked: u64) -> Note {
         let Self {
             threshold,
             complete_above,
             ..
-        } = self;
+        } = *self;
         if events == 0 && asked > 0 {
-            "the window lies within one pane that began before it, and so covers nothing: ask for a longer window, or \
-             another policy"
-                .to_owned()
+            Note::WithinOnePane
         } else if events == 0 {
-            "the window has no events".to_owned()
+            Note::NoEvents
         } else if self.at_floor {
-            format!(
-                "no noisy count reached {threshold}, the least that may be listed at this epsilon and delta whatever alpha is: ask for a window with more events or a larger epsilon"
-            )
+            Note::BelowFloor { threshold }
         } else {
-            format!(
-                "no noisy count reached the threshold of {threshold}, and every key with a count of at least {complete_above} would be listed: ask for a smaller alpha"
-            )
+            Note::BelowThreshold {
+                threshold,
+                complete_above,
+            }
         }
     }
 }
@@ -260,7 +222,8 @@ fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::{Epsilon, Threshold};
+    use crate::budget::Epsilon;
+    use crate::mechanism::Threshold;
 
     fn guarantee(alpha: f64, events: u64, cut: u64, norm: NormEstimate) -> Guarantee {
         let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
@@ -406,7 +369,7 @@ mod tests {
         // 878 occurrences are surely listed, so the norm must be at least 8,780.
         assert!(with_norm(8_780.0, 11_000.0).state().promises.held);
         let promises = with_norm(8_779.0, 11_000.0).state().promises;
-        let reason = promises.reason.unwrap();
+        let reason = promises.reason.unwrap().to_string();
         assert_eq!(promises.alpha, Some(0.101));
         assert_eq!(
             reason,
@@ -416,7 +379,7 @@ mod tests {
         // A key with 750 may be listed, so half of alpha times the norm must be below.
         assert!(with_norm(9_000.0, 14_999.0).state().promises.held);
         let promises = with_norm(9_000.0, 15_000.0).state().promises;
-        let reason = promises.reason.unwrap();
+        let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
                 "a key that occurred 750 times may be listed, no more than half of alpha times the norm (750)"
@@ -430,7 +393,7 @@ mod tests {
         };
         assert!(narrow(225 - 23).state().promises.held);
         let promises = narrow(226 - 23).state().promises;
-        let reason = promises.reason.unwrap();
+        let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
                 "a listed count may be off by 226, more than a quarter of alpha times the norm (225)"
@@ -450,6 +413,7 @@ mod tests {
             hopeless
                 .reason
                 .unwrap()
+                .to_string()
                 .ends_with("; as it is they hold at no alpha")
         );
     }
@@ -509,21 +473,23 @@ mod tests {
     fn an_empty_list_says_why() {
         let sound = by_hand().state();
         assert_eq!(
-            sound.why_empty(5, 5),
+            sound.why_empty(5, 5).to_string(),
             "no noisy count reached the threshold of 800, and every key with a count of at least 878 would be listed: ask \
              for a smaller alpha"
         );
         assert!(
             sound
                 .why_empty(0, 9)
+                .to_string()
                 .starts_with("the window lies within one pane that began before it")
         );
         assert!(
             sound
                 .why_empty(0, 1)
+                .to_string()
                 .starts_with("the window lies within one pane")
         );
-        assert_eq!(sound.why_empty(0, 0), "the window has no events");
+        assert_eq!(sound.why_empty(0, 0).to_string(), "the window has no events");
         let floor = Guarantee {
             threshold: 60,
             ..by_hand()
@@ -531,7 +497,7 @@ mod tests {
         assert!(
             floor
                 .state()
-                .why_empty(5, 5)
+                .why_empty(5, 5).to_string()
                 .starts_with("no noisy count reached 60, the least that may be listed at this epsilon and delta whatever alpha is")
         );
     }
@@ -561,7 +527,7 @@ mod tests {
                 },
                 ..by_hand()
             };
-            position(guarantee.advice(None)).unwrap()
+            position(guarantee.remedy().to_string()).unwrap()
         };
         assert_eq!(remedy(50, 0, 0.0, false), 0);
         assert_eq!(remedy(49, 0, 0.0, false), 3);
@@ -584,7 +550,7 @@ mod tests {
                 },
                 ..by_hand()
             };
-            position(guarantee.advice(None)).unwrap()
+            position(guarantee.remedy().to_string()).unwrap()
         };
         assert_eq!([alone(0, 0), alone(1, 0), alone(0, 1)], [3, 0, 2]);
         let exact = Guarantee {
@@ -596,7 +562,7 @@ mod tests {
             ..by_hand()
         };
         assert_eq!(
-            position(exact.advice(None)),
+            position(exact.remedy().to_string()),
             Some(0),
             "a norm without an error is in nobody's way"
         );
@@ -611,7 +577,8 @@ mod tests {
             ..by_hand()
         };
         assert!(
-            low.advice(None)
+            low.remedy()
+                .to_string()
                 .starts_with("allow more memory for a wider sketch")
         );
     }
@@ -624,6 +591,7 @@ mod tests {
                 .promises
                 .reason
                 .unwrap()
+                .to_string()
         };
         let exact = NormEstimate::of_events(10_000);
         assert!(advice(0, exact).contains("ask for a larger epsilon or a window with more events"));

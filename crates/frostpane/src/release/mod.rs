@@ -1,19 +1,27 @@
 //! What is published, and how far it can be trusted.
 
-mod alternatives;
+pub(crate) mod alternatives;
 #[cfg(test)]
 pub(crate) mod by_hand;
-pub mod by_sketch;
-pub mod continual;
-pub mod guarantee;
-pub mod norm;
-pub mod one_shot;
-pub mod slack;
-mod sums;
-pub(crate) mod terms;
+pub(crate) mod by_sketch;
+pub(crate) mod guarantee;
+#[cfg(feature = "internals")]
+mod inside;
+pub(crate) mod norm;
+pub(crate) mod note;
+pub(crate) mod one_shot;
+mod published;
+pub(crate) mod request;
+pub(crate) mod sequence;
+mod slack;
+mod window_counts;
 
-pub use continual::Continuity;
+pub use alternatives::Alternatives;
 pub use guarantee::Promises;
-pub use norm::Norm;
-pub use one_shot::{Asked, Coverage, Edge, Estimator, Heavy, Release};
-pub(crate) use sums::part;
+#[cfg(feature = "internals")]
+pub use inside::Inside;
+pub use note::{Note, Obstacle, Remedy, Shortfall};
+pub use published::{Asked, Coverage, Edge, Estimator, Heavy, Release};
+pub(crate) use request::Request;
+pub use sequence::Continuity;
+pub(crate) use window_counts::keys_at_a_time;

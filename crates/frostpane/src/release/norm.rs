@@ -1,21 +1,10 @@
 //! The norm of a window, measured privately.
 
-use serde::Serialize;
-
+use crate::budget::{Epsilon, Unit};
 use crate::error::Result;
-use crate::noise::{DiscreteLaplace, Entropy, Epsilon};
+use crate::noise::{DiscreteLaplace, Entropy};
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
-
-/// What "frequent" is relative to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Norm {
-    /// The number of events.
-    L1,
-    /// The Euclidean length of the vector of counts.
-    L2,
-}
 
 /// A norm and what it surely lies between, at the confidence it was made for.
 #[derive(Clone, Copy, Debug)]
@@ -41,51 +30,44 @@ impl NormEstimate {
         }
     }
 
-    /// Measures the L2 norm of counts that are exact, from the sum of their squares; it moves by at most 1
-    /// between neighbours ([the proof](crate::sketch::count_sketch)).
+    /// Measures the L2 norm of counts that are exact, from the sum of their squares.
     pub fn of_exact_counts(
         squares: u128,
+        unit: Unit,
         epsilon: Epsilon,
         failure: f64,
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
-        let noise = exact_noise(epsilon).sample(entropy)?;
+        let noise = DiscreteLaplace::new(unit.norm(), epsilon).sample(entropy)?;
         Ok(Self::around_exact(
             squares.isqrt() as i64 + noise,
+            unit,
             epsilon,
             failure,
         ))
     }
 
-    /// Measures the L2 norm by the sketch; it moves by at most 2 between neighbours (Lemma 4).
+    /// Measures the L2 norm by the sketch.
     pub fn of_sketch(
         sketch: &CountSketch,
-        dimensions: Dimensions,
+        unit: Unit,
         epsilon: Epsilon,
         failure: f64,
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
-        let noise = sketch_noise(epsilon).sample(entropy)?;
+        let noise = DiscreteLaplace::new(unit.sketched_norm(), epsilon).sample(entropy)?;
         Ok(Self::around_sketch(
             sketch.norm() as i64 + noise,
-            dimensions,
+            sketch.dimensions(),
+            unit,
             epsilon,
             failure,
         ))
-    }
-
-    /// The noise that it has, or has room for.
-    #[cfg(feature = "audit")]
-    pub(crate) fn noise(&self, epsilon: Epsilon) -> DiscreteLaplace {
-        match self.by_sketch {
-            true => sketch_noise(epsilon),
-            false => exact_noise(epsilon),
-        }
     }
 
     /// What a noisy norm of exact counts says about the norm.
-    pub(crate) fn around_exact(value: i64, epsilon: Epsilon, failure: f64) -> Self {
-        let spread = exact_noise(epsilon).quantile(1, failure) as i64;
+    pub(crate) fn around_exact(value: i64, unit: Unit, epsilon: Epsilon, failure: f64) -> Self {
+        let spread = DiscreteLaplace::new(unit.norm(), epsilon).quantile(1, failure) as i64;
         Self {
             value,
             low: (value - spread).max(0) as f64,
@@ -95,8 +77,14 @@ impl NormEstimate {
     }
 
     /// What a noisy norm by a sketch says about the norm.
-    pub(crate) fn around_sketch(value: i64, dimensions: Dimensions, epsilon: Epsilon, failure: f64) -> Self {
-        let spread = sketch_noise(epsilon).quantile(1, failure / 3.0) as i64;
+    pub(crate) fn around_sketch(
+        value: i64,
+        dimensions: Dimensions,
+        unit: Unit,
+        epsilon: Epsilon,
+        failure: f64,
+    ) -> Self {
+        let spread = DiscreteLaplace::new(unit.sketched_norm(), epsilon).quantile(1, failure / 3.0) as i64;
         let error = dimensions.squared_error(failure * 2.0 / 3.0);
         Self {
             value,
@@ -105,14 +93,6 @@ impl NormEstimate {
             by_sketch: true,
         }
     }
-}
-
-fn exact_noise(epsilon: Epsilon) -> DiscreteLaplace {
-    DiscreteLaplace::new(1, epsilon)
-}
-
-fn sketch_noise(epsilon: Epsilon) -> DiscreteLaplace {
-    DiscreteLaplace::new(2, epsilon)
 }
 
 /// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.
@@ -130,7 +110,7 @@ mod tests {
     use super::*;
     use crate::key::Key;
     use crate::noise::InsecureSeededEntropy;
-    use crate::release::by_hand::{law, quantile, sketch, times};
+    use crate::release::by_hand::{laplace, quantile, sketch, times};
     use crate::sketch::count_sketch::sum_of_squares;
 
     /// The norm of counts 3 and 4 is 5. Its noise has sensitivity 1, and its bounds are as far from it as noise reaches:
@@ -140,12 +120,13 @@ mod tests {
         for epsilon in [0.05, 0.5, 4.0] {
             for (squares, norm) in [(25_u128, 5), (24, 4), (0, 0), (1 << 80, 1 << 40)] {
                 for seed in 0..40 {
-                    let noise = law(1, epsilon)
+                    let noise = laplace(1, epsilon)
                         .sample(&mut InsecureSeededEntropy::new(seed))
                         .unwrap();
                     let spread = quantile(1.0, epsilon, 1, 0.02) as i64;
                     let found = NormEstimate::of_exact_counts(
                         squares,
+                        Unit::Event,
                         Epsilon::new(epsilon).unwrap(),
                         0.02,
                         &mut InsecureSeededEntropy::new(seed),
@@ -159,7 +140,7 @@ mod tests {
                 }
             }
         }
-        let below = NormEstimate::around_exact(-5_000, Epsilon::new(1.0).unwrap(), 0.02);
+        let below = NormEstimate::around_exact(-5_000, Unit::Event, Epsilon::new(1.0).unwrap(), 0.02);
         assert_eq!((below.low, below.high), (0.0, 0.0));
     }
 
@@ -176,13 +157,13 @@ mod tests {
         assert!((0.05..0.5).contains(&error), "{error}");
         for epsilon in [0.05, 0.5] {
             for seed in 0..40 {
-                let noise = law(2, epsilon)
+                let noise = laplace(2, epsilon)
                     .sample(&mut InsecureSeededEntropy::new(seed))
                     .unwrap();
                 let spread = quantile(2.0, epsilon, 1, 0.02 / 3.0) as i64;
                 let found = NormEstimate::of_sketch(
                     &sketch(events(), dimensions),
-                    dimensions,
+                    Unit::Event,
                     Epsilon::new(epsilon).unwrap(),
                     0.02,
                     &mut InsecureSeededEntropy::new(seed),
@@ -200,9 +181,10 @@ mod tests {
             }
         }
         let narrow = Dimensions { rows: 3, width: 2 };
-        let nothing = NormEstimate::around_sketch(500, narrow, Epsilon::new(1.0).unwrap(), 0.02);
+        let nothing = NormEstimate::around_sketch(500, narrow, Unit::Event, Epsilon::new(1.0).unwrap(), 0.02);
         assert_eq!(nothing.high, f64::INFINITY);
-        let below = NormEstimate::around_sketch(-5_000, dimensions, Epsilon::new(1.0).unwrap(), 0.02);
+        let below =
+            NormEstimate::around_sketch(-5_000, dimensions, Unit::Event, Epsilon::new(1.0).unwrap(), 0.02);
         assert_eq!((below.low, below.high), (0.0, 0.0));
     }
 
@@ -246,6 +228,7 @@ mod tests {
             let exact = (0..1_000).map(|_| {
                 NormEstimate::of_exact_counts(
                     sum_of_squares(counts.iter().copied()),
+                    Unit::Event,
                     epsilon,
                     0.05,
                     &mut entropy,
@@ -259,7 +242,7 @@ mod tests {
                 for (key, count) in (0_u64..).zip(&counts) {
                     sketch.add(u64::hash(key, seed), *count as i64);
                 }
-                NormEstimate::of_sketch(&sketch, dimensions, epsilon, 0.05, &mut entropy).unwrap()
+                NormEstimate::of_sketch(&sketch, Unit::Event, epsilon, 0.05, &mut entropy).unwrap()
             });
             let missed = misses(sketched.collect());
             assert!(missed < 80, "sketch: {missed} of 1,000 missed");

@@ -3,144 +3,26 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use jiff::Timestamp;
-use serde::Serialize;
-
+use crate::budget::Epsilon;
 use crate::error::Result;
 use crate::fault::Mutant;
-use crate::key::Key;
-use crate::noise::{Entropy, Epsilon, Threshold};
+use crate::key::{Key, Keys};
+use crate::mechanism::Threshold;
+use crate::noise::Entropy;
 use crate::pane::Pane;
 use crate::release::by_sketch::BySketch;
-use crate::release::continual::Continuity;
-use crate::release::guarantee::{Guarantee, Promises};
-use crate::release::norm::{Norm, NormEstimate};
+use crate::release::guarantee::Guarantee;
+use crate::release::norm::NormEstimate;
+use crate::release::published::{Asked, Coverage, Edge, Estimator, Heavy, Release};
+use crate::release::request::Request;
 use crate::release::slack::Slack;
-use crate::release::sums::Sums;
-use crate::release::terms::Terms;
+use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::sum_of_squares;
-use crate::timeline::{Covered, Policy};
-use crate::universe::Keys;
+use crate::spec::Norm;
+use crate::timeline::{Covered, Straddling};
 
-/// What the privacy of a release protects.
-pub const UNIT: &str = "the key of one event";
-
-/// A private list of heavy hitters and how far it can be trusted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(bound = "")]
-pub struct Release<K: Key> {
-    /// Version of the program that made it.
-    pub version: &'static str,
-    /// What heavy is relative to.
-    pub norm: Norm,
-    /// A key is heavy from this share of the norm on.
-    pub alpha: f64,
-    /// The privacy loss of this release.
-    pub epsilon: f64,
-    /// The chance with which it may be larger; 0 for declared keys.
-    pub delta: f64,
-    /// How much of it went into where panes end.
-    pub boundaries_epsilon: f64,
-    /// What is protected.
-    pub unit: &'static str,
-    /// How panes were kept.
-    pub policy: Policy,
-    /// What the counts were read from.
-    pub estimator: Estimator,
-    /// Which events were covered.
-    pub window: Coverage,
-    /// The least noisy count that is listed.
-    pub threshold: u64,
-    /// The norm: exact and public for L1, noisy for L2.
-    pub norm_estimate: u64,
-    /// How much of each count may be missing because memory is bounded.
-    pub cut: u64,
-    /// How far the noise of any key may reach.
-    pub noise: u64,
-    /// With at least this probability everything stated here holds together.
-    pub confidence: f64,
-    /// Every key with at least this count is listed.
-    pub complete_above: u64,
-    /// No key with a count below this is listed.
-    pub nothing_below: u64,
-    /// Whether the three promises hold for the window covered.
-    pub promises: Promises,
-    /// The window that was asked for, if it begins before.
-    pub asked: Asked,
-    /// How a list that is released at every slide is made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub continual: Option<Continuity>,
-    /// The heavy hitters, by falling count, then by key.
-    pub heavy: Vec<Heavy<K>>,
-    /// Why the list is empty, if it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// The events that a release is about: those between its ends that had arrived, in time to be counted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Coverage {
-    /// How many.
-    pub events: u64,
-    /// The first position, or instant.
-    pub from: Option<Edge>,
-    /// The first that is not covered any more.
-    pub to: Option<Edge>,
-}
-
-/// An end of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum Edge {
-    /// The number of an event, from 0.
-    Event(u64),
-    /// A moment, shown as RFC 3339.
-    Instant(Timestamp),
-}
-
-/// A listed key.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(bound = "")]
-pub struct Heavy<K: Key> {
-    /// The key.
-    #[serde(serialize_with = "show")]
-    pub key: K,
-    /// The estimate: the middle of the interval, before its lower end is brought up to 0.
-    pub count: u64,
-    /// The count is at least this.
-    pub low: u64,
-    /// And at most this.
-    pub high: u64,
-}
-
-fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    key.shown().serialize(serializer)
-}
-
-/// What a release says about the window that was asked for, which may begin before the one that it covers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Asked {
-    /// The first position, or instant, that was asked for.
-    pub from: Option<Edge>,
-    /// No key occurred more often in the part that is not covered; none if that was not measured, because
-    /// its events have been in as many releases as they may.
-    pub slack: Option<u64>,
-    /// Whether the three promises hold for the window asked for.
-    pub promises: Option<Promises>,
-}
-
-/// What counts are read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Estimator {
-    /// The counts that panes keep.
-    Counts,
-    /// The sketch of the window.
-    Sketch,
-}
-
-/// A window in panes, and in the words of its release.
+/// A window in panes that were paid for, and in the words of its release.
 pub(crate) struct View<'a, K: Key> {
     pub covered: Option<Covered<'a, K>>,
     pub coverage: Coverage,
@@ -148,35 +30,41 @@ pub(crate) struct View<'a, K: Key> {
     pub asked_from: Option<Edge>,
     /// How many events the window asked for has: at least, and at most.
     pub asked_events: [u64; 2],
-    /// Whether the pane that the window begins within can pay for being measured.
-    pub may_measure: bool,
+}
+
+impl<'a, K: Key> View<'a, K> {
+    fn panes(&self) -> &[Cow<'a, Pane<K>>] {
+        self.covered.as_ref().map_or(&[][..], |covered| &covered.panes)
+    }
 }
 
 /// Releases the heavy hitters of the covered panes.
 pub(crate) fn release<K: Key>(
-    terms: &Terms<K>,
+    request: &Request<K>,
     view: View<'_, K>,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
-    let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
+    let panes = view.panes();
+    request.check(panes)?;
     let events = view.coverage.events;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(terms, panes, events, terms.norm_epsilon(), entropy)?;
-    let keys_with_noise = terms.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
-    let by_counts = terms.by_counts(events, cut, norm, keys_with_noise);
-    let by_sketch = BySketch::new(terms, norm).filter(|sketch| sketch.is_better_than(&by_counts));
+    let norm = measure_norm(request, panes, events, entropy)?;
+    let keys_with_noise = request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
+    let floor = request.floor();
+    let by_counts = request.by_counts(floor, events, cut, norm, keys_with_noise);
+    let by_sketch = BySketch::new(request, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
-            sketch.select(terms, panes, entropy)?,
+            sketch.select(request, panes, entropy)?,
             sketch.guarantee,
             Estimator::Sketch,
         ),
         None => {
-            let listed = select(terms, panes, &terms.threshold(&norm), entropy)?;
+            let listed = select(request, panes, &request.threshold(floor, &norm), entropy)?;
             (listed, by_counts, Estimator::Counts)
         }
     };
-    let asked = ask(terms, &view, guarantee, entropy)?;
+    let asked = ask(request, &view, guarantee, entropy)?;
     Ok(Findings {
         coverage: view.coverage,
         norm,
@@ -185,7 +73,7 @@ pub(crate) fn release<K: Key>(
         asked,
         asked_events: view.asked_events[1],
     }
-    .publish(terms, noisy))
+    .into_release(request, noisy))
 }
 
 /// Everything that a release says but its list.
@@ -201,28 +89,30 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// The release, given the noisy counts that passed.
-    pub fn publish<K: Key>(self, terms: &Terms<K>, mut noisy: Vec<(K, u64)>) -> Release<K> {
-        if !terms.fault.is(Mutant::TableOrder) {
+    pub fn into_release<K: Key>(self, request: &Request<K>, mut noisy: Vec<(K, u64)>) -> Release<K> {
+        if !request.fault.is(Mutant::TableOrder) {
             noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
         }
         let Guarantee { cut, threshold, .. } = self.guarantee;
         let statement = self.guarantee.state();
         let events = self.coverage.events;
+        let spec = &request.spec;
+        let boundaries = spec.split(spec.epsilon).boundaries;
         Release {
             version: env!("CARGO_PKG_VERSION"),
-            norm: terms.norm,
-            alpha: terms.alpha,
-            epsilon: terms.epsilon.as_f64(),
-            delta: terms.delta,
-            boundaries_epsilon: terms.boundaries_epsilon().map_or(0.0, Epsilon::as_f64),
-            unit: UNIT,
-            policy: terms.policy,
+            norm: spec.norm,
+            alpha: spec.alpha,
+            epsilon: spec.epsilon.as_f64(),
+            delta: spec.delta().as_f64(),
+            boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
+            unit: spec.unit,
+            policy: spec.policy(),
             estimator: self.estimator,
             threshold,
             norm_estimate: self.norm.value.clamp(0, events as i64) as u64,
             cut,
             noise: statement.noise,
-            confidence: terms.confidence,
+            confidence: request.confidence,
             complete_above: statement.complete_above,
             nothing_below: statement.nothing_below,
             note: noisy
@@ -247,7 +137,7 @@ impl Findings {
 
 /// What can be said about the window that was asked for, given the guarantee of the one that is covered.
 fn ask<K: Key>(
-    terms: &Terms<K>,
+    request: &Request<K>,
     view: &View<'_, K>,
     guarantee: Guarantee,
     entropy: &mut impl Entropy,
@@ -255,14 +145,14 @@ fn ask<K: Key>(
     let straddling = view
         .covered
         .as_ref()
-        .and_then(|covered| covered.straddling.as_deref());
+        .and_then(|covered| covered.straddling.as_ref());
     let slack = match straddling {
         None => Some(Slack::NONE),
-        Some(pane) if view.may_measure => Some(Slack::measure(terms, pane, entropy)?),
-        Some(_) => None,
+        Some(Straddling::Paid(pane)) => Some(Slack::measure(request, pane, entropy)?),
+        Some(Straddling::Spent) => None,
     };
     let norm = guarantee.norm;
-    let widened = |slack: Slack| match terms.norm {
+    let widened = |slack: Slack| match request.spec.norm {
         Norm::L1 => NormEstimate {
             low: view.asked_events[0] as f64,
             high: view.asked_events[1] as f64,
@@ -289,72 +179,87 @@ fn ask<K: Key>(
 
 /// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
 pub(crate) fn measure_norm<K: Key>(
-    terms: &Terms<K>,
+    request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
     events: u64,
-    epsilon: Epsilon,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
-    if terms.norm == Norm::L1 {
+    let Some(epsilon) = request.split.norm else {
         return Ok(NormEstimate::of_events(events));
+    };
+    let (unit, failure) = (request.unit(), request.norm_failure());
+    match norm_of(request, panes)? {
+        NormOf::Sketch(sketch) => NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy),
+        NormOf::Squares(squares) => NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy),
     }
-    let failure = terms.norm_failure();
-    let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
-    if let (Some(dimensions), true) = (terms.shape.sketch(), cut > 0) {
-        let mut sketch = CountSketch::new(dimensions, terms.shape.seed());
-        panes
-            .iter()
-            .for_each(|pane| pane.add_to(&mut sketch, &terms.shape));
-        return NormEstimate::of_sketch(&sketch, dimensions, epsilon, failure, entropy);
-    }
-    let mut squares = 0;
-    Sums::new(panes, terms).for_each_part(|part| {
-        squares += sum_of_squares(part.iter().map(|(_, sum)| *sum));
-        Ok(())
-    })?;
-    NormEstimate::of_exact_counts(squares, epsilon, failure, entropy)
 }
 
-/// What a release adds noise to: the same sums and the same norm, at an epsilon so large that its noise is
-/// nothing.
-#[cfg(feature = "audit")]
-pub(crate) fn inside<K: Key>(terms: &Terms<K>, view: &View<'_, K>) -> Result<crate::audit::Inside<K>> {
-    let panes = view.covered.as_ref().map_or(&[][..], |covered| &covered.panes);
-    let mut counts = Vec::new();
-    Sums::new(panes, terms).for_each_part(|part| {
-        counts.extend(part.iter().map(|(key, sum)| (K::owned(*key), *sum)));
+/// What an L2 norm is read from.
+enum NormOf {
+    Squares(u128),
+    Sketch(CountSketch),
+}
+
+fn norm_of<K: Key>(request: &Request<K>, panes: &[Cow<'_, Pane<K>>]) -> Result<NormOf> {
+    let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
+    if cut > 0
+        && let Some(mut sketch) = request.shape.parameters().empty_sketch()
+    {
+        panes.iter().try_for_each(|pane| pane.add_to(&mut sketch))?;
+        return Ok(NormOf::Sketch(sketch));
+    }
+    let mut squares = 0;
+    WindowCounts::new(panes, request).for_each_table(|table| {
+        squares += sum_of_squares(table.iter().map(|(_, sum)| *sum));
         Ok(())
     })?;
-    let nothing = Epsilon::new(200.0)?;
-    let entropy = &mut crate::noise::OsEntropy::new();
-    let norm = measure_norm(terms, panes, view.coverage.events, nothing, entropy)?;
-    let law = norm.noise(terms.norm_epsilon());
-    Ok(crate::audit::Inside {
+    Ok(NormOf::Squares(squares))
+}
+
+/// What a release adds noise to: the same counts and the same norm, without noise.
+#[cfg(feature = "internals")]
+pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result<crate::release::Inside<K>> {
+    let panes = view.panes();
+    let mut counts = Vec::new();
+    WindowCounts::new(panes, request).for_each_table(|table| {
+        counts.extend(table.iter().map(|(key, sum)| (K::owned(*key), *sum)));
+        Ok(())
+    })?;
+    let norm = match request.split.norm {
+        None => None,
+        Some(epsilon) => Some(match norm_of(request, panes)? {
+            NormOf::Sketch(sketch) => (sketch.norm(), request.unit().sketched_norm(), epsilon),
+            NormOf::Squares(squares) => (squares.isqrt() as u64, request.unit().norm(), epsilon),
+        }),
+    };
+    Ok(crate::release::Inside {
         counts,
-        threshold: terms.floor(),
-        norm: (terms.norm == Norm::L2).then_some((norm.value as u64, law)),
+        threshold: request.floor(),
+        norm: norm.map(|(norm, sensitivity, epsilon)| {
+            (norm, crate::noise::DiscreteLaplace::new(sensitivity, epsilon))
+        }),
     })
 }
 
 /// The keys that pass the threshold, with their noisy counts, in no order.
 fn select<K: Key>(
-    terms: &Terms<K>,
+    request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
     threshold: &Threshold,
     entropy: &mut impl Entropy,
 ) -> Result<Vec<(K, u64)>> {
     let mut passed = Vec::new();
     let mut present = Vec::new();
-    Sums::new(panes, terms).for_each_part(|part| {
-        let selected = threshold.select(part.iter().copied(), entropy)?;
+    WindowCounts::new(panes, request).for_each_table(|table| {
+        let selected = threshold.select(table.iter().copied(), entropy)?;
         passed.extend(selected.into_iter().map(|(key, noisy)| (K::owned(key), noisy)));
-        if let Keys::Declared(universe) = &terms.keys {
-            present.extend(part.iter().filter_map(|(key, _)| universe.rank(*key)));
+        if let Keys::Declared(universe) = &request.keys {
+            present.extend(table.iter().filter_map(|(key, _)| universe.rank(*key)));
         }
         Ok(())
     })?;
-    if let Keys::Declared(universe) = &terms.keys
-        && !terms.fault.is(Mutant::SilentAbsentKeys)
+    if let Keys::Declared(universe) = &request.keys
+        && !request.fault.is(Mutant::SilentAbsentKeys)
     {
         present.sort_unstable();
         let absent = universe.size() - present.len() as u64;
@@ -384,12 +289,16 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashMap};
 
     use super::*;
+    use crate::budget::Unit;
+    use crate::error::ErrorKind;
     use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
+    use crate::release::Promises;
     use crate::release::by_hand::{
-        CONFIDENCE, SEED, law, pane, quantile, reach, shape, sketch, terms, times,
+        CONFIDENCE, SEED, laplace, pane, quantile, reach, request, request_of, shape, sketch, spec, times,
     };
     use crate::sketch::count_sketch::Dimensions;
+    use crate::spec::{Policy, Spec};
 
     const EPSILON: f64 = 0.5;
     const FAILURE: f64 = 1.0 - CONFIDENCE;
@@ -411,7 +320,11 @@ mod tests {
                 from: from as i64,
                 latest: to as i64 - 1,
                 panes,
-                straddling,
+                left_out: before,
+                straddling: straddling.map(|pane| match may_measure {
+                    true => Straddling::Paid(pane),
+                    false => Straddling::Spent,
+                }),
             }),
             coverage: Coverage {
                 events,
@@ -420,7 +333,6 @@ mod tests {
             },
             asked_from: Some(Edge::Event(asked)),
             asked_events: [to - asked; 2],
-            may_measure,
         }
     }
 
@@ -468,17 +380,18 @@ mod tests {
             (Norm::L2, 9, Keys::Open),
         ] {
             let shape = shape(entries, 1 << 12);
-            let terms = terms(norm, EPSILON, keys.clone(), shape);
+            let request = request(norm, EPSILON, keys.clone(), shape);
             let left_out: Vec<Event> = times(3, 400).chain(times(4, 300)).collect();
             let panes = || vec![pane(times(7, 6_000), shape), pane(times(7, 5_000), shape)];
             for seed in 0..15 {
                 let mut entropy = InsecureSeededEntropy::new(seed);
                 let view = view(panes(), Some(pane(left_out.clone(), shape)), true);
-                let found = release(&terms, view, &mut entropy).unwrap();
+                let found = release(&request, view, &mut entropy).unwrap();
 
                 let mut again = InsecureSeededEntropy::new(seed);
-                let mut draw =
-                    |sensitivity, share: f64| law(sensitivity, share * EPSILON).sample(&mut again).unwrap();
+                let mut draw = |sensitivity, share: f64| {
+                    laplace(sensitivity, share * EPSILON).sample(&mut again).unwrap()
+                };
                 let [cut, cut_before]: [u64; 2] = match entries {
                     9 => [600 + 500, 70],
                     _ => [0, 0],
@@ -573,10 +486,7 @@ mod tests {
                 assert_eq!(found.delta, if declared { 0.0 } else { 1e-6 });
                 assert_eq!((found.norm, found.alpha, found.epsilon), (norm, 0.1, EPSILON));
                 assert_eq!((found.confidence, found.boundaries_epsilon), (0.95, 0.0));
-                assert_eq!(
-                    (found.policy, found.unit),
-                    (Policy::Uniform, "the key of one event")
-                );
+                assert_eq!((found.policy, found.unit), (Policy::Uniform, Unit::Event));
                 assert_eq!(found.window.events, 11_000);
                 assert_eq!(found.window.from, Some(Edge::Event(700)));
                 assert_eq!(found.window.to, Some(Edge::Event(11_700)));
@@ -592,10 +502,10 @@ mod tests {
     fn the_norm_is_that_of_all_events_with_a_cut_or_without() {
         for (entries, cut) in [(8, 0), (7, 1), (3, 2)] {
             let shape = shape(entries, 1 << 14);
-            let terms = terms(Norm::L2, 1_000.0, Keys::range(0..9).unwrap(), shape);
+            let request = request(Norm::L2, 1_000.0, Keys::range(0..9).unwrap(), shape);
             let events = times(1, 2).chain(times(2, 2)).chain(times(3, 4));
             let view = view(vec![pane(events, shape)], None, true);
-            let found = release(&terms, view, &mut InsecureSeededEntropy::new(1)).unwrap();
+            let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();
             assert_eq!((found.cut, found.norm_estimate), (cut, 4));
         }
     }
@@ -603,7 +513,7 @@ mod tests {
     #[test]
     fn a_window_that_covers_nothing_is_not_called_empty_if_it_left_events_out() {
         let shape = shape(9, 64);
-        let terms = terms(Norm::L1, 1.0, Keys::Open, shape);
+        let request = request(Norm::L1, 1.0, Keys::Open, shape);
         for (left_out, expected) in [
             (5, "the window lies within one pane"),
             (0, "the window has no events"),
@@ -612,8 +522,30 @@ mod tests {
                 asked_events: [0, left_out],
                 ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
             };
-            let found = release(&terms, view, &mut InsecureSeededEntropy::new(1)).unwrap();
-            assert!(found.note.unwrap().starts_with(expected));
+            let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();
+            assert!(found.note.unwrap().to_string().starts_with(expected));
+        }
+    }
+
+    /// A window can be put together from panes that were made anywhere, with the same numbers and no others.
+    #[test]
+    fn panes_that_were_made_for_something_else_are_refused() {
+        let ours = shape(9, 64);
+        let request = request(Norm::L2, 1.0, Keys::Open, ours);
+        for (theirs, fits) in [
+            (shape(9, 64).listing(1_000), true),
+            (shape(8, 64), false),
+            (shape(9, 128), false),
+            (PaneShape::new(9, 0, ours.sketch(), SEED + 1).unwrap(), false),
+        ] {
+            let panes = vec![pane(times(1, 5), ours), pane(times(1, 5), theirs)];
+            let released = release(
+                &request,
+                view(panes, None, true),
+                &mut InsecureSeededEntropy::new(1),
+            );
+            let refused = released.err().map(|error| error.kind());
+            assert_eq!(refused, (!fits).then_some(ErrorKind::Pane));
         }
     }
 
@@ -623,11 +555,11 @@ mod tests {
     fn a_pane_that_cannot_pay_is_not_measured() {
         for norm in [Norm::L1, Norm::L2] {
             let shape = shape(2_000, 64);
-            let terms = terms(norm, EPSILON, Keys::Open, shape);
+            let request = request(norm, EPSILON, Keys::Open, shape);
             let released = |straddling: Option<Cow<'static, Pane<u64>>>, may_measure| {
                 let mut entropy = InsecureSeededEntropy::new(5);
                 let view = view(vec![pane(times(7, 1_000), shape)], straddling, may_measure);
-                let release = release(&terms, view, &mut entropy).unwrap();
+                let release = release(&request, view, &mut entropy).unwrap();
                 (release, entropy.word().unwrap())
             };
             let before = || Some(pane(times(3, 400), shape));
@@ -709,10 +641,11 @@ mod tests {
                 let in_window = u64::from(place >= SIZE.pow(2));
                 assert_neighbours(&insides[number], &insides[neighbour], in_window, entries == 9);
             }
-            let terms = Terms {
+            let asked = Spec {
                 alpha: 0.7,
-                ..terms(norm, 1_000.0, keys, shape)
+                ..spec(norm, 1_000.0)
             };
+            let request = request_of(asked, keys, shape);
             let mut alike: HashMap<Inside, Vec<&Vec<Event>>> = HashMap::new();
             for (stream, inside) in streams.iter().zip(insides) {
                 let inside = match norm {
@@ -731,7 +664,7 @@ mod tests {
                         [&stream[2..4], &stream[4..]].map(|events| pane(events.iter().copied(), shape));
                     let before = pane(stream[..2].iter().copied(), shape);
                     let view = view(panes.to_vec(), Some(before), true);
-                    release(&terms, view, &mut InsecureSeededEntropy::new(1)).unwrap()
+                    release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap()
                 };
                 let expected = said(streams[0]);
                 let last = streams.len() - 1;
@@ -777,16 +710,17 @@ mod tests {
                 width: 1 << 14,
             };
             let shape = PaneShape::new(entries, 1_000, Some(dimensions), SEED).unwrap();
-            let terms = Terms {
+            let asked = Spec {
                 alpha: 0.5,
-                ..terms(Norm::L2, 20.0, Keys::range(0..1_000).unwrap(), shape)
+                ..spec(Norm::L2, 20.0)
             };
+            let request = request_of(asked, Keys::range(0..1_000).unwrap(), shape);
             let streams = [flat, peaked].map(|stream| pane(stream, shape));
             assert_eq!([0, 1].map(|number| streams[number].counts().len()), [0, 1]);
             let mut said: HashMap<u64, [Vec<String>; 2]> = HashMap::new();
             for (seed, number) in (0..6).flat_map(|seed| [(seed, 0), (seed, 1)]) {
                 let view = view(vec![streams[number].clone()], None, true);
-                let mut found = release(&terms, view, &mut InsecureSeededEntropy::new(seed)).unwrap();
+                let mut found = release(&request, view, &mut InsecureSeededEntropy::new(seed)).unwrap();
                 assert_eq!(found.estimator, expected);
                 found.heavy.clear();
                 found.note = None;
@@ -807,23 +741,24 @@ mod tests {
     /// 30,000 of 40,000 declared keys are present, too many for one table, and noise alone passes the threshold: each
     /// key is listed once at the most, those that are present as often as noise lets them, and so are those that are not.
     #[test]
-    fn declared_keys_have_one_noise_each_however_many_parts_there_are() {
+    fn declared_keys_have_one_noise_each_however_many_tables_there_are() {
         let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
-        let terms = Terms {
+        let asked = Spec {
             alpha: 1e-9,
-            ..terms(Norm::L1, 1.0, Keys::range(0..40_000).unwrap(), shape)
+            ..spec(Norm::L1, 1.0)
         };
+        let request = request_of(asked, Keys::range(0..40_000).unwrap(), shape);
         let panes = vec![pane((0..30_000).map(Some), shape)];
         let entropy = &mut InsecureSeededEntropy::new(8);
-        let mut parts = 0;
-        Sums::new(&panes, &terms)
-            .for_each_part(|_| {
-                parts += 1;
+        let mut tables = 0;
+        WindowCounts::new(&panes, &request)
+            .for_each_table(|_| {
+                tables += 1;
                 Ok(())
             })
             .unwrap();
-        assert_eq!(parts, 2);
-        let listed = select(&terms, &panes, &terms.floor(), entropy).unwrap();
+        assert_eq!(tables, 2);
+        let listed = select(&request, &panes, &request.floor(), entropy).unwrap();
         let mut keys: Vec<u64> = listed.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();
         assert!(keys.is_sorted_by(|a, b| a < b), "a key is listed twice");

@@ -4,10 +4,10 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::pane::Pane;
-use crate::release::norm::{Norm, NormEstimate};
-use crate::release::terms::Terms;
-use crate::sketch::CountSketch;
+use crate::release::norm::NormEstimate;
+use crate::release::request::Request;
 use crate::sketch::count_sketch::sum_of_squares;
+use crate::spec::Norm;
 
 /// What the pane that a window begins within may hold of the events asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,16 +29,16 @@ impl Slack {
     };
 
     /// Measures a pane, at the price of a release.
-    pub fn measure<K: Key>(terms: &Terms<K>, pane: &Pane<K>, entropy: &mut impl Entropy) -> Result<Self> {
+    pub fn measure<K: Key>(request: &Request<K>, pane: &Pane<K>, entropy: &mut impl Entropy) -> Result<Self> {
         let events = pane.events();
-        let (epsilon, failure) = (terms.slack_epsilon(), terms.slack_failure() / 2.0);
-        let law = DiscreteLaplace::new(1, epsilon);
+        let (epsilon, failure) = (request.split.slack, request.slack_failure() / 2.0);
+        let laplace = DiscreteLaplace::new(request.unit().largest_count(), epsilon);
         let largest = pane.counts().iter().map(|(_, count)| count).max().unwrap_or(0);
-        let noisy = largest as i64 + law.sample(entropy)? + law.quantile(1, failure) as i64;
+        let noisy = largest as i64 + laplace.sample(entropy)? + laplace.quantile(1, failure) as i64;
         let count = (noisy.max(0) as u64).saturating_add(pane.cut()).min(events);
-        let norm = match terms.norm {
+        let norm = match request.spec.norm {
             Norm::L1 => events as f64,
-            Norm::L2 => measure_norm(terms, pane, entropy)?.high.min(events as f64),
+            Norm::L2 => measure_norm(request, pane, entropy)?.high.min(events as f64),
         };
         Ok(Self {
             count: count.min(norm.ceil() as u64),
@@ -49,33 +49,34 @@ impl Slack {
 }
 
 fn measure_norm<K: Key>(
-    terms: &Terms<K>,
+    request: &Request<K>,
     pane: &Pane<K>,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
-    let (epsilon, failure) = (terms.slack_epsilon(), terms.slack_failure() / 2.0);
-    if let (Some(dimensions), true) = (terms.shape.sketch(), pane.cut() > 0) {
-        let mut sketch = CountSketch::new(dimensions, terms.shape.seed());
-        pane.add_to(&mut sketch, &terms.shape);
-        return NormEstimate::of_sketch(&sketch, dimensions, epsilon, failure, entropy);
+    let (unit, epsilon, failure) = (request.unit(), request.split.slack, request.slack_failure() / 2.0);
+    if pane.cut() > 0
+        && let Some(mut sketch) = request.shape.parameters().empty_sketch()
+    {
+        pane.add_to(&mut sketch)?;
+        return NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy);
     }
     let squares = sum_of_squares(pane.counts().iter().map(|(_, count)| count));
-    NormEstimate::of_exact_counts(squares, epsilon, failure, entropy)
+    NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::Keys;
     use crate::noise::InsecureSeededEntropy;
-    use crate::release::by_hand::{CONFIDENCE, law, pane, quantile, shape, sketch, terms, times};
-    use crate::universe::Keys;
+    use crate::release::by_hand::{CONFIDENCE, laplace, pane, quantile, request, shape, sketch, times};
 
     const EPSILON: f64 = 0.5;
     /// Of the chance of an untrue statement a tenth, half for the count and half for the norm.
     const FAILURE: f64 = (1.0 - CONFIDENCE) * 0.1 / 2.0;
 
-    fn measure(terms: &Terms<u64>, pane: &Pane<u64>, seed: u64) -> Slack {
-        Slack::measure(terms, pane, &mut InsecureSeededEntropy::new(seed)).unwrap()
+    fn measure(request: &Request<u64>, pane: &Pane<u64>, seed: u64) -> Slack {
+        Slack::measure(request, pane, &mut InsecureSeededEntropy::new(seed)).unwrap()
     }
 
     /// The largest count is 40 of 70 events. For L1 its noise is that of the whole epsilon, and the norm is the
@@ -83,11 +84,11 @@ mod tests {
     #[test]
     fn for_l1_the_count_has_the_whole_epsilon_and_the_norm_is_public() {
         let shape = shape(100, 64);
-        let terms = terms(Norm::L1, EPSILON, Keys::Open, shape);
+        let request = request(Norm::L1, EPSILON, Keys::Open, shape);
         let pane = pane(times(3, 40).chain(times(4, 30)), shape);
         let mut values = std::collections::BTreeSet::new();
         for seed in 0..100 {
-            let noise = law(1, EPSILON)
+            let noise = laplace(1, EPSILON)
                 .sample(&mut InsecureSeededEntropy::new(seed))
                 .unwrap();
             let count = 40 + noise + quantile(1.0, EPSILON, 1, FAILURE) as i64;
@@ -96,7 +97,7 @@ mod tests {
                 norm: 70.0,
                 events: 70,
             };
-            assert_eq!(measure(&terms, &pane, seed), expected, "seed {seed}");
+            assert_eq!(measure(&request, &pane, seed), expected, "seed {seed}");
             values.insert(expected.count);
         }
         assert!(values.len() > 5, "{values:?}");
@@ -106,12 +107,12 @@ mod tests {
     #[test]
     fn for_l2_count_and_norm_have_half_of_epsilon_each() {
         let shape = shape(1_000, 64);
-        let terms = terms(Norm::L2, EPSILON, Keys::Open, shape);
+        let request = request(Norm::L2, EPSILON, Keys::Open, shape);
         let pane = pane(times(3, 400).chain(times(4, 300)), shape);
         let spread = quantile(1.0, EPSILON / 2.0, 1, FAILURE) as i64;
         for seed in 0..100 {
             let mut entropy = InsecureSeededEntropy::new(seed);
-            let half = law(1, EPSILON / 2.0);
+            let half = laplace(1, EPSILON / 2.0);
             let (of_count, of_norm) = (
                 half.sample(&mut entropy).unwrap(),
                 half.sample(&mut entropy).unwrap(),
@@ -121,7 +122,7 @@ mod tests {
                 norm: (500 + of_norm + spread + 1) as f64,
                 events: 700,
             };
-            assert_eq!(measure(&terms, &pane, seed), expected, "seed {seed}");
+            assert_eq!(measure(&request, &pane, seed), expected, "seed {seed}");
         }
     }
 
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn where_a_pane_is_cut_the_cut_is_added_and_the_norm_is_that_of_its_sketch() {
         let shape = shape(9, 1 << 14);
-        let terms = terms(Norm::L2, EPSILON, Keys::Open, shape);
+        let request = request(Norm::L2, EPSILON, Keys::Open, shape);
         let events = times(3, 4_000).chain(times(4, 3_000)).chain((0..1_000).map(Some));
         let pane = pane(events.clone(), shape);
         let dimensions = shape.sketch().unwrap();
@@ -138,12 +139,12 @@ mod tests {
         let error = dimensions.squared_error(FAILURE * 2.0 / 3.0);
         for seed in 0..100 {
             let mut entropy = InsecureSeededEntropy::new(seed);
-            let of_count = law(1, EPSILON / 2.0).sample(&mut entropy).unwrap();
-            let of_norm = law(2, EPSILON / 2.0).sample(&mut entropy).unwrap();
+            let of_count = laplace(1, EPSILON / 2.0).sample(&mut entropy).unwrap();
+            let of_norm = laplace(2, EPSILON / 2.0).sample(&mut entropy).unwrap();
             let spread = quantile(2.0, EPSILON / 2.0, 1, FAILURE / 3.0) as i64;
             let high = (norm + of_norm + spread + 1) as f64 / (1.0 - error).sqrt();
             let count = 4_001 - 800 + of_count + quantile(1.0, EPSILON / 2.0, 1, FAILURE) as i64;
-            let measured = measure(&terms, &pane, seed);
+            let measured = measure(&request, &pane, seed);
             assert_eq!(
                 (measured.count, measured.events),
                 (count as u64 + 800, 8_000),
@@ -162,11 +163,11 @@ mod tests {
     #[test]
     fn a_cut_of_one_is_a_cut() {
         let shape = shape(9, 1 << 14);
-        let terms = terms(Norm::L2, 1e5, Keys::Open, shape);
+        let request = request(Norm::L2, 1e5, Keys::Open, shape);
         let pane = pane(times(1, 4).chain(times(2, 4)).chain(times(3, 2)), shape);
         assert_eq!(pane.cut(), 1);
         let error = shape.sketch().unwrap().squared_error(FAILURE * 2.0 / 3.0);
-        let measured = measure(&terms, &pane, 1);
+        let measured = measure(&request, &pane, 1);
         assert!(
             (measured.norm - 7.0 / (1.0 - error).sqrt()).abs() < 1e-12,
             "{measured:?}"
@@ -185,11 +186,11 @@ mod tests {
         for seed in 0..200 {
             for norm in [Norm::L1, Norm::L2] {
                 // Noise is allowed for so little that it shows.
-                let terms = Terms {
+                let request = Request {
                     confidence: 0.01,
-                    ..terms(norm, 0.1, Keys::Open, shape)
+                    ..request(norm, 0.1, Keys::Open, shape)
                 };
-                let [one, many] = [&one_key, &flat].map(|pane| measure(&terms, pane, seed));
+                let [one, many] = [&one_key, &flat].map(|pane| measure(&request, pane, seed));
                 assert!(one.count <= 50 && one.norm <= 50.0, "{one:?}");
                 at_most |= one.count == 50;
                 if norm == Norm::L2 {
@@ -201,7 +202,12 @@ mod tests {
         }
         assert!(at_most && above && at_least);
         assert_eq!(
-            measure(&terms(Norm::L2, 1e5, Keys::Open, shape), &pane([None], shape), 1).count,
+            measure(
+                &request(Norm::L2, 1e5, Keys::Open, shape),
+                &pane([None], shape),
+                1
+            )
+            .count,
             0
         );
     }

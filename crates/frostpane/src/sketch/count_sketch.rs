@@ -1,8 +1,9 @@
 #![doc = include_str!("count_sketch.md")]
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::mix::mix;
 use crate::noise::{DiscreteLaplace, Entropy};
 
 /// The most rows of a sketch, and the most counters of a row.
@@ -17,7 +18,8 @@ const AT_A_TIME: usize = 1 << 9;
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Rows and columns of a sketch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Dimensions {
     /// How many rows; odd.
     pub rows: usize,
@@ -30,7 +32,7 @@ pub struct Dimensions {
 pub struct CountSketch {
     seed: u64,
     width: usize,
-    cells: Vec<i64>,
+    cells: Box<[i64]>,
 }
 
 impl CountSketch {
@@ -40,7 +42,7 @@ impl CountSketch {
         Self {
             seed,
             width: dimensions.width,
-            cells: vec![0; dimensions.rows * dimensions.width],
+            cells: vec![0; dimensions.rows * dimensions.width].into(),
         }
     }
 
@@ -82,9 +84,9 @@ impl CountSketch {
     }
 
     /// Gives every cell its own noise.
-    pub fn blur(&mut self, law: &DiscreteLaplace, entropy: &mut impl Entropy) -> Result<()> {
+    pub fn blur(&mut self, laplace: &DiscreteLaplace, entropy: &mut impl Entropy) -> Result<()> {
         for cell in &mut self.cells {
-            *cell += law.sample(entropy)?;
+            *cell += laplace.sample(entropy)?;
         }
         Ok(())
     }
@@ -124,20 +126,47 @@ impl CountSketch {
         *rows.select_nth_unstable(middle).1
     }
 
+    /// Its rows and columns.
+    pub fn dimensions(&self) -> Dimensions {
+        Dimensions {
+            rows: self.cells.len() / self.width,
+            width: self.width,
+        }
+    }
+
     /// Whether another sketch has the same dimensions and the same seed.
     pub fn adds_up_with(&self, other: &Self) -> bool {
         self.seed == other.seed && self.width == other.width && self.cells.len() == other.cells.len()
     }
 
     /// Adds another sketch, cell by cell.
-    pub fn merge(&mut self, other: &Self) {
-        debug_assert!(self.adds_up_with(other));
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        if !self.adds_up_with(other) {
+            return Err(Error::new(
+                ErrorKind::Pane,
+                "sketches of other dimensions or another seed cannot be added up: make all panes of a window with the same \
+                 specification and seed",
+            ));
+        }
         for (cell, more) in self.cells.iter_mut().zip(&other.cells) {
             *cell += more;
         }
+        Ok(())
+    }
+
+    /// That hashes with this seed belong here.
+    pub fn check_seed(&self, seed: u64) -> Result<()> {
+        if self.seed == seed {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Pane,
+            "hashes with another seed than the sketch's cannot be added to it: make all panes of a window with the same seed",
+        ))
     }
 
     /// All counters, row by row.
+    #[cfg(any(test, feature = "internals"))]
     pub fn cells(&self) -> &[i64] {
         &self.cells
     }
@@ -237,11 +266,11 @@ fn signed(number: i64, sign: i64) -> i64 {
 impl Dimensions {
     /// How far the median of the rows may lie from a key's count, to one side, but for this chance: the
     /// vector of counts has at most this norm, and every cell has noise.
-    pub fn point_error(&self, norm: f64, law: &DiscreteLaplace, chance: f64) -> u64 {
+    pub fn point_error(&self, norm: f64, laplace: &DiscreteLaplace, chance: f64) -> u64 {
         let row_failure = largest(|p| majority_tail(self.rows, p) <= chance);
         let error = |part: f64| {
             let collisions = norm / (2.0 * self.width as f64 * row_failure * part).sqrt();
-            let noise = law.reach(row_failure * (1.0 - part)).saturating_sub(1);
+            let noise = laplace.reach(row_failure * (1.0 - part)).saturating_sub(1);
             (collisions.ceil() as u64).saturating_add(noise)
         };
         (1..SPLITS)
@@ -272,8 +301,8 @@ impl Dimensions {
     }
 
     /// The least value that noise alone puts the median above with at most this chance.
-    pub fn noise_floor(&self, law: &DiscreteLaplace, chance: f64) -> u64 {
-        law.reach(largest(|p| majority_tail(self.rows, p) <= chance))
+    pub fn noise_floor(&self, laplace: &DiscreteLaplace, chance: f64) -> u64 {
+        laplace.reach(largest(|p| majority_tail(self.rows, p) <= chance))
     }
 
     /// How many bytes a sketch takes.
@@ -293,21 +322,6 @@ impl Dimensions {
 /// The square of the Euclidean length of a vector of integers.
 pub fn sum_of_squares(entries: impl Iterator<Item = u64>) -> u128 {
     entries.map(|entry| u128::from(entry) * u128::from(entry)).sum()
-}
-
-/// The finaliser of SplitMix64: each bit of the result depends on all bits.
-#[inline]
-pub(crate) fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// Undoes [`mix`]: both factors are odd, and have an inverse modulo `2^64`.
-pub(crate) fn unmix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
-    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);
-    z ^ (z >> 30) ^ (z >> 60)
 }
 
 /// The probability that more than half of `rows` independent rows fail, each with probability `p`.
@@ -338,8 +352,9 @@ fn largest(passes: impl Fn(f64) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Epsilon;
     use crate::key::Key;
-    use crate::noise::{Epsilon, InsecureSeededEntropy};
+    use crate::noise::InsecureSeededEntropy;
 
     fn sketch_of(counts: &[(u64, i64)], dimensions: Dimensions, seed: u64) -> CountSketch {
         let mut sketch = CountSketch::new(dimensions, seed);
@@ -424,15 +439,17 @@ mod tests {
     /// Cell by cell, and row by row: none is left out and none shares its noise.
     #[test]
     fn every_cell_of_every_row_has_noise_of_its_own() {
-        let law = DiscreteLaplace::new(6, Epsilon::new(0.5).unwrap());
+        let laplace = DiscreteLaplace::new(6, Epsilon::new(0.5).unwrap());
         for (rows, width) in [(1, 2), (3, 8), (5, 16)] {
             let dimensions = Dimensions { rows, width };
             let plain = sketch_of(&[(1, 500), (2, 70)], dimensions, 9);
             let mut blurred = plain.clone();
-            blurred.blur(&law, &mut InsecureSeededEntropy::new(3)).unwrap();
+            blurred
+                .blur(&laplace, &mut InsecureSeededEntropy::new(3))
+                .unwrap();
             let mut entropy = InsecureSeededEntropy::new(3);
             for (cell, noisy) in plain.cells.iter().zip(&blurred.cells) {
-                assert_eq!(*noisy, cell + law.sample(&mut entropy).unwrap());
+                assert_eq!(*noisy, cell + laplace.sample(&mut entropy).unwrap());
             }
         }
     }
@@ -441,7 +458,7 @@ mod tests {
     fn merging_is_adding() {
         let dimensions = Dimensions { rows: 3, width: 16 };
         let mut sum = sketch_of(&[(1, 5), (2, 7)], dimensions, 9);
-        sum.merge(&sketch_of(&[(2, 1), (3, 4)], dimensions, 9));
+        sum.merge(&sketch_of(&[(2, 1), (3, 4)], dimensions, 9)).unwrap();
         assert_eq!(sum, sketch_of(&[(1, 5), (2, 8), (3, 4)], dimensions, 9));
     }
 
@@ -521,7 +538,7 @@ mod tests {
     /// One row: what it spends on collisions and on noise is its chance, in the best of 31 splits.
     #[test]
     fn the_error_of_a_point_is_that_of_collisions_and_noise() {
-        let law = DiscreteLaplace::new(2, Epsilon::new(0.5).unwrap());
+        let laplace = DiscreteLaplace::new(2, Epsilon::new(0.5).unwrap());
         let q = (-0.25_f64).exp();
         let reach = |chance: f64| (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance).unwrap() as u64;
         for (width, norm, chance) in [(256, 1_000.0, 0.01), (16, 30.0, 0.1), (1 << 12, 0.0, 1e-4)] {
@@ -531,11 +548,11 @@ mod tests {
             };
             let least = (1..32).map(|i| error(f64::from(i))).min().unwrap();
             let one_row = Dimensions { rows: 1, width };
-            assert_eq!(one_row.point_error(norm, &law, chance), least, "{width}");
-            assert_eq!(one_row.noise_floor(&law, chance), reach(chance), "{width}");
+            assert_eq!(one_row.point_error(norm, &laplace, chance), least, "{width}");
+            assert_eq!(one_row.noise_floor(&laplace, chance), reach(chance), "{width}");
         }
         let rows = Dimensions { rows: 5, width: 16 };
-        let floor = rows.noise_floor(&law, 1e-6);
+        let floor = rows.noise_floor(&laplace, 1e-6);
         let tail = |m: u64| q.powi(m as i32) / (1.0 + q);
         assert!(more_than_half(5, tail(floor)) <= 1e-6 && more_than_half(5, tail(floor - 1)) > 1e-6);
     }
@@ -543,7 +560,7 @@ mod tests {
     #[test]
     fn the_norm_and_an_estimate_are_medians_of_the_rows() {
         let mut sketch = CountSketch::new(Dimensions { rows: 5, width: 2 }, 7);
-        sketch.cells = vec![9, 0, 0, -1, 3, 4, 0, 7, -3, 1];
+        sketch.cells = [9, 0, 0, -1, 3, 4, 0, 7, -3, 1].into();
         assert_eq!(sketch.norm(), 5);
         for hash in (0..200).map(mix) {
             let mut places = Places::new(hash, 7, 2);

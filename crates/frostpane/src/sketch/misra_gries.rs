@@ -112,8 +112,9 @@ impl<K: Key> MisraGries<K> {
         let store = mem::take(&mut self.store);
         let mask = slots - 1;
         for (held, count) in places.iter().map(|place| old[*place as usize]) {
-            if count > less {
-                let key = K::held(held, &store);
+            if count > less
+                && let Some(key) = K::held(held, &store)
+            {
                 let hash = K::hash(key, self.seed);
                 let mut place = hash as usize & mask;
                 while self.slots[place].1 > 0 {
@@ -157,9 +158,9 @@ impl<K: Key> MisraGries<K> {
 
     /// The keys and their counters, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
-        self.places.iter().map(|place| {
+        self.places.iter().filter_map(|place| {
             let (held, count) = self.slots[*place as usize];
-            (K::held(held, &self.store), count)
+            Some((K::held(held, &self.store)?, count))
         })
     }
 }
@@ -217,7 +218,7 @@ mod tests {
                 let mut expected = std::collections::BTreeMap::<u64, u64>::new();
                 let mut decrements = 0;
                 for i in 0..3_000_u64 {
-                    let key = crate::sketch::count_sketch::mix(i) % keys * (i % 3) / 2;
+                    let key = crate::key::mix::mix(i) % keys * (i % 3) / 2;
                     let counted = table.update(key, u64::hash(key, 3));
                     assert_eq!(counted, expected.contains_key(&key) || expected.len() < capacity);
                     if counted {

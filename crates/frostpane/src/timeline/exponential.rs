@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
-use crate::noise::Secret;
-use crate::timeline::norms::Norms;
-use crate::timeline::schedule::{Outline, Outlines, Schedule};
+use crate::timeline::schedule::{Outline, Outlines};
 
 /// How many panes are merged at a time.
 pub(crate) const GROWTH: i64 = 4;
@@ -31,18 +28,9 @@ impl Exponential {
             passed: i64::MIN,
         }
     }
-}
 
-impl Schedule for Exponential {
-    fn ends(&mut self, _: Outline, _: &dyn Fn() -> Secret<u64>) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn level(&mut self, _: &mut Norms) -> Result<u8> {
-        Ok(0)
-    }
-
-    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+    /// Which runs of closed panes become one pane each, now that the latest position is `latest`.
+    pub fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
         let passed = (latest + 1).div_euclid(GROWTH * self.slide);
         if passed == self.passed {
             return Vec::new();
@@ -63,9 +51,7 @@ impl Schedule for Exponential {
         runs.retain(|run| run.len() > 1);
         runs
     }
-}
 
-impl Exponential {
     /// The end of the longest cell around a pane that is old enough for its length.
     fn cell_end(&self, pane: Outline, latest: i64) -> i64 {
         let mut end = pane.end;
@@ -84,8 +70,10 @@ impl Exponential {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::OsEntropy;
     use crate::sketch::count_sketch::Dimensions;
-    use crate::timeline::uniform::Uniform;
+    use crate::timeline::levels::LevelSketches;
+    use crate::timeline::schedule::Schedule;
 
     struct Panes(Vec<Outline>);
 
@@ -133,9 +121,10 @@ mod tests {
     #[test]
     fn no_end_has_a_level() {
         let dimensions = Dimensions { rows: 3, width: 64 };
-        let mut norms = Norms::new(2, dimensions, 7);
-        assert_eq!(Exponential::new(1, 1).level(&mut norms).unwrap(), 0);
-        assert_eq!(Uniform.level(&mut norms).unwrap(), 0);
+        let mut levels = LevelSketches::new(2, dimensions, 7);
+        for mut schedule in [Schedule::Exponential(Exponential::new(1, 1)), Schedule::Uniform] {
+            assert_eq!(schedule.level(&mut levels, &mut OsEntropy::new()).unwrap(), 0);
+        }
     }
 
     /// At every fourth slide the panes are the cells, from before position 0 on.

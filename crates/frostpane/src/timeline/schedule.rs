@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::exponential::Exponential;
+use super::levels::LevelSketches;
+use super::smooth::Smooth;
 use crate::error::Result;
-use crate::noise::Secret;
-use crate::timeline::norms::Norms;
+use crate::mechanism::{Draws, Secret};
 
 /// What a schedule may see of a block: all of it public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +32,44 @@ pub trait Outlines {
 /// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about
 /// a [`Secret`]: so its decisions are public or private themselves, and the panes are as good as fixed in
 /// advance.
-pub trait Schedule: Send {
-    /// Whether the open block, which has this norm, ends at this tick.
-    fn ends(&mut self, block: Outline, norm: &dyn Fn() -> Secret<u64>) -> Result<bool>;
+#[derive(Debug)]
+pub enum Schedule {
+    /// Panes of equal length: each ends at the next tick, and none are merged.
+    Uniform,
+    /// Panes that are merged as they age.
+    Exponential(Exponential),
+    /// Panes that end where the norm has grown enough.
+    Smooth(Smooth),
+}
 
-    /// The level of the end of the block that has just been added to the norms.
-    fn level(&mut self, norms: &mut Norms) -> Result<u8>;
+impl Schedule {
+    /// Whether the open block, which has this norm, ends at this tick.
+    pub fn ends(
+        &mut self,
+        block: Outline,
+        norm: impl FnOnce() -> Secret<u64>,
+        draws: &mut dyn Draws,
+    ) -> Result<bool> {
+        match self {
+            Schedule::Uniform | Schedule::Exponential(_) => Ok(true),
+            Schedule::Smooth(smooth) => smooth.ends(block, norm, draws),
+        }
+    }
+
+    /// The level of the end of the block that has just been added to the levels.
+    pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
+        match self {
+            Schedule::Uniform | Schedule::Exponential(_) => Ok(0),
+            Schedule::Smooth(smooth) => smooth.level(levels, draws),
+        }
+    }
 
     /// Which runs of closed panes become one pane each, in order, now that the latest position is `latest`.
-    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>>;
+    pub fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+        match self {
+            Schedule::Uniform => Vec::new(),
+            Schedule::Exponential(exponential) => exponential.merges(closed, latest),
+            Schedule::Smooth(smooth) => smooth.merges(closed, latest),
+        }
+    }
 }

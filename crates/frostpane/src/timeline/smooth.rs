@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::budget::{Epsilon, Unit};
 use crate::error::Result;
-use crate::noise::{AboveThreshold, Answer, DiscreteLaplace, Draws, Epsilon, Secret};
-use crate::timeline::norms::Norms;
-use crate::timeline::schedule::{Outline, Outlines, Schedule};
+use crate::mechanism::{AboveThreshold, Answer, Draws, Secret};
+use crate::noise::DiscreteLaplace;
+use crate::timeline::levels::LevelSketches;
+use crate::timeline::schedule::{Outline, Outlines};
 
-/// How far one event moves the exact norm of an open block, and the norm by a sketch.
-const EXACT: u32 = 1;
-const SKETCHED: u32 = 2;
 /// The budget of a level is `epsilon / 2^(level + 1)`; more levels than this would overflow the scale.
 pub(crate) const MOST_LEVELS: usize = 24;
 
@@ -21,6 +20,9 @@ const FORESEEN: f64 = 0.35;
 /// The public numbers of a private smooth histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Histogram {
+    /// What they protect.
+    #[serde(skip)]
+    pub unit: Unit,
     /// What all boundaries together may spend.
     pub epsilon: Epsilon,
     /// The threshold of level 0: that of level `j` is `2^j` times as much.
@@ -40,29 +42,28 @@ pub struct Histogram {
 }
 
 /// The private smooth histogram.
-pub(crate) struct Smooth {
+#[derive(Debug)]
+pub struct Smooth {
     histogram: Histogram,
     /// The question of each level; none while a level ends.
     questions: Vec<Option<AboveThreshold>>,
-    draws: Box<dyn Draws + Send>,
 }
 
 impl Smooth {
-    pub fn new(histogram: Histogram, draws: Box<dyn Draws + Send>) -> Self {
+    pub fn new(histogram: Histogram) -> Self {
         Self {
             questions: (0..histogram.levels).map(|_| None).collect(),
             histogram,
-            draws,
         }
     }
 
     /// Asks the question of a level; after a yes, and at first, with a fresh threshold.
-    fn ask(&mut self, level: usize, norm: Secret<u64>) -> Result<bool> {
+    fn ask(&mut self, level: usize, norm: Secret<u64>, draws: &mut dyn Draws) -> Result<bool> {
         let question = match self.questions[level].take() {
             Some(question) => question,
-            None => self.histogram.question(level, &mut *self.draws)?,
+            None => self.histogram.question(level, draws)?,
         };
-        let (question, answer) = match question.ask(norm, &mut *self.draws) {
+        let (question, answer) = match question.ask(norm, draws) {
             Answer::Above => (None, Ok(true)),
             Answer::Below(question) => (Some(question), Ok(false)),
             // A fresh threshold within a block would cost its budget twice.
@@ -76,8 +77,9 @@ impl Smooth {
 impl Histogram {
     /// How far the noise of threshold and question together reach at level 1, but for this chance. At level
     /// `j` it is `2^(j-1)` times as much, and less at level 0.
-    pub fn noise_of_level_one(epsilon: Epsilon, failure: f64) -> f64 {
-        let reach = |scale: u32| DiscreteLaplace::new(4 * SKETCHED * scale, epsilon).reach(failure / 2.0);
+    pub fn noise_of_level_one(unit: Unit, epsilon: Epsilon, failure: f64) -> f64 {
+        let norm = unit.sketched_norm();
+        let reach = |scale: u32| DiscreteLaplace::new(4 * norm * scale, epsilon).reach(failure / 2.0);
         (reach(2) + reach(4)) as f64
     }
 
@@ -123,7 +125,10 @@ impl Histogram {
     }
 
     fn question(&self, level: usize, draws: &mut (impl Draws + ?Sized)) -> Result<AboveThreshold> {
-        let sensitivity = if level == 0 { EXACT } else { SKETCHED };
+        let sensitivity = match level {
+            0 => self.unit.norm(),
+            _ => self.unit.sketched_norm(),
+        };
         AboveThreshold::new(
             self.first_norm << level,
             sensitivity << (level + 1),
@@ -175,25 +180,33 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
     pairs.min().map(|(_, end)| end)
 }
 
-impl Schedule for Smooth {
-    fn ends(&mut self, block: Outline, norm: &dyn Fn() -> Secret<u64>) -> Result<bool> {
+impl Smooth {
+    /// Whether the open block, which has this norm, ends at this tick.
+    pub fn ends(
+        &mut self,
+        block: Outline,
+        norm: impl FnOnce() -> Secret<u64>,
+        draws: &mut dyn Draws,
+    ) -> Result<bool> {
         if block.events < self.histogram.longest_block {
-            return self.ask(0, norm());
+            return self.ask(0, norm(), draws);
         }
         self.questions[0] = None;
         Ok(true)
     }
 
-    fn level(&mut self, norms: &mut Norms) -> Result<u8> {
+    /// The level of the end of the block that has just been added to the levels.
+    pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
         let mut level = 0;
-        while level < norms.levels() && self.ask(level + 1, norms.since(level + 1))? {
+        while level < levels.levels() && self.ask(level + 1, levels.since(level + 1), draws)? {
             level += 1;
-            norms.end(level);
+            levels.end(level)?;
         }
         Ok(level as u8)
     }
 
-    fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+    /// Which runs of closed panes become one pane each, now that the latest position is `latest`.
+    pub fn merges(&self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
         // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
         // would never leave, and grow longer than the window.
         let since = latest + 1 - self.histogram.window as i64;
@@ -233,8 +246,9 @@ mod tests {
     use crate::error::{Error, ErrorKind};
     use crate::pane::{OpenPane, PaneShape};
     use crate::sketch::count_sketch::Dimensions;
+    use crate::spec::window::Grid;
     use crate::timeline::Timeline;
-    use crate::timeline::window::Grid;
+    use crate::timeline::schedule::Schedule;
 
     /// Thresholds are drawn within this many times their scale: the rest has a chance below 2e-6.
     const REACH: f64 = 14.0;
@@ -271,8 +285,8 @@ mod tests {
     }
 
     /// `Pr[X >= m]`, from the formula.
-    fn tail(law: &DiscreteLaplace, m: i64) -> f64 {
-        let q = (-1.0 / law.scale()).exp();
+    fn tail(laplace: &DiscreteLaplace, m: i64) -> f64 {
+        let q = (-1.0 / laplace.scale()).exp();
         if m > 0 {
             q.powi(m as i32) / (1.0 + q)
         } else {
@@ -283,28 +297,28 @@ mod tests {
     struct Enumerated(Arc<Mutex<Choices>>);
 
     impl Draws for Enumerated {
-        fn noise(&mut self, law: &DiscreteLaplace) -> Result<i64> {
+        fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
             let mut choices = self.0.lock().unwrap();
-            let reach = (REACH * law.scale()).ceil() as i64;
+            let reach = (REACH * laplace.scale()).ceil() as i64;
             let value = choices.choose(2 * reach as usize + 1) as i64 - reach;
-            choices.chance *= tail(law, value) - tail(law, value + 1);
+            choices.chance *= tail(laplace, value) - tail(laplace, value + 1);
             Ok(value)
         }
 
-        fn reaches(&mut self, law: &DiscreteLaplace, least: i64) -> Result<bool> {
+        fn reaches(&mut self, laplace: &DiscreteLaplace, least: i64) -> Result<bool> {
             let mut choices = self.0.lock().unwrap();
             let answer = match &mut choices.answers {
                 Some(answers) => answers.remove(0),
                 None => choices.choose(2) == 1,
             };
-            let chance = tail(law, least);
+            let chance = tail(laplace, least);
             choices.chance *= if answer { chance } else { 1.0 - chance };
             Ok(answer)
         }
     }
 
     /// Runs the code once for each combination of choices.
-    fn enumerate(answers: Option<&[bool]>, mut run: impl FnMut(Smooth, f64), of: Histogram) -> Vec<f64> {
+    fn enumerate(answers: Option<&[bool]>, mut run: impl FnMut(Drawing, f64), of: Histogram) -> Vec<f64> {
         let choices = Arc::new(Mutex::new(Choices::default()));
         let mut chances = Vec::new();
         loop {
@@ -314,7 +328,7 @@ mod tests {
                 choices.chance = 1.0;
                 choices.answers = answers.map(<[bool]>::to_vec);
             }
-            run(Smooth::new(of, Box::new(Enumerated(choices.clone()))), 0.0);
+            run(Drawing::new(of, Box::new(Enumerated(choices.clone()))), 0.0);
             let mut choices = choices.lock().unwrap();
             chances.push(choices.chance);
             if !choices.advance() {
@@ -323,8 +337,42 @@ mod tests {
         }
     }
 
+    /// A histogram, and where its noise comes from.
+    struct Drawing {
+        smooth: Smooth,
+        draws: Box<dyn Draws + Send>,
+    }
+
+    impl Drawing {
+        fn new(histogram: Histogram, draws: Box<dyn Draws + Send>) -> Self {
+            let smooth = Smooth::new(histogram);
+            Self { smooth, draws }
+        }
+
+        fn ask(&mut self, level: usize, norm: Secret<u64>) -> Result<bool> {
+            self.smooth.ask(level, norm, &mut *self.draws)
+        }
+
+        fn level(&mut self, levels: &mut LevelSketches) -> Result<u8> {
+            self.smooth.level(levels, &mut *self.draws)
+        }
+
+        fn ends(&mut self, block: Outline, norm: u64) -> Result<bool> {
+            self.smooth.ends(block, || Secret::new(norm), &mut *self.draws)
+        }
+
+        fn timeline(self, grid: Grid, shape: PaneShape, levels: LevelSketches) -> Timeline<u64> {
+            let schedule = Schedule::Smooth(self.smooth);
+            Timeline {
+                draws: self.draws,
+                ..Timeline::new(grid, shape, schedule, Some(levels))
+            }
+        }
+    }
+
     fn histogram(epsilon: f64, levels: usize) -> Histogram {
         Histogram {
+            unit: Unit::Event,
             epsilon: Epsilon::new(epsilon).unwrap(),
             first_norm: 2,
             fineness: 9,
@@ -342,7 +390,7 @@ mod tests {
             .iter()
             .flat_map(|block| (1..=block.len()).map(|i| i == block.len()))
             .collect();
-        let run = |mut smooth: Smooth, _: f64| {
+        let run = |mut smooth: Drawing, _: f64| {
             for value in blocks.iter().flatten() {
                 smooth.ask(level, Secret::new(*value)).unwrap();
             }
@@ -390,20 +438,21 @@ mod tests {
         let boundaries = |stream: [Option<u64>; 2]| {
             let mut outcomes = BTreeMap::<Vec<(i64, u8)>, f64>::new();
             let mut seen = Vec::new();
-            let run = |smooth: Smooth, _: f64| {
-                let norms = Norms::new(levels - 1, Dimensions { rows: 3, width: 4 }, 7);
+            let run = |smooth: Drawing, _: f64| {
+                let norms = LevelSketches::new(levels - 1, Dimensions { rows: 3, width: 4 }, 7);
                 let grid = Grid {
                     length: 100,
                     slide: 1,
                     lateness: 0,
                 };
                 let shape = PaneShape::new(100, 100, None, 7).unwrap();
-                let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+                let mut timeline = smooth.timeline(grid, shape, norms);
                 for (position, key) in stream.into_iter().chain([None]).enumerate() {
                     timeline.update(position as i64, key).unwrap();
                 }
                 seen.push(
                     timeline
+                        .state
                         .closed
                         .iter()
                         .map(|block| (block.end, block.level))
@@ -475,25 +524,29 @@ mod tests {
                 left: failing,
                 thresholds: thresholds.clone(),
             };
-            let norms = Norms::new(2, Dimensions { rows: 3, width: 64 }, 7);
+            let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
             let grid = Grid {
                 length: 1_000,
                 slide: 1,
                 lateness: 0,
             };
             let shape = PaneShape::new(100, 100, None, 7).unwrap();
-            let smooth = Smooth::new(histogram(1.0, 3), Box::new(draws));
-            let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+            let smooth = Drawing::new(histogram(1.0, 3), Box::new(draws));
+            let mut timeline = smooth.timeline(grid, shape, norms);
             let mut failures = 0;
             for position in 0..20 {
                 while timeline.update(position, Some(5)).is_err() {
                     failures += 1;
-                    let covered = timeline.cover(1_000).expect("there were events");
+                    let covered = timeline
+                        .charge(1_000, u32::MAX)
+                        .unwrap()
+                        .open()
+                        .expect("there were events");
                     let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
                     assert_eq!(events, position as u64, "draw {failing} failed");
                 }
             }
-            let covered = timeline.cover(1_000).unwrap();
+            let covered = timeline.charge(1_000, u32::MAX).unwrap().open().unwrap();
             let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
             assert_eq!(events, 20, "draw {failing} failed");
             let thresholds = *thresholds.lock().unwrap();
@@ -525,19 +578,24 @@ mod tests {
             left: 0,
             thresholds: Arc::default(),
         };
-        let norms = Norms::new(9, Dimensions { rows: 3, width: 64 }, 7);
+        let norms = LevelSketches::new(9, Dimensions { rows: 3, width: 64 }, 7);
         let grid = Grid {
             length: window as i64,
             slide: 1,
             lateness: 0,
         };
         let shape = PaneShape::new(window as u32, 10, None, 7).unwrap();
-        let smooth = Smooth::new(histogram, Box::new(draws));
-        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+        let smooth = Drawing::new(histogram, Box::new(draws));
+        let mut timeline = smooth.timeline(grid, shape, norms);
         for position in 0..18_700 {
             let quiet = position < 9_000 || (9_032..18_000).contains(&position);
             timeline.update(position, (!quiet).then_some(5)).unwrap();
-            let longest = timeline.closed.iter().map(|block| block.pane.events()).max();
+            let longest = timeline
+                .state
+                .closed
+                .iter()
+                .map(|block| block.pane.events())
+                .max();
             assert!(longest <= Some(window), "{longest:?} at {position}");
         }
     }
@@ -595,7 +653,7 @@ mod tests {
         };
         for (epsilon, failure) in [(1.0, 1e-6), (0.25, 1e-9)] {
             let expected = reach(16.0 / epsilon, failure / 2.0) + reach(32.0 / epsilon, failure / 2.0);
-            let noise = Histogram::noise_of_level_one(Epsilon::new(epsilon).unwrap(), failure);
+            let noise = Histogram::noise_of_level_one(Unit::Event, Epsilon::new(epsilon).unwrap(), failure);
             assert_eq!(noise, f64::from(expected));
         }
     }
@@ -610,13 +668,13 @@ mod tests {
     struct Recorder(Arc<Mutex<Recorded>>);
 
     impl Draws for Recorder {
-        fn noise(&mut self, law: &DiscreteLaplace) -> Result<i64> {
-            self.0.lock().unwrap().thresholds.push(law.scale());
+        fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
+            self.0.lock().unwrap().thresholds.push(laplace.scale());
             Ok(0)
         }
 
-        fn reaches(&mut self, law: &DiscreteLaplace, least: i64) -> Result<bool> {
-            self.0.lock().unwrap().questions.push((law.scale(), least));
+        fn reaches(&mut self, laplace: &DiscreteLaplace, least: i64) -> Result<bool> {
+            self.0.lock().unwrap().questions.push((laplace.scale(), least));
             Ok(least <= 0)
         }
     }
@@ -631,7 +689,7 @@ mod tests {
         };
         for level in 0..5 {
             let recorded = Arc::new(Mutex::new(Recorded::default()));
-            let mut smooth = Smooth::new(histogram, Box::new(Recorder(recorded.clone())));
+            let mut smooth = Drawing::new(histogram, Box::new(Recorder(recorded.clone())));
             assert!(!smooth.ask(level, Secret::new(30)).unwrap());
             let budget = 0.5 / 2_f64.powi(level as i32 + 1);
             let sensitivity = if level > 0 { 2.0 } else { 1.0 };
@@ -642,8 +700,8 @@ mod tests {
         }
     }
 
-    fn quiet(histogram: Histogram) -> Smooth {
-        Smooth::new(histogram, Box::new(Recorder(Arc::default())))
+    fn quiet(histogram: Histogram) -> Drawing {
+        Drawing::new(histogram, Box::new(Recorder(Arc::default())))
     }
 
     /// One key, whose count is the norm: of 4 at level 1, 8 at level 2, 16 at level 3.
@@ -651,11 +709,11 @@ mod tests {
     fn an_end_has_the_level_that_the_norm_since_the_last_has_reached() {
         let mut smooth = quiet(histogram(1.0, 4));
         let shape = PaneShape::new(100, 100, None, 7).unwrap();
-        let mut norms = Norms::new(3, Dimensions { rows: 3, width: 64 }, 7);
+        let mut norms = LevelSketches::new(3, Dimensions { rows: 3, width: 64 }, 7);
         let mut level = |events: u64| {
             let mut block = OpenPane::<u64>::new(shape);
             (0..events).for_each(|_| block.update(Some(5)));
-            norms.add(&block, &block.close());
+            norms.add(&block, &block.close()).unwrap();
             smooth.level(&mut norms).unwrap()
         };
         assert_eq!(
@@ -673,15 +731,16 @@ mod tests {
             lateness: 0,
         };
         let shape = PaneShape::new(100, 100, None, 7).unwrap();
-        let norms = Norms::new(2, Dimensions { rows: 3, width: 64 }, 7);
+        let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
         let smooth = quiet(histogram(1.0, 3));
-        let mut timeline = Timeline::<u64>::new(grid, shape, Box::new(smooth), Some(norms));
+        let mut timeline = smooth.timeline(grid, shape, norms);
         for position in 0..14 {
             timeline.update(position, Some(5)).unwrap();
-            let covered = timeline.cover(100).unwrap();
+            let covered = timeline.charge(100, u32::MAX).unwrap().open().unwrap();
             assert_eq!((covered.from, covered.latest), (0, position));
         }
         let ends: Vec<_> = timeline
+            .state
             .closed
             .iter()
             .map(|block| (block.start, block.end, block.level, block.pane.events()))
@@ -716,13 +775,13 @@ mod tests {
             level: 0,
         });
         let panes = Panes(panes.collect());
-        let mut smooth = quiet(Histogram {
+        let smooth = quiet(Histogram {
             panes: 3,
             ..histogram(1.0, 3)
         });
-        assert_eq!(smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
-        assert_eq!(smooth.merges(&panes, 100), [1..3, 3..5]);
-        assert_eq!(smooth.merges(&Panes(Vec::new()), 100), []);
+        assert_eq!(smooth.smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
+        assert_eq!(smooth.smooth.merges(&panes, 100), [1..3, 3..5]);
+        assert_eq!(smooth.smooth.merges(&Panes(Vec::new()), 100), []);
     }
 
     /// By the sum of events on both sides, and of equal sums the oldest.
@@ -754,14 +813,14 @@ mod tests {
             left: 0,
             thresholds: thresholds.clone(),
         };
-        let mut smooth = Smooth::new(histogram(1.0, 2), Box::new(draws));
+        let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws));
         let block = |events| Outline {
             start: 0,
             end: events as i64,
             events,
             level: 0,
         };
-        let mut ends = |events, norm| smooth.ends(block(events), &|| Secret::new(norm)).unwrap();
+        let mut ends = |events, norm| smooth.ends(block(events), norm).unwrap();
         assert!(!ends(98, 1) && !ends(99, 1) && *thresholds.lock().unwrap() == 1);
         assert!(ends(100, 0) && *thresholds.lock().unwrap() == 1);
         assert!(!ends(1, 1) && *thresholds.lock().unwrap() == 2);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::PathBuf;
 
-use frostpane::noise::{Entropy, InsecureSeededEntropy};
-use frostpane::{Key, Norm, Release};
+use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use frostpane::{Continual, Event, Key, Norm, Release};
 
 /// A real stream: times in seconds and keys, in order.
 pub struct Stream {
@@ -35,6 +35,27 @@ pub fn real_stream(name: &'static str) -> Option<Stream> {
         })
         .collect();
     Some(Stream { name, events })
+}
+
+/// Events of a window by count, with their keys or without.
+pub fn arrivals<'a, K: Key>(
+    keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
+) -> impl Iterator<Item = Event<'a, K>> {
+    keys.into_iter().map(|key| Event { time: None, key })
+}
+
+/// An event without a key, at a time in windows by the clock.
+pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
+    Event { time, key: None }
+}
+
+/// The releases that an event brings about.
+pub fn released<K: Key>(continual: &mut Continual<K>, event: Event<'_, K>) -> Vec<Release<K>> {
+    let mut releases = Vec::new();
+    continual
+        .push(event, |continual| releases.push(continual.release().unwrap()))
+        .unwrap();
+    releases
 }
 
 /// True counts.

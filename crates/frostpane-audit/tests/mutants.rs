@@ -1,0 +1,58 @@
+//! The auditor, audited: it sees what is broken. Needs the feature `mutants`.
+
+use frostpane_audit::check::Whose;
+use frostpane_audit::{Audit, Check, Mutant, Verdict, all, caught_by};
+
+fn short(mutant: Option<Mutant>) -> Audit {
+    let sampled = all().iter().filter(|check| check.is_sampled()).count();
+    Audit::new(sampled, true, mutant)
+}
+
+fn named(name: &str) -> Check {
+    let check = all().into_iter().find(|check| check.name == name);
+    check.unwrap_or_else(|| panic!("there is no check {name}"))
+}
+
+/// Every mark of the table in docs/audit.md, with the runs of a short audit. The bounds of marked checks exceed their claims by
+/// more than three standard deviations.
+#[test]
+fn every_mutant_is_seen_by_the_checks_that_must_see_it() {
+    for mutant in Mutant::ALL {
+        assert!(!caught_by(mutant).is_empty(), "{mutant:?}");
+        for check in caught_by(mutant).iter().copied().map(named) {
+            let finding = short(Some(mutant)).run(&check, &|_| {}).unwrap();
+            let told = format!(
+                "{}, {}: at least {:.3}, claimed {}",
+                mutant.name(),
+                check.name,
+                finding.at_least,
+                finding.epsilon
+            );
+            println!("{told}");
+            assert_eq!(finding.verdict, Verdict::Violated, "{told}");
+        }
+    }
+}
+
+/// Where nothing is sampled nothing is left to chance: the marks are complete.
+#[test]
+fn calculated_checks_see_nothing_else() {
+    for check in all().into_iter().filter(|check| !check.is_sampled()) {
+        for mutant in Mutant::ALL.into_iter().map(Some).chain([None]) {
+            let finding = short(mutant).run(&check, &|_| {}).unwrap();
+            let marked = mutant.is_some_and(|mutant| caught_by(mutant).contains(&check.name));
+            assert_eq!(
+                finding.verdict == Verdict::Violated,
+                marked,
+                "{mutant:?}: {}",
+                check.name
+            );
+        }
+    }
+}
+
+#[test]
+fn only_checks_of_frostpane_must_see_a_mutant() {
+    let mut marked = Mutant::ALL.into_iter().flat_map(caught_by);
+    assert!(marked.all(|name| named(name).whose == Whose::Frostpane));
+}

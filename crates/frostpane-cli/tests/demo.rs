@@ -1,0 +1,207 @@
+//! The made-up searches as a file: the stream of the demo, with times and users.
+
+mod common;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use common::{exact, folder, frostpane, heavy, names, run, stderr, stdout};
+
+fn save(file: &Path) -> String {
+    let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");
+    assert_eq!(stdout(&output), "");
+    stderr(&output)
+}
+
+struct Saved {
+    file: PathBuf,
+    told: String,
+    text: String,
+}
+
+/// What is saved as TSV, once for all tests.
+static SAVED: LazyLock<Saved> = LazyLock::new(|| {
+    let file = folder("demo-saved").join("searches.tsv");
+    let told = save(&file);
+    let text = fs::read_to_string(&file).unwrap();
+    Saved { file, told, text }
+});
+
+/// Times, users and searches.
+fn events() -> impl Iterator<Item = [&'static str; 3]> {
+    let fields = |line: &'static str| line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+    SAVED.text.lines().skip(1).map(fields)
+}
+
+fn counts(keys: impl Iterator<Item = &'static str>) -> HashMap<&'static str, u64> {
+    let mut counts = HashMap::new();
+    keys.for_each(|key| *counts.entry(key).or_insert(0) += 1);
+    counts
+}
+
+#[test]
+fn what_is_saved_is_the_stream_whose_truth_the_demo_shows() {
+    let shown = stdout(&frostpane(&["demo"], b""));
+    let truth = counts(events().skip(2_000_000).map(|[_, _, search]| search));
+    let rows: Vec<(&str, &str)> = shown
+        .lines()
+        .filter_map(|line| line.split_once('█'))
+        .map(|(numbers, rest)| {
+            let bar_ends = rest.rfind("  ").unwrap();
+            (
+                numbers.split_whitespace().last().unwrap(),
+                rest[bar_ends..].trim(),
+            )
+        })
+        .collect();
+    assert_eq!(rows.len(), 20, "{shown}");
+    for (count, search) in rows {
+        assert_eq!(count.replace(',', ""), truth[search].to_string(), "{search}");
+    }
+}
+
+#[test]
+fn every_run_saves_the_same_bytes() {
+    let fnv = SAVED.text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
+    });
+    assert_eq!(format!("{fnv:016x}"), "56cdfb1a76100831");
+}
+
+#[test]
+fn csv_has_the_same_with_commas() {
+    let file = folder("demo-csv").join("searches.csv");
+    save(&file);
+    assert!(!SAVED.text.contains([',', '"']), "a key would have to be quoted");
+    let csv = fs::read_to_string(&file).unwrap();
+    assert!(
+        csv == SAVED.text.replace('\t', ","),
+        "CSV differs from TSV in more than the separator"
+    );
+}
+
+#[test]
+fn times_go_through_thirty_days_and_never_back() {
+    assert!(SAVED.text.starts_with("time\tuser\tsearch\n"));
+    let times: Vec<&str> = events().map(|[time, ..]| time).collect();
+    assert_eq!(times.len(), 3_000_000);
+    assert!(times.is_sorted(), "RFC 3339 in UTC sorts as the times do");
+    assert_eq!(times[0], "2025-11-01T00:00:00Z");
+    assert_eq!(times[2_999_999], "2025-11-30T23:59:58Z");
+    let hours = counts(times.iter().map(|time| &time[11..13]));
+    assert!(hours.len() == 24 && hours["20"] > 10 * hours["03"], "{hours:?}");
+}
+
+#[test]
+fn most_users_have_a_few_events_and_some_have_thousands() {
+    let mut users: Vec<u64> = counts(events().map(|[_, user, _]| user)).into_values().collect();
+    users.sort_unstable();
+    assert!(users.len() > 200_000, "{}", users.len());
+    assert!(users[users.len() / 2] < 10, "{}", users[users.len() / 2]);
+    assert!(users[users.len() - 1] > 10_000 && users[users.len() - 10] > 500);
+}
+
+#[test]
+fn one_user_alone_makes_a_search_frequent() {
+    let watched = events().filter(|[_, _, search]| *search == "news bonn");
+    let users = counts(watched.map(|[_, user, _]| user));
+    let (most, all) = (users.values().max().unwrap(), users.values().sum::<u64>());
+    assert!(2 * most > all, "{most} of {all}");
+}
+
+#[test]
+fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
+    let name = SAVED.file.to_str().unwrap();
+    let next = format!("frostpane list --key search --time time --window 7d --slide 1h {name}");
+    assert_eq!(
+        SAVED.told,
+        format!(
+            "frostpane: 3,000,000 made-up searches of November 2025 are in {name}, with their times and users; \
+             next: {next}\n"
+        )
+    );
+    let arguments: Vec<&str> = next.split(' ').skip(2).collect();
+    let release = exact(&arguments, b"");
+    assert_eq!(release["window"]["events"], 700_000);
+    assert_eq!(release["window"]["from"], "2025-11-24T00:00:00Z");
+    let week = counts(events().skip(2_300_000).map(|[_, _, search]| search));
+    for (search, count) in heavy(&release) {
+        assert_eq!(count, week[search.as_str()], "{search}");
+    }
+}
+
+/// The lines of a document's blocks of code that run the program on the searches, or on nothing.
+fn commands(document: &str) -> Vec<&str> {
+    let blocks = document.split("```").skip(1).step_by(2);
+    blocks
+        .flat_map(str::lines)
+        .map(|line| line.trim_start_matches("$ "))
+        .filter(|line| line.starts_with("frostpane ") || line.contains("| frostpane "))
+        .filter(|line| !line.contains("--save"))
+        .collect()
+}
+
+#[test]
+fn every_command_of_the_readme_can_be_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let commands = commands(&readme);
+    assert!(commands.len() > 3, "{commands:?}");
+    let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    for command in commands {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", command])
+            .current_dir(SAVED.file.parent().unwrap())
+            .env("PATH", format!("{}:{path}", program.display()));
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_name_that_does_not_say_how_to_write_is_refused() {
+    let folder = folder("demo-name");
+    for name in ["searches.txt", "searches", ".csv"] {
+        let file = folder.join(name);
+        let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(
+            stderr(&output),
+            format!(
+                "frostpane: cannot tell from the name {} what to write: let it end with .tsv or .csv\n",
+                file.display()
+            )
+        );
+    }
+    assert_eq!(names(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_what_was_there() {
+    let folder = folder("demo-full");
+    let file = folder.join("searches.tsv");
+    fs::write(&file, "mine").unwrap();
+    // Files of at most a thousand blocks; without the trap the first byte too many would end the program.
+    let script = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" demo --save \"$1\"";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script, env!("CARGO_BIN_EXE_frostpane")])
+        .arg(&file)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = run(&mut shell, b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).starts_with("frostpane: cannot write the searches "),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert_eq!(names(&folder), ["searches.tsv"]);
+}

@@ -1,0 +1,206 @@
+//! Options, fields of a specification, and the page that says which is which.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use common::{frostpane, json, stderr, stdout, temporary};
+
+type Names = BTreeSet<String>;
+
+/// Commands whose options ask for something to be released, or foreseen.
+const COMMANDS: [&str; 4] = ["list", "watch", "plan", "compare"];
+
+/// Options that are no fields, because they change nothing about what is released.
+const NO_FIELDS: [(&str, &[&str]); 5] = [
+    ("about the specification itself", &["spec", "print-spec"]),
+    (
+        "where events stand",
+        &["key", "time", "format", "packing", "header", "multiline"],
+    ),
+    (
+        "how a release is shown",
+        &["json", "csv", "rows", "report", "guarantee"],
+    ),
+    ("what a plan is asked", &["events", "target-count"]),
+    ("asks for nothing", &["help"]),
+];
+
+/// Fields that no option sets: the page says why.
+const NO_OPTION: [&str; 8] = [
+    "version",
+    "unit",
+    "confidence",
+    "continual",
+    "releases",
+    "key_bytes",
+    "entries",
+    "sketch",
+];
+
+fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// As the program's help has them: `-h, --help`, `--alpha <ALPHA>`, with what they mean further to the right.
+fn options(command: &str) -> Names {
+    let help = stdout(&frostpane(&[command, "--help"], b""));
+    let option = |line: &str| {
+        let shown = line.trim_start();
+        let is_option = shown.starts_with('-') && line.len() - shown.len() < 8;
+        let name = shown.split("--").nth(1).filter(|_| is_option)?;
+        let end = name.find(|c: char| c != '-' && !c.is_ascii_lowercase());
+        Some(name[..end.unwrap_or(name.len())].to_owned())
+    };
+    help.lines().filter_map(option).collect()
+}
+
+/// As the program writes them, with everything asked for that it leaves out where it is as usual.
+static FIELDS: LazyLock<Names> = LazyLock::new(|| {
+    let unusual = br#"{ "entries": 500, "sketch": { "rows": 5, "width": 1024 } }"#;
+    let file = temporary("unusual.json", unusual);
+    let of = |command: &str, more: &[&str]| {
+        let spec = json(&[&[command], more, &["--print-spec=json"]].concat(), b"");
+        Names::from_iter(spec.as_object().unwrap().keys().cloned())
+    };
+    let list = of("list", &["--spec", file.to_str().unwrap()]);
+    let watch = of("watch", &[]);
+    &list | &watch
+});
+
+/// The part of the page on the program that is about specifications.
+fn section() -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/program.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("\n## What a list is asked to be\n").unwrap();
+    rest.split_once("\n## ").unwrap().0.to_owned()
+}
+
+/// The rows of the tables whose first column has this heading, cell by cell.
+fn rows(section: &str, heading: &str) -> Vec<Vec<String>> {
+    let start = format!("| {heading} |");
+    let table = section.lines().skip_while(|line| !line.starts_with(&start));
+    let rows = table.skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|line| {
+        line.trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect()
+    })
+    .collect()
+}
+
+/// What stands in a text as `--option`.
+fn mentioned(text: &str) -> Names {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|code| code.strip_prefix("--"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_option_is_a_field_of_the_specification_or_says_why_not() {
+    let options: Names = COMMANDS.into_iter().flat_map(options).collect();
+    assert!(options.len() > 20, "{options:?}");
+    let (of_fields, others): (Names, Names) = options.into_iter().partition(|name| FIELDS.contains(name));
+    let excused = NO_FIELDS.iter().flat_map(|(_, names)| names.iter().copied());
+    assert_eq!(others, names(excused));
+    let without_option: Names = FIELDS.difference(&of_fields).cloned().collect();
+    assert_eq!(without_option, names(NO_OPTION));
+}
+
+#[test]
+fn the_page_has_every_field_with_its_option_or_why_it_has_none() {
+    let section = section();
+    let rows = rows(&section, "field");
+    let documented = rows.iter().map(|row| row[0].trim_matches('`'));
+    assert_eq!(names(documented), *FIELDS);
+    for row in &rows {
+        let (field, option) = (row[0].trim_matches('`'), &row[3]);
+        match NO_OPTION.contains(&field) {
+            true => assert!(option.starts_with("none: "), "{field}: {option}"),
+            false => assert_eq!(*option, format!("`--{field}`")),
+        }
+    }
+}
+
+#[test]
+fn the_page_has_every_option_that_is_no_field() {
+    let rows = rows(&section(), "options");
+    let groups: Vec<Names> = rows.iter().map(|row| mentioned(&row[0])).collect();
+    let expected = NO_FIELDS.map(|(_, group)| names(group.iter().copied()));
+    assert_eq!(groups, expected);
+}
+
+/// What the page says is taken unless told, where that is one word.
+#[test]
+fn the_page_has_the_defaults_that_are_taken() {
+    let [list, watch] = ["list", "watch"].map(|command| json(&[command, "--print-spec=json"], b""));
+    for row in rows(&section(), "field") {
+        let (field, usual) = (row[0].trim_matches('`'), row[2].trim_matches('`'));
+        let taken = match field {
+            "horizon" | "together" => &watch[field],
+            _ => &list[field],
+        };
+        let taken = taken.as_str().map_or_else(|| taken.to_string(), str::to_owned);
+        match field {
+            // Chosen, or only there where they were asked for.
+            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" => {}
+            _ => match (usual.parse::<f64>(), taken.parse::<f64>()) {
+                (Ok(usual), Ok(taken)) => assert_eq!(usual, taken, "{field}"),
+                _ => assert_eq!(usual, taken, "{field}"),
+            },
+        }
+    }
+}
+
+/// A folder with the files that the page shows, and some searches.
+fn folder(section: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("specifications");
+    fs::create_dir_all(&folder).unwrap();
+    let shown = section.split("```toml\n# ").skip(1);
+    for file in shown {
+        let (name, rest) = file.split_once('\n').unwrap();
+        fs::write(folder.join(name), rest.split("```").next().unwrap()).unwrap();
+    }
+    let searches = ["weather", "yoga", "weather", "visa"]
+        .into_iter()
+        .cycle()
+        .take(30_000);
+    let lines = searches
+        .enumerate()
+        .map(|(number, search)| format!("{}\tuser\t{search}\n", 1_764_000_000 + 20 * number));
+    let file = "time\tuser\tsearch\n".to_owned() + &lines.collect::<String>();
+    fs::write(folder.join("searches.tsv"), file).unwrap();
+    folder
+}
+
+#[test]
+fn every_command_on_specifications_that_the_page_shows_can_be_run() {
+    let section = section();
+    let folder = folder(&section);
+    let commands: Vec<&str> = section
+        .lines()
+        .filter(|line| line.starts_with("frostpane "))
+        .collect();
+    assert_eq!(commands.len(), 5, "{commands:?}");
+    let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for command in commands {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", command])
+            .current_dir(&folder)
+            .env("PATH", &path);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+    }
+    let lists = fs::read_to_string(folder.join("lists.jsonl")).unwrap();
+    assert!(lists.lines().count() > 100, "a list an hour of a week");
+}

@@ -1,0 +1,479 @@
+//! How to build heavy hitters: a specification, step by step, and what it will do.
+
+use super::continual::Continual;
+use super::hitters::HeavyHitters;
+use crate::budget::{Cost, Delta, Epsilon, Split};
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+use crate::key::{Key, Keys};
+use crate::noise::{Entropy, OsEntropy};
+use crate::plan::{Forecast, Plan, Planner};
+use crate::release::Request;
+use crate::release::request::drawn;
+use crate::release::sequence::Setup;
+use crate::sketch::count_sketch::Dimensions;
+use crate::spec::check_windows;
+use crate::spec::window::LONGEST;
+use crate::spec::{Checked, Choice, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+use crate::tree::WindowNoise;
+
+/// How to build [`HeavyHitters`] or [`Continual`]: a [`Spec`], step by step. Only the keys have no default. Whatever is wrong with
+/// it is said by the first method that returns a result, in a sentence that says what to do.
+///
+/// ```
+/// use frostpane::{HeavyHitters, Keys, Window};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let builder = HeavyHitters::builder(Keys::range(0..65_536)?)
+///     .alpha(0.1)
+///     .epsilon(0.5)
+///     .window(Window::events(1_000_000));
+/// // What will be done and what that costs, before any data.
+/// assert_eq!(builder.plan()?.layout.slide, 15_625);
+/// assert_eq!(builder.cost()?.epsilon(), 0.5);
+/// let mut ports = builder.build()?;
+///
+/// let refusal = HeavyHitters::<u64>::builder(Keys::open()).epsilon(-1.0).build().err().unwrap();
+/// assert!(refusal.to_string().starts_with("epsilon is -1, but must be above 0"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Builder<K: Key> {
+    keys: Keys<K>,
+    spec: Spec,
+    /// Why what was given last for epsilon is none.
+    no_epsilon: Option<Error>,
+    threads: usize,
+    program: u64,
+    fault: Fault,
+}
+
+impl<K: Key> Builder<K> {
+    pub(super) fn new(keys: Keys<K>) -> Self {
+        Self::from_spec(Spec::default(), keys)
+    }
+
+    /// What a specification asks for, of these keys: those that it names, where it names any.
+    ///
+    /// ```
+    /// use frostpane::{Builder, Bytes, Keys, Span, Spec};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let spec: Spec = serde_json::from_str(r#"{ "alpha": 0.1, "window": [10000, 100000] }"#)?;
+    /// let builder = Builder::<Bytes>::from_spec(spec, Keys::open());
+    /// // With all choices made, as it could be stored beside what is released.
+    /// let chosen = builder.spec()?;
+    /// assert_eq!((chosen.slide, chosen.releases), (Some(Span::Events(157)), Some(2)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_spec(spec: Spec, keys: Keys<K>) -> Self {
+        Self {
+            keys,
+            spec,
+            no_epsilon: None,
+            threads: 1,
+            program: 0,
+            fault: Fault::default(),
+        }
+    }
+
+    /// Builds a mechanism that is broken on purpose.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn broken(self, fault: Fault) -> Self {
+        Self { fault, ..self }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Spec)) -> Self {
+        change(&mut self.spec);
+        self
+    }
+
+    /// What heavy is relative to: the number of events (L1), or the L2 norm, which finds more. L2 unless
+    /// told.
+    pub fn norm(self, norm: Norm) -> Self {
+        self.with(|spec| spec.norm = norm)
+    }
+
+    /// A key is heavy from this share of the norm on; 0.05 unless told.
+    pub fn alpha(self, alpha: f64) -> Self {
+        self.with(|spec| spec.alpha = alpha)
+    }
+
+    /// The privacy loss of a release, to the millionth; 1 unless told.
+    pub fn epsilon(mut self, epsilon: f64) -> Self {
+        match Epsilon::new(epsilon) {
+            Ok(epsilon) => (self.spec.epsilon, self.no_epsilon) = (epsilon, None),
+            Err(refusal) => self.no_epsilon = Some(refusal),
+        }
+        self
+    }
+
+    /// The chance with which the loss may be larger; 1e-9 unless told. Declared keys need none and spend
+    /// none.
+    pub fn delta(self, delta: f64) -> Self {
+        self.with(|spec| spec.delta = Delta::new(delta))
+    }
+
+    /// The longest window; a million events unless told.
+    pub fn window(self, window: Window) -> Self {
+        self.with(|spec| spec.set_window(window))
+    }
+
+    /// How panes are kept as the window moves on; the policy that suits the window unless told ([`choice`](Self::choice)).
+    pub fn policy(self, policy: Policy) -> Self {
+        self.with(|spec| spec.policy = Some(policy))
+    }
+
+    /// With what probability the statements of a release hold together; 0.95 unless told.
+    pub fn confidence(self, confidence: f64) -> Self {
+        self.with(|spec| spec.confidence = confidence)
+    }
+
+    /// In how many releases an event may be; 1 unless told. Each of them costs the epsilon and the delta: an
+    /// event loses at most `releases` times these.
+    pub fn releases(self, releases: u32) -> Self {
+        self.with(|spec| spec.releases = Some(releases))
+    }
+
+    /// **A privacy parameter** of a list that is released at every slide with open keys; 1,000,000 unless told. Delta covers
+    /// an event in a pane that is given in advance however long this runs, whatever its key is chosen by. Who can also choose by what
+    /// was released *when* to have the event is held to delta up to this many releases; after that it grows in proportion
+    /// to them, and each release says so. With the defaults a thousand times as many cost a threshold a tenth higher. Declared keys
+    /// have no delta.
+    pub fn horizon(self, releases: u64) -> Self {
+        self.with(|spec| spec.horizon = Some(releases))
+    }
+
+    /// Over how many releases of a list at every slide, any so many, the statements hold together with the stated
+    /// confidence; 1,000 unless told.
+    pub fn together(self, releases: u64) -> Self {
+        self.with(|spec| spec.together = Some(releases))
+    }
+
+    /// The most memory to take, in bytes; 64 MB unless told. What panes keep follows from it.
+    pub fn memory(self, bytes: u64) -> Self {
+        self.with(|spec| spec.memory = Size(bytes))
+    }
+
+    /// The mean length of keys made of bytes, for the reckoning of memory; 16 unless told.
+    pub fn key_bytes(self, bytes: u64) -> Self {
+        self.with(|spec| spec.key_bytes = bytes)
+    }
+
+    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are
+    /// exact.
+    pub fn entries(self, entries: u32) -> Self {
+        self.with(|spec| spec.entries = Some(entries))
+    }
+
+    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one
+    /// that fits the memory.
+    pub fn sketch(self, rows: usize, width: usize) -> Self {
+        self.with(|spec| spec.sketch = Some(Dimensions { rows, width }))
+    }
+
+    /// How many threads count the events, the one that brings them included; 1 unless told. Each takes memory,
+    /// which may leave room for fewer keys; with [`entries`](Self::entries) given they change no release.
+    /// Integers in windows by count gain most, and a list that is released at every slide nothing.
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// How much of the memory the program around this takes for itself; none unless told.
+    pub fn program(self, bytes: u64) -> Self {
+        Self {
+            program: bytes,
+            ..self
+        }
+    }
+
+    /// With all choices made, which are then as good as given. What is wrong with the specification is said here.
+    pub fn decided(self) -> Result<Self> {
+        let spec = self.checked()?.spelled_out();
+        Ok(Self { spec, ..self })
+    }
+
+    /// The specification so far, with all choices made.
+    pub fn spec(&self) -> Result<Spec> {
+        let spec = self.checked()?.spelled_out();
+        let keys = match (&self.keys, &spec.keys) {
+            // Where the keys came from is kept.
+            (Keys::Declared(_), KeySpec::File(_)) => spec.keys.clone(),
+            (keys, _) => KeySpec::of(keys)?,
+        };
+        Ok(Spec { keys, ..spec })
+    }
+
+    /// What a release of each window costs, all together: [`Cost`] has an example.
+    pub fn cost(&self) -> Result<Cost> {
+        Ok(self.checked()?.cost(self.spec.windows.len()))
+    }
+
+    /// How the window will be cut into panes, and the memory that takes.
+    pub fn plan(&self) -> Result<Plan> {
+        self.plan_of(&self.checked()?)
+    }
+
+    /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at
+    /// a certain norm; without one, at the least norm at which the promises hold.
+    ///
+    /// ```
+    /// use frostpane::{HeavyHitters, Keys, Norm};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let builder = HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1).alpha(0.01);
+    /// let forecast = builder.forecast(1_000_000, None)?;
+    /// assert!(forecast.held, "the three promises will be made");
+    /// assert!(forecast.noise < 50 && forecast.least_listed < 10_000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        let spec = self.checked()?;
+        let plan = self.plan_of(&spec)?;
+        self.forecast_with(spec, &plan, events, norm)
+    }
+
+    /// The same for a release over a shorter window.
+    pub fn forecast_over(&self, span: impl Into<Span>, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        let spec = self.checked()?;
+        let plan = self.plan_of(&spec)?;
+        let length = spec.window().shorter(span.into(), &spec.grid())?;
+        let shorter = Plan {
+            layout: plan.layout.over(length),
+            ..plan
+        };
+        self.forecast_with(spec, &shorter, events, norm)
+    }
+
+    /// The policy, and why: the one that was given, or the one that suits the windows
+    /// ([how it is chosen](crate::proofs::plan#the-policy)).
+    pub fn choice(&self) -> Result<Choice> {
+        if let Some(policy) = self.spec.policy {
+            return Ok(Choice::given(policy));
+        }
+        check_windows(&self.spec.windows)?;
+        if self.spec.windows.len() > 1 {
+            return Ok(Choice::several_windows());
+        }
+        let Span::Events(events) = self.spec.longest() else {
+            return Ok(Choice::one_window());
+        };
+        // Where the norm is public, panes that end by it gain nothing.
+        if self.spec.continual || self.spec.norm == Norm::L1 {
+            return Ok(Choice::one_window());
+        }
+        let least_norm = |policy| {
+            let forecast = self.clone().policy(policy).forecast(events, None)?;
+            Ok(forecast.least_norm_asked)
+        };
+        // Memory may be too small for the private histogram alone.
+        let smooth = least_norm(Policy::Smooth).unwrap_or(None);
+        Ok(Choice::between(events, least_norm(Policy::Uniform)?, smooth))
+    }
+
+    /// The least epsilon, to the thousandth, at which every key that occurred `count` times is listed, as far
+    /// as noise and memory are concerned: alpha is taken as so small that it asks for nothing more. None if
+    /// no epsilon up to 100 does.
+    ///
+    /// ```
+    /// use frostpane::{HeavyHitters, Keys};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let builder = HeavyHitters::<u64>::builder(Keys::open());
+    /// let rare = builder.epsilon_for(100, 1_000_000)?.unwrap();
+    /// let frequent = builder.epsilon_for(1_000, 1_000_000)?.unwrap();
+    /// assert!(frequent < rare && rare < 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn epsilon_for(&self, count: u64, events: u64) -> Result<Option<f64>> {
+        let given = self.clone().policy(self.choice()?.policy);
+        let lists = |thousandths: u64| -> Result<bool> {
+            let builder = given.clone().epsilon(thousandths as f64 / 1e3);
+            Ok(builder.forecast(events, None)?.least_listed_at_floor <= count)
+        };
+        let (mut low, mut high) = (0, 100_000);
+        if !lists(high)? {
+            return Ok(None);
+        }
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if lists(middle)? {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        Ok(Some(high as f64 / 1e3))
+    }
+
+    /// Checks everything and starts an empty window.
+    pub fn build(self) -> Result<HeavyHitters<K>> {
+        let spec = self.checked()?;
+        let plan = self.plan_of(&spec)?;
+        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        Ok(HeavyHitters::new(&plan.layout, request, self.threads))
+    }
+
+    /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
+    /// are of equal length, and an event is in as many releases as a window has panes: neither a policy nor a number of
+    /// releases can be asked for.
+    pub fn continual(self) -> Result<Continual<K>> {
+        let (spec, noise) = self.sequence_spec()?;
+        let plan = self.plan_of(&spec)?;
+        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        let memory = plan.memory.total() + noise.bytes();
+        Continual::new(request, Setup { noise, memory })
+    }
+
+    /// The specification of a list at every slide, with what its noise leaves of the memory.
+    fn sequence_spec(&self) -> Result<(Checked, WindowNoise)> {
+        let spec = self.clone().with(|spec| spec.continual = true).checked()?;
+        let counts = self.split(&spec).counts;
+        let noise = WindowNoise::new(spec.panes(), spec.unit, counts, spec.memory.0 / 2)?;
+        let memory = spec.memory.0 - noise.bytes();
+        Ok((spec.with_memory(memory), noise))
+    }
+
+    fn checked(&self) -> Result<Checked> {
+        if let Some(refusal) = &self.no_epsilon {
+            return Err(refusal.clone());
+        }
+        let declared = match &self.keys {
+            Keys::Open => None,
+            Keys::Declared(universe) => Some(universe.size()),
+        };
+        // Whatever is wrong with the numbers is said before a policy is chosen by them.
+        Checked::new(self.spec.clone(), Policy::Uniform, declared)?;
+        Checked::new(self.spec.clone(), self.choice()?.policy, declared)
+    }
+
+    fn split(&self, spec: &Checked) -> Split {
+        spec.split(drawn(spec.epsilon, self.fault))
+    }
+
+    /// The plan that foresees the promises from the least norm on, where there is a choice.
+    fn plan_of(&self, spec: &Checked) -> Result<Plan> {
+        let planner = Planner {
+            spec,
+            boundaries: self.split(spec).boundaries,
+            footprint: K::footprint(spec.key_bytes),
+            program: self.program,
+            threads: self.threads as u64,
+        };
+        let layouts = planner.layouts();
+        let mut best = Plan::new(&planner, layouts[0])?;
+        if layouts.len() > 1 {
+            let mut least = self.least_norm_asked(spec, &best)?;
+            for plan in layouts[1..]
+                .iter()
+                .filter_map(|layout| Plan::new(&planner, *layout).ok())
+            {
+                let norm = self.least_norm_asked(spec, &plan)?;
+                if norm < least {
+                    (best, least) = (plan, norm);
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// From which norm on a plan foresees the promises for a full window, wherever it begins.
+    fn least_norm_asked(&self, spec: &Checked, plan: &Plan) -> Result<u64> {
+        let request = self.request(spec.clone(), plan, 0)?;
+        let least = Forecast::least_norm_asked(&request, plan, plan.layout.window);
+        Ok(least.unwrap_or(u64::MAX))
+    }
+
+    fn forecast_with(&self, spec: Checked, plan: &Plan, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        if events > LONGEST {
+            return Err(Error::parameter(format!(
+                "{events} events are expected, but at most {LONGEST} can be reckoned with"
+            )));
+        }
+        let norm = norm.map(|norm| norm.min(events));
+        Ok(Forecast::new(&self.request(spec, plan, 0)?, plan, events, norm))
+    }
+
+    fn request(&self, spec: Checked, plan: &Plan, seed: u64) -> Result<Request<K>> {
+        let shape = plan.shape(seed)?;
+        let keys_at_a_time = plan.memory.keys_at_a_time;
+        Ok(Request::new(
+            spec,
+            self.keys.clone(),
+            shape,
+            keys_at_a_time,
+            self.fault,
+        ))
+    }
+}
+
+#[cfg(test)]
+impl<K: Key> Builder<K> {
+    /// What a release is asked to be, with this seed.
+    pub(crate) fn request_with(&self, seed: u64) -> Result<(Plan, Request<K>)> {
+        let spec = self.checked()?;
+        let plan = self.plan_of(&spec)?;
+        Ok((plan, self.request(spec, &plan, seed)?))
+    }
+
+    /// The same for a list at every slide.
+    pub(crate) fn sequence_request(&self, seed: u64) -> Result<Request<K>> {
+        let (spec, _) = self.sequence_spec()?;
+        let plan = self.plan_of(&spec)?;
+        self.request(spec, &plan, seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::count_sketch::{MOST_ROWS, WIDEST};
+
+    #[test]
+    fn what_is_not_told_is_what_the_documentation_says() {
+        let builder = Builder::<u64>::new(Keys::open());
+        let spec = &builder.spec;
+        assert_eq!(spec.norm, Norm::L2);
+        assert_eq!((spec.alpha, spec.confidence), (0.05, 0.95));
+        assert_eq!((spec.epsilon.as_f64(), spec.delta.as_f64()), (1.0, 1e-9));
+        assert_eq!((spec.policy, spec.releases()), (None, 1));
+        assert_eq!((spec.horizon(), spec.together()), (1_000_000, 1_000));
+        assert_eq!((spec.memory, builder.program), (Size(64_000_000), 0));
+        assert_eq!((builder.threads, spec.key_bytes), (1, 16));
+        assert!(spec.entries.is_none() && spec.sketch.is_none());
+        assert_eq!(spec.windows, [Span::Events(1_000_000)]);
+    }
+
+    #[test]
+    fn a_sketch_may_be_as_large_as_is_said_and_no_larger() {
+        let with = |rows, width| {
+            Builder::<u64>::new(Keys::open())
+                .sketch(rows, width)
+                .policy(Policy::Uniform)
+                .checked()
+        };
+        assert!(with(1, WIDEST).is_ok() && with(1, 2 * WIDEST).is_err());
+        assert!(with(MOST_ROWS, 2).is_ok() && with(MOST_ROWS + 2, 2).is_err());
+        assert!(with(2, 2).is_err() && with(1, 3).is_err());
+    }
+
+    #[test]
+    fn the_last_epsilon_that_was_given_counts() {
+        let builder = || Builder::<u64>::new(Keys::open()).policy(Policy::Uniform);
+        assert!(builder().epsilon(-1.0).epsilon(2.0).checked().is_ok());
+        let refused = builder().epsilon(2.0).epsilon(-1.0).checked().unwrap_err();
+        assert!(refused.to_string().starts_with("epsilon is -1, but"), "{refused}");
+    }
+
+    #[test]
+    fn no_more_events_are_foreseen_than_a_window_can_have() {
+        let builder = Builder::<u64>::new(Keys::open()).policy(Policy::Uniform);
+        assert!(builder.forecast(LONGEST, None).is_ok());
+        let refused = builder.forecast(LONGEST + 1, None).unwrap_err();
+        assert!(refused.to_string().contains("can be reckoned with"), "{refused}");
+    }
+}

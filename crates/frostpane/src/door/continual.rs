@@ -1,0 +1,340 @@
+//! The door to a list that is released again at every slide.
+
+use std::collections::BTreeSet;
+
+use super::event::Event;
+use super::intake::Intake;
+use super::receipt::edge;
+use crate::error::{Error, Result};
+use crate::fault::Mutant;
+use crate::key::Key;
+use crate::noise::{Entropy, OsEntropy};
+use crate::release::sequence::{Sequence, Setup};
+use crate::release::{Coverage, Release, Request};
+use crate::spec::window::Grid;
+use crate::timeline::Timeline;
+use crate::timeline::schedule::Schedule;
+use crate::tree::nodes::Ending;
+use crate::tree::{NodeKey, Nodes, WindowNodes};
+
+/// Releases pause when so many windows in a row, from end to end, had no event.
+const QUIET_WINDOWS: i64 = 2;
+
+/// The heavy hitters of a sliding window, released at the end of every pane, at one epsilon. How long delta holds, where
+/// there is one, is in [`Builder::horizon`](crate::Builder::horizon).
+///
+/// **An error means that the event was not counted**: it can be given again. What can fail is drawn before the event is
+/// counted, and a release of a pane that has ended draws nothing more.
+///
+/// By the clock a pane without events is released like any other, until there was no event for two windows' time: then
+/// releases pause until the next event, with whose pane the window begins anew. So a gap brings a few releases, however
+/// long it is. A time far in the future moves the clock there: what comes after it at an earlier time is late, and dropped.
+///
+/// ```
+/// use frostpane::{HeavyHitters, Keys, Norm, Window};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let mut ports = HeavyHitters::<u64>::builder(Keys::range(0..1_000)?)
+///     .norm(Norm::L1)
+///     .alpha(0.05)
+///     .window(Window::events(32_000).slide(1_000))
+///     .continual()?;
+/// let mut releases = Vec::new();
+/// for i in 0..100_000 {
+///     releases.extend(ports.update(if i % 3 == 0 { 22 } else { 443 })?);
+/// }
+/// assert_eq!(releases.len(), 100);
+/// assert_eq!(releases[99].heavy[0].key, 443);
+/// assert_eq!(ports.release()?, releases[99]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Continual<K: Key> {
+    intake: Intake<K>,
+    sequence: Sequence<K>,
+    grid: Grid,
+    by_count: bool,
+    nodes: Nodes,
+    source: Source,
+    /// The oldest pane that has not ended: panes are numbered by where they lie.
+    open: Option<i64>,
+    /// By the clock, those of them that have events.
+    busy: BTreeSet<i64>,
+    /// How many panes in a row, up to the latest that has ended, had no event.
+    quiet: i64,
+    /// How many panes have ended: each has its release.
+    ended: u64,
+    /// By the clock: the latest time.
+    now: i64,
+}
+
+/// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
+/// of the process would draw the same.
+type Source = fn() -> Box<dyn Entropy>;
+
+impl<K: Key> Continual<K> {
+    pub(super) fn new(request: Request<K>, setup: Setup) -> Result<Self> {
+        let (grid, by_count) = (request.spec.grid(), request.spec.window().is_by_count());
+        let longest_pane = by_count.then_some(grid.slide as u64);
+        // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
+        let kept = Grid {
+            length: grid.length + grid.lateness + 1,
+            ..grid
+        };
+        let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None);
+        let intake = Intake::new(timeline, request.keys.clone(), by_count);
+        let sequence = Sequence::new(request, setup, longest_pane)?;
+        Ok(Self {
+            intake,
+            nodes: sequence.nodes(),
+            source: || Box::new(OsEntropy::new()),
+            sequence,
+            grid,
+            by_count,
+            open: longest_pane.map(|_| 0),
+            busy: BTreeSet::new(),
+            quiet: 0,
+            ended: 0,
+            now: 0,
+        })
+    }
+
+    /// One event of a window by count. Returns the release that it brings about, if it ends a pane.
+    pub fn update(&mut self, key: K::Ref<'_>) -> Result<Vec<Release<K>>> {
+        collect(|due| self.push(Event::of(key), due))
+    }
+
+    /// One event of a window by the clock, at a time in microseconds since 1970. Returns the releases that are
+    /// due by then, one for each pane that has ended, with events or without.
+    pub fn update_at(&mut self, time: i64, key: K::Ref<'_>) -> Result<Vec<Release<K>>> {
+        collect(|due| self.push(Event::at(time, key), due))
+    }
+
+    /// The time has come to this moment, without an event. Returns the releases that are due.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use frostpane::{HeavyHitters, Keys, Window};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let hour = Duration::from_secs(3_600);
+    /// let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?)
+    ///     .window(Window::clock(24 * hour).slide(hour))
+    ///     .continual()?;
+    /// assert!(ports.update_at(0, 443)?.is_empty(), "the first hour has not ended");
+    /// // Nothing more came for three hours: three lists, of which the latest covers all three.
+    /// let due = ports.advance_to(3 * 3_600_000_000)?;
+    /// assert_eq!((due.len(), due[2].window.events), (3, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
+        self.intake.check_time(time)?;
+        self.now = self.now.max(time);
+        collect(|due| self.complete(due))
+    }
+
+    /// One event, with its key or without. Calls back for each pane that has ended by then; whoever wants
+    /// the release then reads it with [`release`](Self::release). After an error the event has not been counted; panes that ended
+    /// before the error have ended.
+    #[inline]
+    pub fn push(&mut self, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
+        let ending = self.next_ending()?;
+        self.take(event, ending, due)
+    }
+
+    /// Many events, in the order of their arrival: the same as one by one, sooner. After an error all events that were taken
+    /// from the iterator have been counted, but for one that the error is about.
+    ///
+    /// ```
+    /// # use frostpane::{Event, HeavyHitters, Keys, Norm, Window};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?)
+    ///     .norm(Norm::L1)
+    ///     .alpha(0.1)
+    ///     .window(Window::events(8_000).slide(1_000))
+    ///     .continual()?;
+    /// let mut lists = Vec::new();
+    /// let events = (0..2_500).map(|i| Event::of(if i < 1_500 { 443 } else { 22 }));
+    /// ports.extend(events, |ports| lists.push(ports.release()))?;
+    /// let lists = lists.into_iter().collect::<frostpane::Result<Vec<_>>>()?;
+    /// assert_eq!(lists.len(), 2, "the third slide goes on");
+    /// assert_eq!((lists[0].heavy.len(), lists[1].heavy.len()), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extend<'a>(
+        &mut self,
+        events: impl IntoIterator<Item = Event<'a, K>>,
+        mut due: impl FnMut(&Self),
+    ) -> Result<()> {
+        let mut events = events.into_iter();
+        loop {
+            let ending = self.next_ending()?;
+            let Some(first) = events.next() else {
+                return Ok(());
+            };
+            self.take(first, ending, &mut due)?;
+            if self.by_count {
+                // The last event of the pane waits until what it needs has been drawn.
+                let slide = self.grid.slide;
+                let before_last = slide - 1 - self.intake.arrived().rem_euclid(slide);
+                self.intake.fill(&mut events, before_last as usize)?;
+            }
+        }
+    }
+
+    /// The latest release again: the same, however often it is asked for.
+    pub fn release(&self) -> Result<Release<K>> {
+        let slide = self.grid.slide;
+        let Some(nodes) = self.nodes.window() else {
+            return Err(Error::window("no pane has ended so far: wait for the first"));
+        };
+        let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
+        let panes = self.intake.timeline.covered_by(&nodes);
+        let fresh = self.fresh_keys(&nodes);
+        let nodes = WindowNodes {
+            cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
+            ..nodes
+        };
+        let edge = |position| Some(edge(position, self.by_count));
+        let coverage = Coverage {
+            events: panes.iter().map(|pane| pane.events()).sum(),
+            from: edge(from),
+            to: edge(end),
+        };
+        let asked = edge(end - self.panes() * slide);
+        self.sequence.release(self.ended, &panes, &nodes, coverage, asked)
+    }
+
+    /// How many events came too late and were dropped. For the operator: it is not part of a release.
+    pub fn dropped(&self) -> u64 {
+        self.intake.dropped()
+    }
+
+    /// How many of them were the latest events, one after the other: where there are many, the clock is ahead.
+    pub fn late_in_a_row(&self) -> u64 {
+        self.intake.dropped_in_a_row()
+    }
+
+    /// How many events had no key that is counted. For the operator: **it must not be published**.
+    pub fn without_key(&self) -> u64 {
+        self.intake.without_key()
+    }
+
+    /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
+    pub fn bytes(&self) -> u64 {
+        self.intake.timeline.bytes() + self.nodes.bytes()
+    }
+
+    /// Other keys than those of the nodes, if noise is to be drawn again.
+    fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Option<Vec<NodeKey>> {
+        if !self.sequence.request().fault.is(Mutant::RedrawnNoise) {
+            return None;
+        }
+        let draw = |_| NodeKey::draw(&mut OsEntropy::new()).ok();
+        (0..nodes.cover.len()).map(draw).collect()
+    }
+
+    /// How many panes a window has.
+    fn panes(&self) -> i64 {
+        self.grid.length / self.grid.slide
+    }
+
+    /// Draws what the end of a pane needs, which can fail: before anything else is done.
+    fn ending(&self, pane: i64) -> Result<Ending> {
+        self.nodes.draw(pane, &mut *(self.source)())
+    }
+
+    /// By count: what the next event needs if it ends a pane.
+    #[inline]
+    fn next_ending(&self) -> Result<Option<Ending>> {
+        let next = self.intake.arrived() + 1;
+        let last = |open: &i64| self.by_count && (open + 1) * self.grid.slide == next;
+        let open = self.open.filter(last);
+        open.map(|open| self.ending(open)).transpose()
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        event: Event<'_, K>,
+        ending: Option<Ending>,
+        mut due: impl FnMut(&Self),
+    ) -> Result<()> {
+        if !self.by_count {
+            return self.take_by_clock(event, due);
+        }
+        self.intake.push(event)?;
+        if let Some(ending) = ending {
+            self.end(ending)?;
+            due(self);
+        }
+        Ok(())
+    }
+
+    fn take_by_clock(&mut self, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
+        let Some(time) = event.time else {
+            return self.intake.push(event);
+        };
+        self.intake.check_time(time)?;
+        let pane = time.div_euclid(self.grid.slide);
+        if self.open.is_none() {
+            self.open = Some(pane);
+            self.now = time;
+        }
+        self.now = self.now.max(time);
+        // What is due by then is released first, before its panes are forgotten.
+        self.complete(due)?;
+        // A pane that has been released never changes again.
+        if self.open.is_some_and(|open| pane < open) {
+            self.intake.drop_late();
+            return Ok(());
+        }
+        // The pane waits until its end and lateness have passed, so the event is never late here.
+        self.intake.push(event)?;
+        self.busy.insert(pane);
+        Ok(())
+    }
+
+    /// By the clock: ends every pane that need not wait any longer, but for those after a long quiet.
+    fn complete(&mut self, mut due: impl FnMut(&Self)) -> Result<()> {
+        let Grid { slide, lateness, .. } = self.grid;
+        // The oldest pane that still waits for events.
+        let waiting = (self.now - lateness).div_euclid(slide);
+        while let Some(open) = self.open.filter(|open| *open < waiting) {
+            if self.quiet < QUIET_WINDOWS * self.panes() || self.busy.contains(&open) {
+                self.end(self.ending(open)?)?;
+                due(self);
+            } else {
+                let next = self.busy.first().copied().unwrap_or(waiting);
+                self.open = Some(next.min(waiting));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn end(&mut self, ending: Ending) -> Result<()> {
+        let pane = ending.pane();
+        let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
+        self.intake.timeline.settle(settled)?;
+        self.nodes.complete(ending);
+        let had_events = self.busy.remove(&pane) || self.by_count;
+        self.quiet = if had_events { 0 } else { self.quiet + 1 };
+        self.ended += 1;
+        self.open = Some(pane + 1);
+        Ok(())
+    }
+}
+
+/// The releases that are due.
+fn collect<K: Key>(
+    push: impl FnOnce(&mut dyn FnMut(&Continual<K>)) -> Result<()>,
+) -> Result<Vec<Release<K>>> {
+    let mut releases = Vec::new();
+    push(&mut |continual| releases.push(continual.release()))?;
+    releases.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The door to single releases.
+
+use super::builder::Builder;
+use super::event::Event;
+use super::intake::Intake;
+use super::receipt::Receipt;
+use crate::error::Result;
+use crate::key::{Key, Keys};
+use crate::plan::Layout;
+use crate::release::{Release, Request};
+use crate::spec::Span;
+use crate::timeline::Timeline;
+
+/// The heavy hitters of a sliding window, and private releases of them.
+///
+/// ```
+/// use frostpane::{Bytes, HeavyHitters, Keys, Norm, Window};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let mut searches = HeavyHitters::<Bytes>::builder(Keys::open())
+///     .norm(Norm::L2)
+///     .alpha(0.1)
+///     .epsilon(1.0)
+///     .delta(1e-9)
+///     .window(Window::events(100_000))
+///     .build()?;
+/// for i in 0..100_000 {
+///     searches.update(if i % 3 == 0 { b"snow tomorrow" } else { b"rain tomorrow" })?;
+/// }
+/// let release = searches.release()?;
+/// assert_eq!(release.heavy[0].key.as_ref(), b"rain tomorrow");
+/// assert!(release.promises.held);
+/// # Ok(())
+/// # }
+/// ```
+pub struct HeavyHitters<K: Key> {
+    intake: Intake<K>,
+    request: Request<K>,
+}
+
+impl<K: Key> HeavyHitters<K> {
+    /// Starts to build, from the keys that a release may name.
+    pub fn builder(keys: Keys<K>) -> Builder<K> {
+        Builder::new(keys)
+    }
+
+    pub(super) fn new(layout: &Layout, request: Request<K>, threads: usize) -> Self {
+        let shape = request.shape;
+        let (schedule, levels) = layout.schedule(shape.sketch(), shape.seed());
+        let timeline = Timeline::new(request.spec.grid(), shape, schedule, levels).with_threads(threads);
+        let by_count = request.spec.window().is_by_count();
+        Self {
+            intake: Intake::new(timeline, request.keys.clone(), by_count),
+            request,
+        }
+    }
+
+    /// One event of a window by count.
+    #[inline]
+    pub fn update(&mut self, key: K::Ref<'_>) -> Result<()> {
+        self.intake.push_next(Some(key))
+    }
+
+    /// One event of a window by the clock, at a time in microseconds since 1970.
+    #[inline]
+    pub fn update_at(&mut self, time: i64, key: K::Ref<'_>) -> Result<()> {
+        self.intake.push_at(time, Some(key))
+    }
+
+    /// Many events of a window by count, in order.
+    pub fn update_batch<'a>(&mut self, keys: impl IntoIterator<Item = K::Ref<'a>>) -> Result<()> {
+        self.extend(keys.into_iter().map(Event::of))
+    }
+
+    /// One event, with its key or without. After an error it has not been counted.
+    ///
+    /// ```
+    /// # use frostpane::{Event, HeavyHitters, Keys};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut ports = HeavyHitters::builder(Keys::range(0..65_536)?).build()?;
+    /// ports.push(Event::of(443))?;
+    /// // Nothing that is declared: an event, but without a key that counts.
+    /// ports.push(Event::of(70_000))?;
+    /// ports.push(Event { time: None, key: None })?;
+    /// assert_eq!(ports.without_key(), 2);
+    /// assert!(ports.push(Event::at(0, 443)).is_err(), "this window goes by the number of events");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.intake.push(event)
+    }
+
+    /// Many events, in the order of their arrival: the same as one by one, sooner. After an error those before the one that
+    /// it is about have been counted, and no others.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use frostpane::{Bytes, Event, HeavyHitters, Keys, Window};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut pages = HeavyHitters::<Bytes>::builder(Keys::open())
+    ///     .window(Window::clock(Duration::from_secs(3_600)))
+    ///     .build()?;
+    /// let log = [(0, "/"), (250_000, "/about"), (900_000, "/")];
+    /// pages.extend(log.map(|(time, page)| Event::at(time, page.as_bytes())))?;
+    /// assert_eq!(pages.release()?.window.events, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
+        let mut events = events.into_iter();
+        while let Some(first) = events.next() {
+            self.intake.push(first)?;
+            self.intake.fill(&mut events, usize::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// How many events came too late and were dropped. For the operator: it is not part of a release.
+    pub fn dropped(&self) -> u64 {
+        self.intake.dropped()
+    }
+
+    /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the
+    /// operator, who holds the events anyway: **it must not be published**.
+    pub fn without_key(&self) -> u64 {
+        self.intake.without_key()
+    }
+
+    /// Releases the heavy hitters of the longest window.
+    pub fn release(&mut self) -> Result<Release<K>> {
+        self.release_over(self.longest())
+    }
+
+    /// The longest window.
+    pub(crate) fn longest(&self) -> Span {
+        self.request.spec.window().longest()
+    }
+
+    /// Releases the heavy hitters of a shorter window: [`pay`](Self::pay), and then [`Receipt::release`]. Each costs its epsilon of
+    /// the events that it covers.
+    ///
+    /// ```
+    /// # use frostpane::{HeavyHitters, Keys, Norm, Window};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?)
+    ///     .norm(Norm::L1)
+    ///     .window(Window::events(10_000).slide(1_000))
+    ///     .releases(2)
+    ///     .build()?;
+    /// ports.update_batch((0..10_000).map(|i| if i < 9_000 { 443 } else { 22 }))?;
+    /// assert_eq!(ports.release_over(1_000)?.heavy[0].key, 22);
+    /// assert_eq!(ports.release_over(10_000)?.heavy[0].key, 443);
+    /// // The last thousand events have been in two releases now.
+    /// assert_eq!(ports.release_over(1_000).unwrap_err().kind(), frostpane::ErrorKind::Budget);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn release_over(&mut self, span: impl Into<Span>) -> Result<Release<K>> {
+        self.pay(span)?.release()
+    }
+
+    /// Charges a release of a window to the events that it covers. Refuses, and charges nothing, if some of them have been in as
+    /// many releases as they may.
+    ///
+    /// ```
+    /// # use frostpane::{HeavyHitters, Keys};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?).build()?;
+    /// ports.update(443)?;
+    /// let receipt = ports.pay(1_000_000)?;
+    /// // Here one would note in a book of one's own that it was paid.
+    /// let release = receipt.release()?;
+    /// assert_eq!(release.epsilon, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pay(&mut self, span: impl Into<Span>) -> Result<Receipt<'_, K>> {
+        let spec = &self.request.spec;
+        let length = spec.window().shorter(span.into(), &spec.grid())? as i64;
+        Ok(Receipt {
+            charged: self.intake.timeline.charge(length, spec.releases())?,
+            request: &self.request,
+            by_count: self.request.spec.window().is_by_count(),
+        })
+    }
+
+    /// Whether a shorter window can be released, before there are events that it could be of.
+    pub fn check_window(&self, span: impl Into<Span>) -> Result<()> {
+        let spec = &self.request.spec;
+        spec.window().shorter(span.into(), &spec.grid()).map(drop)
+    }
+
+    /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
+    /// of the release is no better than the source.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn release_with_entropy(
+        &mut self,
+        span: impl Into<Span>,
+        entropy: &mut impl crate::noise::Entropy,
+    ) -> Result<Release<K>> {
+        self.pay(span)?.release_with_entropy(entropy)
+    }
+
+    /// About how much memory the window takes, in bytes. It tells how many different keys there were: for the
+    /// operator, **it must not be published**.
+    pub fn bytes(&self) -> u64 {
+        self.intake.timeline.bytes()
+    }
+
+    /// How many closed panes there are.
+    pub fn panes(&self) -> usize {
+        self.intake.timeline.panes()
+    }
+}

@@ -1,0 +1,197 @@
+//! The one way for events into panes, under both doors.
+
+use super::event::{Event, check_time};
+use crate::error::{Error, Result};
+use crate::key::{Key, Keys};
+use crate::timeline::Timeline;
+
+/// Takes events one at a time or many at once, says which are counted, and lays them on the timeline.
+pub(crate) struct Intake<K: Key> {
+    pub timeline: Timeline<K>,
+    keys: Keys<K>,
+    by_count: bool,
+    /// By count: how many events there were.
+    arrived: i64,
+    dropped: u64,
+    /// Up to the latest event.
+    dropped_in_a_row: u64,
+    without_key: u64,
+}
+
+impl<K: Key> Intake<K> {
+    pub fn new(timeline: Timeline<K>, keys: Keys<K>, by_count: bool) -> Self {
+        Self {
+            timeline,
+            keys,
+            by_count,
+            arrived: 0,
+            dropped: 0,
+            dropped_in_a_row: 0,
+            without_key: 0,
+        }
+    }
+
+    /// One event. After an error it has not been counted.
+    #[inline]
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        match event.time {
+            None => self.push_next(event.key),
+            Some(time) => self.push_at(time, event.key),
+        }
+    }
+
+    /// The next event of a window by count.
+    #[inline]
+    pub fn push_next(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
+        if !self.by_count {
+            return Err(needs_time());
+        }
+        let key = counted(&self.keys, key, &mut self.without_key);
+        self.timeline.update(self.arrived, key)?;
+        self.arrived += 1;
+        Ok(())
+    }
+
+    /// An event of a window by the clock, which may be too late.
+    #[inline]
+    pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
+        self.check_time(time)?;
+        let key = counted(&self.keys, key, &mut self.without_key);
+        if self.timeline.update(time, key)? {
+            self.dropped_in_a_row = 0;
+        } else {
+            self.drop_late();
+        }
+        Ok(())
+    }
+
+    /// That a time can be one of an event here.
+    #[inline]
+    pub fn check_time(&self, time: i64) -> Result<()> {
+        if self.by_count {
+            return Err(has_no_time());
+        }
+        check_time(time)
+    }
+
+    /// By count: takes as many events, up to a number, as the head pane has room for.
+    pub fn fill<'a>(&mut self, events: &mut impl Iterator<Item = Event<'a, K>>, most: usize) -> Result<()> {
+        let Some((block, room)) = self.timeline.room(self.arrived).filter(|_| self.by_count) else {
+            return Ok(());
+        };
+        let before = block.events();
+        let mut time = None;
+        let keys = events.take(room.min(most)).map_while(|event| {
+            time = event.time;
+            time.is_none().then_some(event.key)
+        });
+        match &self.keys {
+            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
+            declared => {
+                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
+            }
+        }
+        self.arrived += (block.events() - before) as i64;
+        self.timeline.pass(self.arrived - 1);
+        match time {
+            Some(_) => Err(has_no_time()),
+            None => Ok(()),
+        }
+    }
+
+    /// How many events there were, by count.
+    pub fn arrived(&self) -> i64 {
+        self.arrived
+    }
+
+    /// One event came too late, and is not counted.
+    pub fn drop_late(&mut self) {
+        self.dropped += 1;
+        self.dropped_in_a_row += 1;
+    }
+
+    pub fn dropped_in_a_row(&self) -> u64 {
+        self.dropped_in_a_row
+    }
+
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub fn without_key(&self) -> u64 {
+        self.without_key
+    }
+}
+
+#[cold]
+fn needs_time() -> Error {
+    Error::window("this window goes by the clock: give the time of the event with update_at")
+}
+
+#[cold]
+fn has_no_time() -> Error {
+    Error::window("this window goes by the number of events: give the event without a time, with update")
+}
+
+/// The key, unless it is one that is not counted.
+#[inline]
+fn counted<'a, K: Key>(keys: &Keys<K>, key: Option<K::Ref<'a>>, without_key: &mut u64) -> Option<K::Ref<'a>> {
+    let counted = key.filter(|&key| match keys {
+        Keys::Open => K::fits(key),
+        Keys::Declared(universe) => universe.rank(key).is_some(),
+    });
+    *without_key += u64::from(counted.is_none());
+    counted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::door::HeavyHitters;
+    use crate::spec::{Norm, Window};
+
+    /// The one with a time is the second that the head pane has room for.
+    #[test]
+    fn a_batch_by_count_is_counted_up_to_an_event_that_has_a_time() {
+        for keys in [Keys::open(), Keys::range(0..5).unwrap()] {
+            let mut hitters = HeavyHitters::<u64>::builder(keys)
+                .norm(Norm::L1)
+                .window(Window::events(100).slide(10))
+                .build()
+                .unwrap();
+            let events = [Event::of(1), Event::of(2), Event::at(5, 3), Event::of(4)];
+            assert!(hitters.extend(events).is_err());
+            assert_eq!(hitters.release().unwrap().window.events, 2);
+        }
+    }
+
+    #[test]
+    fn late_events_are_counted_in_a_row_until_one_is_in_time() {
+        let second = Duration::from_secs(1);
+        let mut continual = HeavyHitters::<u64>::builder(Keys::range(0..5).unwrap())
+            .norm(Norm::L1)
+            .window(Window::clock(60 * second).slide(10 * second))
+            .continual()
+            .unwrap();
+        let mut after = |seconds: i64| {
+            continual.update_at(seconds * 1_000_000, 1).unwrap();
+            (continual.late_in_a_row(), continual.dropped())
+        };
+        assert_eq!([100, 5, 6, 7].map(&mut after), [(0, 0), (1, 1), (2, 2), (3, 3)]);
+        assert_eq!([101, 5, 102].map(&mut after), [(0, 3), (1, 4), (0, 4)]);
+    }
+
+    #[test]
+    fn no_event_is_late_before_the_first() {
+        let mut continual = HeavyHitters::<u64>::builder(Keys::range(0..5).unwrap())
+            .norm(Norm::L1)
+            .window(Window::events(100).slide(10))
+            .continual()
+            .unwrap();
+        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+        continual.update(1).unwrap();
+        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+    }
+}

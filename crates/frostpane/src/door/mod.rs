@@ -1,0 +1,14 @@
+//! The doors: events in, releases out.
+
+mod builder;
+mod continual;
+mod event;
+mod hitters;
+mod intake;
+mod receipt;
+
+pub use builder::Builder;
+pub use continual::Continual;
+pub use event::Event;
+pub use hitters::HeavyHitters;
+pub use receipt::Receipt;

@@ -1,0 +1,9 @@
+//! What auditors, benchmarks and tests look into. It may change at any time.
+
+pub use crate::budget::Epsilon;
+pub use crate::key::{Footprint, LONGEST_KEY, Sealed};
+pub use crate::mechanism::Threshold;
+pub use crate::noise::{DiscreteLaplace, Entropy, InsecureSeededEntropy, OsEntropy};
+pub use crate::pane::{OpenPane, Pane, PaneShape};
+pub use crate::sketch::CountSketch;
+pub use crate::sketch::count_sketch::Dimensions;

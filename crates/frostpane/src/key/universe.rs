@@ -1,0 +1,198 @@
+//! Which keys a release may name: declared in advance, or open.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+
+use crate::error::{Error, Result};
+use crate::key::{Key, LONGEST_KEY};
+
+/// The keys a release may name. Where they can be known without looking at the events they should be declared: it costs no
+/// delta, and fewer keys have less noise.
+///
+/// ```
+/// use frostpane::{Bytes, Keys};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let ports = Keys::range(0..65_536)?;
+/// let pages = Keys::list(["/", "/about", "/jobs"].map(|page| Bytes::from(page.as_bytes())))?;
+/// let searches = Keys::<Bytes>::open();
+/// assert!(Keys::range(5..5).is_err(), "no keys at all");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub enum Keys<K: Key> {
+    /// Any key that occurs. A release then needs a `delta` above zero.
+    Open,
+    /// The keys of a universe fixed before any data; every one of them receives noise, also those
+    /// that never occur. Releases are pure: `delta` is zero.
+    #[non_exhaustive]
+    Declared(Arc<dyn Universe<K>>),
+}
+
+impl<K: Key> Keys<K> {
+    /// Any key that occurs.
+    pub fn open() -> Self {
+        Keys::Open
+    }
+
+    /// The keys of a list that is known without looking at the events. Repeated keys count once.
+    pub fn list(keys: impl IntoIterator<Item = K>) -> Result<Self> {
+        Ok(Keys::Declared(Arc::new(List::new(keys)?)))
+    }
+}
+
+impl Keys<u64> {
+    /// The integers of a range.
+    pub fn range(range: Range<u64>) -> Result<Self> {
+        if range.is_empty() {
+            return Err(Error::parameter(format!(
+                "the range of keys {}..{} is empty: its end must be above its start",
+                range.start, range.end
+            )));
+        }
+        Ok(Keys::Declared(Arc::new(range)))
+    }
+}
+
+/// A fixed set of keys, numbered from 0. Those of this crate are all there are: a set that changes its mind would break
+/// privacy.
+pub trait Universe<K: Key>: Send + Sync {
+    /// How many keys there are.
+    fn size(&self) -> u64;
+    /// The number of a key, if it belongs to the universe.
+    fn rank(&self, key: K::Ref<'_>) -> Option<u64>;
+    /// The key with a number below `size`.
+    fn key(&self, rank: u64) -> K;
+    /// Visits every key, in order.
+    fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>));
+    /// The range that it is, if it is one.
+    fn range(&self) -> Option<Range<u64>> {
+        None
+    }
+}
+
+impl Universe<u64> for Range<u64> {
+    fn size(&self) -> u64 {
+        self.end - self.start
+    }
+
+    fn rank(&self, key: u64) -> Option<u64> {
+        self.contains(&key).then(|| key - self.start)
+    }
+
+    fn key(&self, rank: u64) -> u64 {
+        self.start + rank
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(u64)) {
+        self.clone().for_each(visit)
+    }
+
+    fn range(&self) -> Option<Range<u64>> {
+        Some(self.clone())
+    }
+}
+
+struct List<K> {
+    keys: Vec<K>,
+    index: HashTable<usize>,
+}
+
+impl<K: Key> List<K> {
+    fn new(keys: impl IntoIterator<Item = K>) -> Result<Self> {
+        let mut keys: Vec<K> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        if keys.is_empty() {
+            return Err(Error::parameter(
+                "the list of declared keys is empty: give at least one key, or leave the keys open",
+            ));
+        }
+        if let Some(long) = keys.iter().position(|key| !K::fits(key.borrowed())) {
+            return Err(Error::parameter(format!(
+                "a declared key is longer than {LONGEST_KEY} bytes (number {long} of the sorted list): such keys are not counted, leave it out"
+            )));
+        }
+        let hash = |&i: &usize| K::hash(keys[i].borrowed(), 0);
+        let mut index = HashTable::with_capacity(keys.len());
+        for i in 0..keys.len() {
+            index.insert_unique(hash(&i), i, hash);
+        }
+        Ok(Self { keys, index })
+    }
+}
+
+impl<K: Key> Universe<K> for List<K> {
+    fn size(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    fn rank(&self, key: K::Ref<'_>) -> Option<u64> {
+        self.index
+            .find(K::hash(key, 0), |&i| self.keys[i].is(key))
+            .map(|&i| i as u64)
+    }
+
+    fn key(&self, rank: u64) -> K {
+        self.keys[rank as usize].clone()
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>)) {
+        self.keys.iter().for_each(|key| visit(key.borrowed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Bytes;
+
+    /// Every number below the size has a key of its own, that key has the number, and all are visited in order.
+    fn assert_numbered<K: Key>(keys: Keys<K>, expected: &[K]) {
+        let Keys::Declared(universe) = keys else {
+            panic!("open keys")
+        };
+        assert_eq!(universe.size(), expected.len() as u64);
+        let mut visited = 0;
+        universe.for_each(&mut |key| {
+            assert!(expected[visited].is(key));
+            visited += 1;
+        });
+        assert_eq!(visited, expected.len());
+        for (rank, key) in (0..).zip(expected) {
+            assert!(universe.key(rank) == *key);
+            assert_eq!(universe.rank(key.borrowed()), Some(rank));
+        }
+    }
+
+    #[test]
+    fn a_list_numbers_its_keys_in_order_and_repeated_ones_once() {
+        let texts = ["pear", "fig", "pear", "", "plum", "fig", "pear"];
+        let list = Keys::list(texts.map(|text| Bytes::from(text.as_bytes()))).unwrap();
+        assert_numbered(
+            list.clone(),
+            &["", "fig", "pear", "plum"].map(|text| Bytes::from(text.as_bytes())),
+        );
+        let Keys::Declared(universe) = list else { panic!() };
+        assert_eq!(universe.rank(b"quince"), None);
+
+        let many: Vec<u64> = (0..1_000).map(|i| i * i % 1_009).collect();
+        let mut sorted = many.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert!(sorted.len() < many.len());
+        assert_numbered(Keys::list(many).unwrap(), &sorted);
+    }
+
+    #[test]
+    fn a_range_numbers_its_keys_from_its_start() {
+        assert_numbered(Keys::range(5..9).unwrap(), &[5, 6, 7, 8]);
+        let Keys::Declared(universe) = Keys::range(5..9).unwrap() else {
+            panic!()
+        };
+        assert_eq!([4, 9].map(|key| universe.rank(key)), [None, None]);
+    }
+}

@@ -1,0 +1,11 @@
+//! Private mechanisms, made of exact noise.
+
+pub mod above_threshold;
+mod draws;
+mod secret;
+pub mod threshold;
+
+pub use above_threshold::{AboveThreshold, Answer};
+pub use draws::Draws;
+pub use secret::Secret;
+pub use threshold::Threshold;

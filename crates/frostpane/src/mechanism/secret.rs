@@ -1,0 +1,17 @@
+//! A value that only a private mechanism may look at.
+
+/// A number that depends on the events. Whoever holds it can hand it to a mechanism of this module and
+/// nothing else: what comes back is private, what went in cannot be read.
+#[derive(Clone, Copy)]
+pub struct Secret<T>(T);
+
+impl<T> Secret<T> {
+    /// Seals a value.
+    pub fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    pub(in crate::mechanism) fn open(self) -> T {
+        self.0
+    }
+}

@@ -1,0 +1,154 @@
+//! What is kept of a block that has ended.
+
+use hashbrown::HashTable;
+
+use super::packed::PackedCounts;
+use super::shape::Parameters;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Key;
+use crate::sketch::CountSketch;
+
+/// A closed block: what is kept of its events.
+#[derive(Clone, Debug)]
+pub struct Pane<K> {
+    made_with: Parameters,
+    /// How many events the block had.
+    events: u64,
+    /// What was subtracted in all: `f - cut <= v <= f` for every key.
+    cut: u64,
+    /// A public bound on the sum of `v`.
+    pub(super) mass: u64,
+    /// The keys with `v >= 1`.
+    counts: PackedCounts<K>,
+    /// All events, if the shape has a sketch and the counts are not exact.
+    sketch: Option<CountSketch>,
+}
+
+impl<K: Key> Pane<K> {
+    /// A block of so many events that has been cut.
+    pub(super) fn new(
+        made_with: Parameters,
+        events: u64,
+        counts: PackedCounts<K>,
+        sketch: Option<CountSketch>,
+    ) -> Self {
+        debug_assert!(counts.len() as u64 <= made_with.entries());
+        let cut = made_with.cut(events);
+        Self {
+            made_with,
+            events,
+            cut,
+            mass: events - cut,
+            counts,
+            sketch,
+        }
+    }
+
+    /// The public numbers that it was made with.
+    #[cfg(any(test, feature = "internals"))]
+    pub fn made_with(&self) -> Parameters {
+        self.made_with
+    }
+
+    /// That it can be added up with panes that were made with these numbers.
+    pub fn check(&self, others: Parameters) -> Result<()> {
+        if self.made_with == others {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Pane,
+            format!(
+                "a pane was made with {:?}, and cannot be added up with panes that were made with {others:?}: make all panes of a \
+                 window with the same specification and seed",
+                self.made_with
+            ),
+        ))
+    }
+
+    /// How many events the block had.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How far a count may lie below the truth.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// The keys whose count is at least 1, in no order.
+    pub fn counts(&self) -> &PackedCounts<K> {
+        &self.counts
+    }
+
+    /// The sketch of all events, if there is one.
+    pub fn sketch(&self) -> Option<&CountSketch> {
+        self.sketch.as_ref()
+    }
+
+    /// Adds all events of the block to a sketch with the same seed, and of the same dimensions unless the pane is exact.
+    pub fn add_to(&self, sum: &mut CountSketch) -> Result<()> {
+        match &self.sketch {
+            Some(sketch) => sum.merge(sketch),
+            None => {
+                sum.check_seed(self.made_with.seed())?;
+                sum.extend(self.hashed());
+                Ok(())
+            }
+        }
+    }
+
+    fn hashed(&self) -> impl Iterator<Item = (u64, u64)> {
+        let hash = |key| K::hash(key, self.made_with.seed());
+        self.counts.iter().map(move |(key, count)| (hash(key), count))
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        size_of::<Self>() as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+    }
+
+    /// Panes that were made with the same numbers as one pane that is.
+    pub fn merge(panes: impl IntoIterator<Item = Self>, made_with: Parameters) -> Result<Self> {
+        let panes: Vec<Self> = panes.into_iter().collect();
+        panes.iter().try_for_each(|pane| pane.check(made_with))?;
+        let mass: u64 = panes.iter().map(|pane| pane.mass).sum();
+        let cut = made_with.cut(mass);
+        let total_cut = cut + panes.iter().map(|pane| pane.cut).sum::<u64>();
+        let mut sketch = (total_cut > 0).then(|| made_with.empty_sketch()).flatten();
+        if let Some(sketch) = &mut sketch {
+            panes.iter().try_for_each(|pane| pane.add_to(sketch))?;
+        }
+        let longest = panes.iter().map(|pane| pane.counts.len()).max();
+        let mut counts = HashTable::with_capacity(longest.unwrap_or(0));
+        for pane in &panes {
+            add_up::<K>(&mut counts, pane.counts.iter(), made_with.seed());
+        }
+        let kept = counts.iter().filter(|(_, count)| *count > cut);
+        let counts = PackedCounts::collect(kept.map(|(key, count)| (*key, count - cut)));
+        Ok(Self {
+            made_with,
+            events: panes.iter().map(|pane| pane.events).sum(),
+            cut: total_cut,
+            mass: mass - cut,
+            counts,
+            sketch,
+        })
+    }
+}
+
+/// Adds counts to the sums of their keys.
+pub fn add_up<'a, K: Key>(
+    sums: &mut HashTable<(K::Ref<'a>, u64)>,
+    counts: impl Iterator<Item = (K::Ref<'a>, u64)>,
+    seed: u64,
+) {
+    for (key, count) in counts {
+        sums.entry(
+            K::hash(key, seed),
+            |(held, _)| *held == key,
+            |(held, _)| K::hash(*held, seed),
+        )
+        .and_modify(|(_, sum)| *sum += count)
+        .or_insert((key, count));
+    }
+}

@@ -1,0 +1,134 @@
+//! The counts of a list of words that is there as a whole.
+//!
+//! Words that come all the time are counted on the way. What is left is put in the order of its first bits, so
+//! that what may be the same is counted together, in a table that stays in the nearest cache.
+
+mod buckets;
+mod frequent;
+mod table;
+
+use buckets::Buckets;
+use frequent::Frequent;
+use table::Table;
+
+/// A word, and how often it came.
+pub type Counted = (u64, u64);
+
+/// Counts lists one after the other in the same memory.
+#[derive(Clone, Debug, Default)]
+pub struct ListCounter {
+    frequent: Frequent,
+    buckets: Buckets,
+    table: Table,
+}
+
+impl ListCounter {
+    /// Visits each word of a list of fewer than `2^32` that came more than so many times, once, some of them at a
+    /// time. It is fast where the words look random in all their bits.
+    pub fn count(&mut self, list: &[u64], times: u64, mut visit: impl FnMut(&[Counted])) {
+        let Self {
+            frequent,
+            buckets,
+            table,
+        } = self;
+        let rest = frequent.count(list, times, &mut visit);
+        let known = buckets.split(rest);
+        buckets.for_each(|bucket| table.count(bucket, known, times, &mut visit));
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.frequent.bytes() + self.buckets.bytes() + self.table.bytes()
+    }
+
+    /// The most bytes that it takes for lists of so many words.
+    pub fn most_bytes(words: u64) -> u64 {
+        Self::default()
+            .bytes()
+            .saturating_add(words.saturating_mul(2 * size_of::<u64>() as u64))
+    }
+}
+
+/// The first places of a list, with as many more as are needed.
+fn room(list: &mut Vec<u64>, length: usize) -> &mut [u64] {
+    if list.len() < length {
+        list.reserve_exact(length - list.len());
+        list.resize(length, 0);
+    }
+    &mut list[..length]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::key::mix::mix;
+
+    /// Lists of all kinds, also of words with the same first bits, for which the table is too small.
+    #[test]
+    fn every_word_is_visited_once_with_its_count() {
+        let mut tally = ListCounter::default();
+        let mixed = |distinct: u64| move |i: u64| mix(mix(i) % distinct);
+        let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);
+        let close = |i: u64| mix(i) % 5_000;
+        let both = |i: u64| if i.is_multiple_of(2) { skewed(i) } else { close(i) };
+        let long = std::env::var_os("FROSTPANE_LONG").is_some();
+        let lengths = [0, 1, 5, 700, 5_000, 20_000, if long { 600_000 } else { 30_000 }];
+        for length in lengths {
+            let lists: [Vec<u64>; 6] = [
+                (0..length).map(mixed(1)).collect(),
+                (0..length).map(mixed(900)).collect(),
+                (0..length).map(mixed(1 << 40)).collect(),
+                (0..length).map(skewed).collect(),
+                (0..length).map(close).collect(),
+                (0..length).map(both).collect(),
+            ];
+            for list in lists {
+                let mut expected = BTreeMap::new();
+                list.iter()
+                    .for_each(|word| *expected.entry(*word).or_insert(0_u64) += 1);
+                for times in [0, 1, 7, 1 << 33] {
+                    let mut counted = BTreeMap::new();
+                    tally.count(&list, times, |found| {
+                        for (word, count) in found {
+                            assert!(counted.insert(*word, *count).is_none());
+                        }
+                    });
+                    expected.retain(|_, count| *count > times);
+                    assert_eq!(counted, expected, "{length} words, more than {times} times");
+                }
+                assert!(tally.bytes() <= ListCounter::most_bytes(lengths[6]));
+            }
+        }
+    }
+
+    /// More words than there are buckets for: three of each.
+    #[test]
+    fn long_lists_are_counted_in_all_buckets() {
+        let list: Vec<u64> = (0..390_000).map(|i| mix(i / 3)).collect();
+        let mut sum = 0_u64;
+        ListCounter::default().count(&list, 2, |found| {
+            assert!(found.iter().all(|(_, count)| *count == 3));
+            sum = found.iter().fold(sum, |sum, (word, _)| sum.wrapping_add(*word));
+        });
+        let expected = (0..130_000).fold(0, |sum: u64, i| sum.wrapping_add(mix(i)));
+        assert_eq!(sum, expected);
+    }
+
+    /// Slots of 8 + 4 + 16 bytes for frequent words, of 8 + 4 + 2 + 16 in the table, which sets 1,024 words aside; where each
+    /// bucket ends; and each word twice.
+    #[test]
+    fn memory_is_that_of_the_tables_and_of_two_copies_of_the_list() {
+        let empty = 1_024 * (8 + 4 + 16) + 2_048 * (8 + 4 + 2 + 16) + 1_024 * 8 + 512 * 4;
+        assert_eq!(ListCounter::default().bytes(), empty);
+        assert_eq!(ListCounter::most_bytes(1_000), empty + 2 * 8 * 1_000);
+        let mut tally = ListCounter::default();
+        // Half of the words are frequent: both copies are of as many as came or were left.
+        let list: Vec<u64> = (0..1_000)
+            .map(|i| if i % 2 == 0 { mix(2_000) } else { mix(i) })
+            .collect();
+        tally.count(&list, 0, |_| {});
+        assert_eq!(tally.bytes(), empty + 8 * (1_000 + 500));
+    }
+}

@@ -1,0 +1,15 @@
+#![doc = include_str!("pane.md")]
+
+mod closed;
+pub(crate) mod list_count;
+mod open;
+pub(crate) mod packed;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+pub use closed::Pane;
+pub(crate) use closed::add_up;
+pub use open::{Closer, OpenPane};
+pub(crate) use shape::LONGEST_LIST;
+pub use shape::{PaneShape, Parameters};

@@ -1,0 +1,251 @@
+//! The block that still receives events.
+
+use super::closed::Pane;
+use super::list_count::ListCounter;
+use super::packed::Packer;
+use super::shape::{LONGEST_LIST, PaneShape};
+use crate::fault::Mutant;
+use crate::key::Key;
+use crate::mechanism::Secret;
+use crate::sketch::{CountSketch, MisraGries};
+
+/// Events that are looked up before the first of them is counted.
+const AHEAD: usize = 32;
+
+/// What closing a pane needs beside it, kept for the next.
+#[derive(Clone, Debug)]
+pub struct Closer<K> {
+    counter: ListCounter,
+    pub(super) packer: Packer<K>,
+}
+
+impl<K> Default for Closer<K> {
+    fn default() -> Self {
+        Self {
+            counter: ListCounter::default(),
+            packer: Packer::default(),
+        }
+    }
+}
+
+impl<K: Key> Closer<K> {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.counter.bytes() + self.packer.bytes()
+    }
+}
+
+/// The block that still receives events.
+#[derive(Clone, Debug)]
+pub struct OpenPane<K> {
+    pub(super) shape: PaneShape,
+    pub(super) events: u64,
+    /// The hashes of all keys, where they can be undone and the block is short.
+    pub(super) list: Option<Vec<u64>>,
+    /// Counters of the keys, where there is no list.
+    pub(super) counts: MisraGries<K>,
+    /// All events so far; made when the table ceases to be exact.
+    pub(super) sketch: Option<CountSketch>,
+}
+
+impl<K: Key> OpenPane<K> {
+    /// A block without events.
+    pub fn new(shape: PaneShape) -> Self {
+        // A cut by decrements needs counters that are decremented.
+        let counted = shape.fault.is(Mutant::DataDependentCut) || K::unhash(0, shape.seed()).is_none();
+        let listed = shape.listed && !counted;
+        let capacity = if listed { 0 } else { shape.capacity };
+        Self {
+            shape,
+            events: 0,
+            list: listed.then(|| Vec::with_capacity(shape.expected.min(LONGEST_LIST))),
+            counts: MisraGries::new(capacity, shape.expected, shape.seed()),
+            sketch: None,
+        }
+    }
+
+    /// One event with its key, or without one.
+    #[inline]
+    pub fn update(&mut self, key: Option<K::Ref<'_>>) {
+        self.events += 1;
+        let Some(key) = key else { return };
+        let hash = K::hash(key, self.shape.seed());
+        match &mut self.list {
+            Some(list) => list.push(hash),
+            None => self.count(key, hash),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, key: K::Ref<'_>, hash: u64) {
+        let counted = self.counts.update(key, hash);
+        if let Some(sketch) = &mut self.sketch {
+            sketch.add(hash, 1);
+        }
+        if !counted {
+            self.make_room(hash);
+        }
+    }
+
+    /// Many events, in order. Returns how many were without a key.
+    pub fn extend<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
+        let seed = self.shape.seed();
+        let mut without_key = 0;
+        match &mut self.list {
+            Some(list) => {
+                let before = list.len() as u64;
+                list.extend(keys.filter_map(|key| {
+                    without_key += u64::from(key.is_none());
+                    key.map(|key| K::hash(key, seed))
+                }));
+                self.events += list.len() as u64 - before + without_key;
+            }
+            None => {
+                let mut keys = keys.peekable();
+                while keys.peek().is_some() {
+                    without_key += self.extend_some(keys.by_ref().take(AHEAD));
+                }
+            }
+        }
+        without_key
+    }
+
+    /// The same for a few events that are counted one by one. All their slots are looked up first: the memory then
+    /// comes while others are waited for.
+    fn extend_some<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
+        let mut hashed = [None; AHEAD];
+        let mut events = 0;
+        for (key, hashed) in keys.zip(&mut hashed) {
+            *hashed = key.map(|key| (key, K::hash(key, self.shape.seed())));
+            events += 1;
+        }
+        let some = &hashed[..events];
+        self.counts.look_up(some.iter().flatten().map(|(_, hash)| *hash));
+        self.events += events as u64;
+        some.iter()
+            .flatten()
+            .for_each(|(key, hash)| self.count(*key, *hash));
+        some.iter().filter(|key| key.is_none()).count() as u64
+    }
+
+    /// The table is full and the event's key is not in it.
+    #[cold]
+    fn make_room(&mut self, hash: u64) {
+        if self.sketch.is_none() {
+            self.sketch = self.shape.parameters().sketch_of::<K>(self.counts.iter());
+            if let Some(sketch) = &mut self.sketch {
+                sketch.add(hash, 1);
+            }
+        }
+        self.counts.decrement();
+    }
+
+    /// Forgets the events, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.events = 0;
+        self.list.as_mut().map(Vec::clear);
+        self.counts.clear();
+        self.sketch = None;
+    }
+
+    /// The norm of the events so far, for a private mechanism. Exact while there were no more events than
+    /// counters; it then moves by at most 1 between neighbours.
+    pub fn norm(&self) -> Secret<u64> {
+        let Some(list) = &self.list else {
+            return Secret::new(self.counts.norm());
+        };
+        let mut squares = 0_u64;
+        ListCounter::default().count(list, 0, |found| {
+            squares = found
+                .iter()
+                .fold(squares, |sum, (_, count)| sum.saturating_add(count * count));
+        });
+        Secret::new(squares.isqrt())
+    }
+
+    /// Adds all events of the block, whose table must be exact, to a sketch.
+    pub fn add_to(&self, sum: &mut CountSketch) {
+        debug_assert!(self.counts.decrements() == 0);
+        if let Some(list) = &self.list {
+            sum.extend(list.iter().map(|hash| (*hash, 1)));
+        }
+        let counts = self.counts.iter();
+        sum.extend(counts.map(|(key, count)| (K::hash(key, self.shape.seed()), count)));
+    }
+
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        let list = self
+            .list
+            .as_ref()
+            .map_or(0, |list| list.capacity() * size_of::<u64>());
+        list as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+    }
+
+    /// How many events came, with and without keys.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The block as a closed pane. The cut follows from the number of events alone.
+    pub fn close(&self) -> Pane<K> {
+        self.close_with(&mut Closer::default())
+    }
+
+    /// The same, in memory that is kept.
+    pub fn close_with(&self, closer: &mut Closer<K>) -> Pane<K> {
+        let cut = self.shape.cut(self.events);
+        let sketch = match &self.list {
+            Some(list) => self.close_list(list, cut, closer),
+            None => self.close_counters(cut, closer),
+        };
+        let counts = closer.packer.finish();
+        Pane::new(self.shape.parameters(), self.events, counts, sketch)
+    }
+}
+
+impl<K: Key> OpenPane<K> {
+    /// What is cut from every count: as much as the events say, unless that is to be broken.
+    fn cut_off(&self, cut: u64, decrements: u64) -> u64 {
+        match self.shape.fault.is(Mutant::DataDependentCut) {
+            true => decrements,
+            false => cut,
+        }
+    }
+
+    /// Packs what is kept of the counters, and returns the sketch, if there is one.
+    fn close_counters(&self, cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+        let raise = self.counts.decrements();
+        let cut_off = self.cut_off(cut, raise);
+        for (key, counter) in self.counts.iter() {
+            if counter + raise > cut_off {
+                closer.packer.push(key, counter + raise - cut_off);
+            }
+        }
+        match &self.sketch {
+            None if cut > 0 => self.shape.parameters().sketch_of::<K>(self.counts.iter()),
+            sketch => sketch.clone(),
+        }
+    }
+
+    /// The same for a list.
+    fn close_list(&self, list: &[u64], cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+        let Closer { counter, packer } = closer;
+        let seed = self.shape.seed();
+        let mut sketch = (cut > 0)
+            .then(|| self.shape.parameters().empty_sketch())
+            .flatten();
+        let seen = if sketch.is_some() { 0 } else { cut };
+        counter.count(list, seen, |found| {
+            if let Some(sketch) = &mut sketch {
+                sketch.add_all(found);
+            }
+            for (hash, count) in found.iter().filter(|(_, count)| *count > cut) {
+                if let Some(key) = K::unhash(*hash, seed) {
+                    packer.push(key, count - cut);
+                }
+            }
+        });
+        sketch
+    }
+}

@@ -1,0 +1,62 @@
+//! Why each claim holds. Every proof stands beside the code that it is about, in a file of the same name; this is all of
+//! them in one place.
+//!
+//! # What is private
+//!
+//! Begin with [`one_shot`], which puts a release together from the others.
+//!
+//! | claim | proof | code |
+//! |---|---|---|
+//! | a release costs epsilon and delta | [`one_shot`] | `release/one_shot.rs` |
+//! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `budget/`, `timeline/charge.rs` |
+//! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
+//! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |
+//! | the L2 norm moves by 1, by a sketch by 2, for every seed | [`count_sketch`] | `sketch/count_sketch.rs` |
+//! | a key that occurred once is named with a chance of at most delta; many keys have one joint draw | [`threshold`] | `mechanism/threshold.rs` |
+//! | noise has exactly the probabilities that privacy asks for | [`discrete_laplace`] | `noise/discrete_laplace.rs`, `noise/inversion.rs` |
+//! | where panes end follows from public numbers, or is private itself | [`timeline`], [`exponential`] | `timeline/` |
+//! | panes that end by their norm cost a quarter of epsilon, for ever | [`smooth`], [`above_threshold`] | `timeline/smooth.rs`, `mechanism/above_threshold.rs` |
+//! | what a window leaves out is measured at no further price | [`slack`] | `release/slack.rs` |
+//! | counts read from a sketch cost what counts cost | [`by_sketch`] | `release/by_sketch.rs` |
+//! | a list at every slide costs epsilon once, and delta up to its horizon | [`sequence`], [`tree`] | `release/sequence.rs`, `tree/` |
+//!
+//! # What is right
+//!
+//! | claim | proof | code |
+//! |---|---|---|
+//! | a count is short by the cut at the most | [`pane`], [`misra_gries`] | `pane/` |
+//! | a norm by sketch lies within stated bounds | [`count_sketch`] | `sketch/count_sketch.rs` |
+//! | what a release states holds, all at once, with its confidence | [`guarantee`], [`slack`], [`by_sketch`] | `release/guarantee.rs` |
+//! | the noise of a window of a sequence reaches no further than is said | [`laplace_sum`] | `noise/laplace_sum.rs` |
+//! | a window begins close to where it was asked to | [`timeline`], [`exponential`], [`smooth`] | `timeline/` |
+//! | what is planned follows from public numbers, and is what a release will do | [`plan`] | `plan/` |
+
+macro_rules! proof {
+    ($($name:ident in $file:literal)*) => {
+        $(
+            #[doc = include_str!($file)]
+            pub mod $name {}
+        )*
+    };
+}
+
+proof! {
+    above_threshold in "mechanism/above_threshold.md"
+    budget in "budget/budget.md"
+    by_sketch in "release/by_sketch.md"
+    count_sketch in "sketch/count_sketch.md"
+    discrete_laplace in "noise/discrete_laplace.md"
+    exponential in "timeline/exponential.md"
+    guarantee in "release/guarantee.md"
+    laplace_sum in "noise/laplace_sum.md"
+    misra_gries in "sketch/misra_gries.md"
+    one_shot in "release/one_shot.md"
+    pane in "pane/pane.md"
+    plan in "plan/plan.md"
+    sequence in "release/sequence.md"
+    slack in "release/slack.md"
+    smooth in "timeline/smooth.md"
+    threshold in "mechanism/threshold.md"
+    timeline in "timeline/timeline.md"
+    tree in "tree/tree.md"
+}

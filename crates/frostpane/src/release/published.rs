@@ -1,0 +1,150 @@
+//! What is published.
+
+use std::fmt::Display;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::budget::{Cost, Delta, Epsilon, Unit};
+use crate::key::Key;
+use crate::release::guarantee::Promises;
+use crate::release::note::Note;
+use crate::release::sequence::Continuity;
+use crate::spec::{Norm, Policy};
+
+/// A private list of heavy hitters and how far it can be trusted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(bound = "")]
+#[non_exhaustive]
+pub struct Release<K: Key> {
+    /// Version of the program that made it.
+    pub version: &'static str,
+    /// What heavy is relative to.
+    pub norm: Norm,
+    /// A key is heavy from this share of the norm on.
+    pub alpha: f64,
+    /// The privacy loss of this release.
+    pub epsilon: f64,
+    /// The chance with which it may be larger; 0 for declared keys.
+    pub delta: f64,
+    /// How much of it went into where panes end.
+    pub boundaries_epsilon: f64,
+    /// What is protected.
+    #[serde(serialize_with = "as_words")]
+    pub unit: Unit,
+    /// How panes were kept.
+    pub policy: Policy,
+    /// What the counts were read from.
+    pub estimator: Estimator,
+    /// Which events were covered.
+    pub window: Coverage,
+    /// The least noisy count that is listed.
+    pub threshold: u64,
+    /// The norm: exact and public for L1, noisy for L2.
+    pub norm_estimate: u64,
+    /// How much of each count may be missing because memory is bounded.
+    pub cut: u64,
+    /// How far the noise of any key may reach.
+    pub noise: u64,
+    /// With at least this probability everything stated here holds together.
+    pub confidence: f64,
+    /// Every key with at least this count is listed.
+    pub complete_above: u64,
+    /// No key with a count below this is listed.
+    pub nothing_below: u64,
+    /// Whether the three promises hold for the window covered.
+    pub promises: Promises,
+    /// The window that was asked for, if it begins before.
+    pub asked: Asked,
+    /// How a list that is released at every slide is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continual: Option<Continuity>,
+    /// The heavy hitters, by falling count, then by key.
+    pub heavy: Vec<Heavy<K>>,
+    /// Why the list is empty, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Note>,
+}
+
+/// The events that a release is about: those between its ends that had arrived, in time to be counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coverage {
+    /// How many.
+    pub events: u64,
+    /// The first position, or instant.
+    pub from: Option<Edge>,
+    /// The first that is not covered any more.
+    pub to: Option<Edge>,
+}
+
+/// An end of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Edge {
+    /// The number of an event, from 0.
+    Event(u64),
+    /// A moment, shown as RFC 3339.
+    Instant(Timestamp),
+}
+
+/// A listed key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(bound = "")]
+pub struct Heavy<K: Key> {
+    /// The key.
+    #[serde(serialize_with = "show")]
+    pub key: K,
+    /// The estimate: the middle of the interval, before its lower end is brought up to 0.
+    pub count: u64,
+    /// The count is at least this.
+    pub low: u64,
+    /// And at most this.
+    pub high: u64,
+}
+
+fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    key.shown().serialize(serializer)
+}
+
+/// What a release says about the window that was asked for, which may begin before the one that it covers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Asked {
+    /// The first position, or instant, that was asked for.
+    pub from: Option<Edge>,
+    /// No key occurred more often in the part that is not covered; none if that was not measured, because
+    /// its events have been in as many releases as they may.
+    pub slack: Option<u64>,
+    /// Whether the three promises hold for the window asked for.
+    pub promises: Option<Promises>,
+}
+
+/// What counts are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Estimator {
+    /// The counts that panes keep.
+    Counts,
+    /// The sketch of the window.
+    Sketch,
+}
+
+/// Shows a value as the words that it stands for.
+pub(super) fn as_words<S: Serializer>(
+    value: &impl Display,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+impl Cost {
+    /// Of releases of one stream, for an event that is in all of them.
+    pub fn of<K: Key>(releases: &[Release<K>]) -> Self {
+        let each = |release: &Release<K>| {
+            let epsilon = Epsilon::new(release.epsilon).ok()?;
+            Some((epsilon, Delta::new(release.delta)))
+        };
+        let each: Vec<_> = releases.iter().filter_map(each).collect();
+        let private_boundaries = releases.iter().any(|release| release.policy == Policy::Smooth);
+        Self::of_releases(&each, private_boundaries)
+    }
+}

@@ -1,0 +1,297 @@
+//! A release that is asked for: what it is to be, of which keys, from which panes.
+
+use std::borrow::Cow;
+
+use crate::budget::{Epsilon, Split, Unit};
+use crate::error::Result;
+use crate::fault::{Fault, Mutant};
+use crate::key::{Key, Keys};
+use crate::mechanism::Threshold;
+use crate::noise::DiscreteLaplace;
+use crate::pane::{Pane, PaneShape};
+use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::norm::{NormEstimate, three_quarters};
+use crate::spec::{Checked, Norm};
+
+/// The shares of the chance of an untrue statement: of the L2 norm, and of what the window leaves out.
+const NORM_FAILURE: f64 = 0.3;
+const SLACK_FAILURE: f64 = 0.1;
+
+/// What a release is asked to be, and how: all of it public.
+#[derive(Clone)]
+pub(crate) struct Request<K: Key> {
+    pub spec: Checked,
+    pub keys: Keys<K>,
+    pub shape: PaneShape,
+    /// The most keys that are added up at a time: a question of memory.
+    pub keys_at_a_time: u64,
+    /// Of each release: where many hold together it is more than was asked for.
+    pub confidence: f64,
+    /// What noise is drawn for: all of epsilon, unless that is to be broken.
+    pub split: Split,
+    pub fault: Fault,
+}
+
+impl<K: Key> Request<K> {
+    pub fn new(spec: Checked, keys: Keys<K>, shape: PaneShape, keys_at_a_time: u64, fault: Fault) -> Self {
+        Self {
+            split: spec.split(drawn(spec.epsilon, fault)),
+            confidence: spec.confidence,
+            shape: shape.with_fault(fault),
+            spec,
+            keys,
+            keys_at_a_time,
+            fault,
+        }
+    }
+
+    pub fn unit(&self) -> Unit {
+        self.spec.unit
+    }
+
+    /// That the panes were made for this: with the same public numbers.
+    pub fn check(&self, panes: &[Cow<'_, Pane<K>>]) -> Result<()> {
+        let made_with = self.shape.parameters();
+        panes.iter().try_for_each(|pane| pane.check(made_with))
+    }
+
+    /// What one measurement of the norm may spend.
+    pub fn norm_epsilon(&self) -> Epsilon {
+        // Where the norm is public nothing is spent on it.
+        self.split.norm.unwrap_or(self.split.counts)
+    }
+
+    /// The chance that the norm lies outside its bounds.
+    pub fn norm_failure(&self) -> f64 {
+        (1.0 - self.confidence) * NORM_FAILURE
+    }
+
+    /// The chance that the window leaves out more than is said.
+    pub fn slack_failure(&self) -> f64 {
+        (1.0 - self.confidence) * SLACK_FAILURE
+    }
+
+    pub fn counts_failure(&self) -> f64 {
+        let rest = match self.spec.norm {
+            Norm::L1 => 1.0 - SLACK_FAILURE,
+            Norm::L2 => 1.0 - SLACK_FAILURE - NORM_FAILURE,
+        };
+        (1.0 - self.confidence) * rest
+    }
+
+    /// The threshold before the norm is known, with the noise of the counts.
+    pub fn floor(&self) -> Threshold {
+        let noise = DiscreteLaplace::new(self.unit().counts(), self.split.counts);
+        let delta = self.spec.delta().as_f64();
+        match &self.keys {
+            Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
+                Threshold::for_open_keys(noise, delta).less_one()
+            }
+            Keys::Open if self.fault.is(Mutant::OtherThreshold) => Threshold::of_continuous(noise, delta),
+            Keys::Open => Threshold::for_open_keys(noise, delta),
+            Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
+        }
+    }
+
+    /// The threshold.
+    pub fn threshold(&self, floor: Threshold, norm: &NormEstimate) -> Threshold {
+        floor.raised_to(three_quarters(self.spec.alpha, norm.value))
+    }
+
+    /// A public bound on how many keys receive noise, from how many panes have how many events each.
+    pub fn keys_with_noise(&self, loads: impl IntoIterator<Item = (u64, u64)>) -> u64 {
+        let most = |(panes, events): (u64, u64)| panes.saturating_mul(self.shape.most_entries(events));
+        match &self.keys {
+            Keys::Open => loads.into_iter().map(most).fold(0, u64::saturating_add),
+            Keys::Declared(universe) => universe.size(),
+        }
+    }
+
+    /// What can be said of a release by counts with these numbers.
+    pub fn by_counts(
+        &self,
+        floor: Threshold,
+        events: u64,
+        cut: u64,
+        norm: NormEstimate,
+        keys_with_noise: u64,
+    ) -> Guarantee {
+        let threshold = self.threshold(floor, &norm);
+        let frequent = events / (threshold.value() + cut);
+        Guarantee {
+            alpha: self.spec.alpha,
+            cut,
+            slack: 0,
+            norm,
+            threshold: threshold.value(),
+            floor: floor.value(),
+            reach: Reach::of_noise(floor.noise(), keys_with_noise, frequent, self.counts_failure()),
+        }
+    }
+}
+
+/// The epsilon that noise is drawn for: what was asked for.
+pub(crate) fn drawn(epsilon: Epsilon, fault: Fault) -> Epsilon {
+    match fault.is(Mutant::HalfNoise) {
+        true => epsilon.times(2),
+        false => epsilon,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::by_hand::{DELTA, reach, request, request_of, shape, spec};
+    use crate::spec::{Policy, Spec};
+
+    /// That an epsilon is so many parts of another.
+    fn assert_share(share: Epsilon, whole: f64, part: u128, parts: u128) {
+        let whole = Epsilon::new(whole).unwrap();
+        let left = u128::from(share.numerator()) * u128::from(whole.denominator()) * parts;
+        let right = u128::from(share.denominator()) * u128::from(whole.numerator()) * part;
+        assert_eq!(
+            left, right,
+            "{share:?} is not {part} parts in {parts} of {whole:?}"
+        );
+    }
+
+    /// Of every epsilon, in fortieths: boundaries a quarter, where they are private; of the rest a tenth for the
+    /// norm and nine for the counts, where the norm is private; half for each measurement of what is left out.
+    #[test]
+    fn epsilon_is_divided_without_a_remainder() {
+        for epsilon in [1.0, 0.3, 0.000_001, 7.123_456] {
+            for (norm, policy, parts) in [
+                (Norm::L1, Policy::Uniform, [0, 40, 40]),
+                (Norm::L2, Policy::Uniform, [4, 36, 20]),
+                (Norm::L1, Policy::Exponential, [0, 40, 40]),
+                (Norm::L2, Policy::Exponential, [4, 36, 20]),
+                (Norm::L1, Policy::Smooth, [0, 30, 30]),
+                (Norm::L2, Policy::Smooth, [3, 27, 15]),
+            ] {
+                let [of_norm, of_counts, of_slack] = parts;
+                let asked = Spec {
+                    policy: Some(policy),
+                    ..spec(norm, epsilon)
+                };
+                let split = request_of(asked, Keys::Open, shape(10, 64)).split;
+                assert_share(split.counts, epsilon, of_counts, 40);
+                assert_share(split.slack, epsilon, of_slack, 40);
+                assert_eq!(split.norm.is_some(), norm == Norm::L2);
+                if let Some(of) = split.norm {
+                    assert_share(of, epsilon, of_norm, 40);
+                }
+                let private = policy == Policy::Smooth;
+                assert_eq!(split.boundaries.is_some(), private);
+                let of_boundaries = if private { 10 } else { 0 };
+                if let Some(boundaries) = split.boundaries {
+                    assert_share(boundaries, epsilon, of_boundaries, 40);
+                }
+                assert_eq!(of_boundaries + of_norm + of_counts, 40);
+                let measurements = if norm == Norm::L2 { 2 } else { 1 };
+                assert_eq!(of_boundaries + measurements * of_slack, 40);
+            }
+        }
+    }
+
+    #[test]
+    fn the_chance_of_an_untrue_statement_is_divided_too() {
+        for (norm, of_norm, of_counts) in [(Norm::L1, 0.0, 0.9), (Norm::L2, 0.3, 0.6)] {
+            let request = Request {
+                confidence: 0.8,
+                ..request(norm, 1.0, Keys::Open, shape(10, 64))
+            };
+            let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+            close(request.counts_failure(), 0.2 * of_counts);
+            close(request.slack_failure(), 0.2 * 0.1);
+            if norm == Norm::L2 {
+                close(request.norm_failure(), 0.2 * of_norm);
+            }
+            close(of_norm + of_counts + 0.1, 1.0);
+        }
+    }
+
+    /// For open keys the least threshold that one event passes with at most delta; for declared ones the least that no
+    /// more than a million absent keys are expected to pass. By the noise of the counts.
+    #[test]
+    fn the_floor_follows_the_noise_of_the_counts() {
+        for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.9)] {
+            for epsilon in [0.1, 1.0, 3.0] {
+                let noise = share * epsilon;
+                let open = request(norm, epsilon, Keys::Open, shape(10, 64));
+                assert_eq!(open.floor().value(), 1 + reach(2.0, noise, DELTA));
+                assert_eq!(*open.floor().noise(), crate::release::by_hand::laplace(2, noise));
+                for size in [1, 1_000_000, 3_000_000, 1 << 40] {
+                    let keys = Keys::range(0..size).unwrap();
+                    let declared = request(norm, epsilon, keys, shape(10, 64));
+                    let expected = reach(2.0, noise, 1e6 / size as f64).max(1);
+                    assert_eq!(declared.floor().value(), expected, "{size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_three_quarters_of_alpha_times_the_norm_but_no_less_than_the_floor() {
+        let request = request(Norm::L1, 1.0, Keys::Open, shape(10, 64));
+        let floor = request.floor().value();
+        assert_eq!(floor, 28);
+        for (events, expected) in [
+            (0, 28),
+            (373, 28),
+            (374, 29),
+            (400, 30),
+            (401, 31),
+            (100_000, 7_500),
+        ] {
+            assert_eq!(
+                request
+                    .threshold(request.floor(), &NormEstimate::of_events(events))
+                    .value(),
+                expected,
+                "{events}"
+            );
+        }
+    }
+
+    /// A pane of `n` events has noise at `min(n, k)` keys at the most; of declared keys all have.
+    #[test]
+    fn as_many_keys_have_noise_as_panes_can_keep_or_are_declared() {
+        let open = request(Norm::L1, 1.0, Keys::Open, shape(10, 64));
+        assert_eq!(
+            open.keys_with_noise([(1, 7), (1, 10), (3, 11), (2, 0)]),
+            7 + 10 + 30
+        );
+        assert_eq!(open.keys_with_noise([(u64::MAX, 11)]), u64::MAX);
+        let declared = request(Norm::L1, 1.0, Keys::range(0..77).unwrap(), shape(10, 64));
+        assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
+    }
+
+    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500, so at most 12 keys are frequent. Of the nine
+    /// tenths of 0.05 one half is for the noise of all of 5,000 keys, and one for those that are frequent, to one side.
+    #[test]
+    fn a_release_by_counts_is_worth_what_its_noise_and_its_cut_leave() {
+        let request = request(Norm::L1, 0.5, Keys::Open, shape(10, 64));
+        let norm = NormEstimate::of_events(100_000);
+        let floor = request.floor();
+        let guarantee = request.by_counts(floor, 100_000, 300, norm, 5_000);
+        let half = 0.05 * 0.9 / 2.0;
+        assert_eq!(
+            (guarantee.threshold, guarantee.cut, guarantee.slack),
+            (7_500, 300, 0)
+        );
+        assert_eq!(guarantee.floor, request.floor().value());
+        assert_eq!(guarantee.alpha, 0.1);
+        assert_eq!(guarantee.norm.value, 100_000);
+        assert_eq!(guarantee.reach.noise, reach(2.0, 0.5, half / 2.0 / 5_000.0) - 1);
+        assert_eq!(guarantee.reach.shortfall, reach(2.0, 0.5, half / 12.0) - 1);
+        let few = request.by_counts(floor, 100_000, 300, norm, 3);
+        assert_eq!(
+            few.reach.shortfall,
+            reach(2.0, 0.5, half / 3.0) - 1,
+            "no more than have noise"
+        );
+        assert!(few.reach.noise >= few.reach.shortfall);
+        let none = request.by_counts(floor, 0, 0, NormEstimate::of_events(0), 0);
+        assert_eq!(none.reach.shortfall, reach(2.0, 0.5, half) - 1);
+    }
+}

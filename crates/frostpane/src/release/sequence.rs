@@ -1,0 +1,457 @@
+#![doc = include_str!("sequence.md")]
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::fault::Mutant;
+use crate::key::Key;
+use crate::key::{Keys, Universe};
+use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
+use crate::noise::LaplaceSum;
+use crate::noise::laplace_sum::LEAST_CHANCE;
+use crate::pane::Pane;
+use crate::release::alternatives::Alternatives;
+use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::norm::{NormEstimate, three_quarters};
+use crate::release::one_shot::{Findings, measure_norm};
+use crate::release::published::{Asked, Coverage, Edge, Estimator, Release};
+use crate::release::request::Request;
+use crate::release::window_counts::WindowCounts;
+use crate::tree::node_key::{Keyed, KeyedEntropy, Purpose};
+use crate::tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
+
+/// Every key of the universe is evaluated at every slide, so it must not be larger than this.
+pub const LARGEST_UNIVERSE: u64 = 1 << 24;
+/// How a list that is released at every slide is made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Continuity {
+    /// How many panes the window has.
+    pub panes: u64,
+    /// In how many nodes, each with noise of its own, a pane is: itself, the group that it is in, and so on.
+    pub levels: u32,
+    /// The most noise values that a count of a window has in it.
+    pub nodes: u64,
+    /// The scale of each of them.
+    pub scale: f64,
+    /// The standard deviation of their sum.
+    pub deviation: f64,
+    /// Which release of the sequence this is, from 1.
+    pub number: u64,
+    /// **A privacy parameter.** For open keys delta covers an event whose place was chosen by what releases had shown in the
+    /// first so many panes; one in a pane that was given in advance it covers however long this runs. Declared keys have none.
+    pub horizon: u64,
+    /// Past the horizon: what delta has grown to for an event whose place was chosen by what releases had shown.
+    pub delta_past_horizon: Option<f64>,
+    /// Over how many releases the statements hold together with the stated confidence: any so many.
+    pub together: u64,
+    /// The most memory that it takes, in bytes.
+    pub memory: u64,
+    /// What the other ways to do it would have come to.
+    pub reason: Alternatives,
+}
+
+/// How a sequence is to be made.
+pub(crate) struct Setup {
+    pub noise: WindowNoise,
+    /// The most that it takes, in bytes.
+    pub memory: u64,
+}
+
+/// What all releases of a sequence have in common.
+pub(crate) struct Sequence<K: Key> {
+    /// With the confidence of a single release.
+    request: Request<K>,
+    panes: u64,
+    continuity: Continuity,
+    noise: WindowNoise,
+    /// At most so many keys have noise that matters to a window and that earlier releases may have shown.
+    live: u64,
+    floor: u64,
+    /// For open keys: noise never lifts a count by this much, but for a part of delta.
+    lift: Option<u64>,
+}
+
+impl<K: Key> Sequence<K> {
+    /// A sequence of windows of panes of at most so many events each, if that is known.
+    pub fn new(request: Request<K>, setup: Setup, longest_pane: Option<u64>) -> Result<Self> {
+        let Setup { noise, memory } = setup;
+        let (horizon, together) = (request.spec.horizon(), request.spec.together());
+        let panes = request.spec.panes();
+        // Each release has its share of the chance of an untrue statement.
+        let request = Request {
+            confidence: 1.0 - (1.0 - request.confidence) / together as f64,
+            ..request
+        };
+        let entries = request.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
+        let live = match &request.keys {
+            Keys::Open => (2 * panes - 1).saturating_mul(entries),
+            Keys::Declared(universe) => universe.size(),
+        };
+        let delta = request.spec.delta().as_f64();
+        let (floor, lift) = match &request.keys {
+            Keys::Open => {
+                let lift = lift(&noise.sum, delta, live, windows_with(horizon, panes))?;
+                (1 + lift, Some(lift))
+            }
+            Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
+                return Err(Error::parameter(format!(
+                    "{} keys are declared, but a list that is released at every slide evaluates each of them and can have at most \
+                     {LARGEST_UNIVERSE}: declare fewer, or leave the keys open",
+                    universe.size()
+                )));
+            }
+            Keys::Declared(universe) => {
+                let chance = MOST_EXPECTED_FROM_NOISE as f64 / universe.size() as f64;
+                (noise.sum.reach(chance).max(1), None)
+            }
+        };
+        let claimed = request.spec.split(request.spec.epsilon).counts;
+        let reason = Alternatives::new(&noise, panes, request.unit(), claimed, delta);
+        Ok(Self {
+            continuity: Continuity {
+                panes,
+                levels: noise.tree.levels(),
+                nodes: noise.sum.terms(),
+                scale: noise.sum.laplace().scale(),
+                deviation: noise.deviation(),
+                number: 0,
+                horizon,
+                delta_past_horizon: None,
+                together,
+                memory,
+                reason,
+            },
+            request,
+            panes,
+            noise,
+            live,
+            floor,
+            lift,
+        })
+    }
+
+    pub fn request(&self) -> &Request<K> {
+        &self.request
+    }
+
+    /// Of each noise value.
+    #[cfg(test)]
+    pub fn scale(&self) -> f64 {
+        self.continuity.scale
+    }
+
+    /// For the secrets of the nodes.
+    pub fn nodes(&self) -> Nodes {
+        Nodes::new(self.noise.tree, self.panes)
+    }
+
+    /// The release of a window, given its number, its panes and its nodes: the same whenever it is asked for.
+    pub fn release(
+        &self,
+        number: u64,
+        panes: &[Cow<'_, Pane<K>>],
+        nodes: &WindowNodes<'_>,
+        coverage: Coverage,
+        asked_from: Option<Edge>,
+    ) -> Result<Release<K>> {
+        self.request.check(panes)?;
+        let events = coverage.events;
+        let norm = measure_norm(
+            &self.request,
+            panes,
+            events,
+            &mut nodes.latest.entropy(Purpose::Norm),
+        )?;
+        let guarantee = self.guarantee(panes, norm);
+        let noisy = match &self.request.keys {
+            Keys::Open => self.select_open(panes, &nodes.cover, guarantee.threshold)?,
+            Keys::Declared(universe) => {
+                self.select_declared(universe.as_ref(), panes, &nodes.cover, guarantee.threshold)?
+            }
+        };
+        let findings = Findings {
+            coverage,
+            norm,
+            guarantee,
+            estimator: Estimator::Counts,
+            asked_events: events,
+            asked: Asked {
+                from: asked_from,
+                slack: Some(0),
+                promises: Some(guarantee.state().promises),
+            },
+        };
+        Ok(Release {
+            confidence: self.request.spec.confidence,
+            continual: Some(Continuity {
+                number,
+                delta_past_horizon: self.delta_past_horizon(number),
+                ..self.continuity.clone()
+            }),
+            ..findings.into_release(&self.request, noisy)
+        })
+    }
+
+    /// What the chance of a bad event has grown to with more windows than were reckoned with.
+    fn delta_past_horizon(&self, number: u64) -> Option<f64> {
+        let Continuity { panes, horizon, .. } = self.continuity;
+        let windows = |panes_with_events| windows_with(panes_with_events, panes) as f64;
+        let is_past = number > horizon && self.lift.is_some();
+        is_past.then(|| self.request.spec.delta().as_f64() * (windows(number) / windows(horizon)))
+    }
+
+    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
+        let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
+        let threshold = self
+            .floor
+            .max(three_quarters(self.request.spec.alpha, norm.value));
+        // A stream that reacts could bring any key whose noise has shown, so all of them count.
+        let half = self.request.counts_failure() / 2.0;
+        let noise = self.noise.sum.quantile(self.live, half);
+        let shortfall = self.noise.sum.reach(half / self.live as f64).saturating_sub(1);
+        Guarantee {
+            alpha: self.request.spec.alpha,
+            cut,
+            slack: 0,
+            norm,
+            threshold,
+            floor: self.floor,
+            reach: Reach {
+                noise,
+                shortfall: shortfall.min(noise),
+            },
+        }
+    }
+
+    /// The keys that occur and pass, with their noisy counts.
+    fn select_open(
+        &self,
+        panes: &[Cow<'_, Pane<K>>],
+        nodes: &[&NodeKey],
+        threshold: u64,
+    ) -> Result<Vec<(K, u64)>> {
+        let mut passed = Vec::new();
+        let mut encoding = Vec::new();
+        let mut functions: Vec<Keyed> = nodes.iter().map(|node| node.function()).collect();
+        let least = threshold.saturating_sub(self.lift.unwrap_or(threshold));
+        WindowCounts::new(panes, &self.request).for_each_table(|table| {
+            for (key, count) in table.iter().filter(|(_, count)| *count >= least) {
+                encoding.clear();
+                K::pack(*key, &mut encoding);
+                let mut noisy = *count as i64;
+                for node in &mut functions {
+                    noisy += node.noise(&encoding, &self.noise.sampler)?;
+                }
+                if noisy >= threshold as i64 {
+                    passed.push((K::owned(*key), noisy as u64));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(passed)
+    }
+
+    /// All keys of the universe that pass, with their noisy counts.
+    fn select_declared(
+        &self,
+        universe: &dyn Universe<K>,
+        panes: &[Cow<'_, Pane<K>>],
+        nodes: &[&NodeKey],
+        threshold: u64,
+    ) -> Result<Vec<(K, u64)>> {
+        let mut present = Vec::new();
+        WindowCounts::new(panes, &self.request).for_each_table(|table| {
+            present.extend(
+                table
+                    .iter()
+                    .filter_map(|(key, count)| Some((universe.rank(*key)?, *count))),
+            );
+            Ok(())
+        })?;
+        present.sort_unstable();
+        let mut present = present.into_iter().peekable();
+        let mut streams: Vec<KeyedEntropy> = nodes.iter().map(|node| node.entropy(Purpose::Counts)).collect();
+        let mut passed = Vec::new();
+        for rank in 0..universe.size() {
+            let count = present
+                .next_if(|(at, _)| *at == rank)
+                .map_or(0, |(_, count)| count);
+            let mut noisy = count as i64;
+            for stream in &mut streams {
+                noisy += self.noise.sampler.sample(stream)?;
+            }
+            if count == 0 && self.request.fault.is(Mutant::SilentAbsentKeys) {
+                continue;
+            }
+            if noisy >= threshold as i64 {
+                passed.push((universe.key(rank), noisy as u64));
+            }
+        }
+        Ok(passed)
+    }
+}
+
+/// How many windows have one of the first so many panes in them, where a window has `panes`.
+fn windows_with(first: u64, panes: u64) -> u64 {
+    first.saturating_add(panes - 1)
+}
+
+/// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
+fn lift(sum: &LaplaceSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
+    let chances = (live as f64 + 1.0) * windows as f64;
+    let chance = delta / 2.0 / chances;
+    if chance < LEAST_CHANCE {
+        let least = 10_f64.powf((2.0 * LEAST_CHANCE * chances).log10().ceil());
+        return Err(Error::parameter(format!(
+            "delta is {delta:e}, which is too small to be reckoned with at every slide: take {least:.0e} or more, a shorter \
+             horizon, or declare the keys"
+        )));
+    }
+    Ok(sum.reach(chance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::{Epsilon, Unit};
+    use crate::door::Builder;
+    use crate::door::HeavyHitters;
+    use crate::noise::InsecureSeededEntropy;
+    use crate::release::by_hand::{pane, times};
+    use crate::spec::{Norm, Window};
+
+    fn sequence(builder: Builder<u64>, panes: u64, longest_pane: Option<u64>) -> Result<Sequence<u64>> {
+        let window = Window::events(1_000 * panes).slide(1_000);
+        let request = builder
+            .window(window)
+            .horizon(5)
+            .together(1)
+            .sequence_request(0)?;
+        let noise = WindowNoise::new(panes, Unit::Event, request.split.counts, u64::MAX)?;
+        Sequence::new(request, Setup { noise, memory: 1 }, longest_pane)
+    }
+
+    fn declared(keys: u64) -> Builder<u64> {
+        HeavyHitters::builder(Keys::range(0..keys).unwrap()).norm(Norm::L1)
+    }
+
+    /// Noise of scale 2 reaches 5 with a chance of 0.0511, and 4 with one of 0.0842: a million of 2^24 keys is 0.0596.
+    #[test]
+    fn noise_alone_lists_no_more_than_a_million_declared_keys() {
+        let floor = |keys| sequence(declared(keys), 1, Some(10)).unwrap().floor;
+        assert_eq!((floor(3), floor(1_000_000)), (1, 1));
+        assert_eq!(LARGEST_UNIVERSE, 16_777_216);
+        assert_eq!(floor(LARGEST_UNIVERSE), 5);
+        assert!(sequence(declared(LARGEST_UNIVERSE + 1), 1, Some(10)).is_err());
+        assert_eq!(sequence(declared(3), 1, Some(10)).unwrap().lift, None);
+    }
+
+    /// As many as `2B - 1` panes keep: each no more than its events, where their number is known.
+    #[test]
+    fn live_keys_are_those_that_panes_near_a_window_keep() {
+        let open = || {
+            HeavyHitters::<u64>::builder(Keys::open())
+                .norm(Norm::L1)
+                .entries(50)
+        };
+        let live = |longest_pane| sequence(open(), 4, longest_pane).unwrap().live;
+        assert_eq!(
+            [Some(10), Some(50), Some(51), None].map(live),
+            [70, 350, 350, 350]
+        );
+        assert_eq!(sequence(declared(9), 4, None).unwrap().live, 9);
+    }
+
+    /// An event in one of the first panes is in their windows and in the `B - 1` that follow.
+    #[test]
+    fn windows_go_on_after_the_last_pane_that_counts() {
+        assert_eq!(
+            [(1, 1), (1, 8), (5, 1), (5, 8)].map(|(first, panes)| windows_with(first, panes)),
+            [1, 8, 5, 12]
+        );
+        assert_eq!(windows_with(u64::MAX, 9), u64::MAX);
+    }
+
+    /// A quarter of epsilon is for the norms, and each of the `B` that an event is in has a `B`-th of that.
+    #[test]
+    fn norms_have_a_quarter_of_epsilon_together() {
+        let l2 = declared(9).norm(Norm::L2).epsilon(2.0);
+        let sequence = sequence(l2, 8, Some(10)).unwrap();
+        let split = sequence.request.split;
+        assert_eq!(split.norm.unwrap().as_f64(), 2.0 / 4.0 / 8.0);
+        assert_eq!(split.counts.as_f64(), 1.5);
+    }
+
+    /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.
+    #[test]
+    fn the_lift_is_the_least_that_half_of_delta_allows() {
+        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX)
+            .unwrap()
+            .sum;
+        let q = (-0.5_f64).exp();
+        for step in 0..100 {
+            let delta = 0.1 * 0.9_f64.powi(step);
+            for (live, windows) in [(0, 1), (1, 1), (1, 2), (2, 1), (3, 2), (7, 5)] {
+                let chance = delta / 2.0 / ((live + 1) * windows) as f64;
+                let least = (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance);
+                let lift = lift(&sum, delta, live, windows).unwrap();
+                assert_eq!(Some(lift as i32), least, "{delta} {live} {windows}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_delta_that_cannot_be_reckoned_with_is_refused_with_the_least_that_can() {
+        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX)
+            .unwrap()
+            .sum;
+        // Ten keys in a hundred windows, twice 1e-50 each.
+        let refused = lift(&sum, 1.9e-47, 9, 100).unwrap_err().to_string();
+        assert!(
+            refused.contains("delta is 1.9e-47") && refused.contains("take 1e-46 or more"),
+            "{refused}"
+        );
+        assert!(lift(&sum, 2.1e-47, 9, 100).is_ok());
+        assert!(
+            lift(&sum, 2.0 * LEAST_CHANCE, 0, 1).is_ok(),
+            "the least is not too small"
+        );
+    }
+
+    /// Key `k` comes `k` times, and noise of scale 2 reaches the lift, 7, once in 53 times. A key is looked at from a count
+    /// of `threshold - lift` on, and is then listed if its noisy count passes: never from one less, however high its noise.
+    #[test]
+    fn open_keys_are_looked_at_from_the_lift_below_the_threshold_on() {
+        let open = HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1);
+        let sequence = sequence(open.delta(0.5).entries(1_000), 1, Some(1)).unwrap();
+        let lift = sequence.lift.unwrap();
+        assert_eq!((sequence.live, lift, sequence.floor), (1, 7, 8));
+        let panes = [pane(
+            (1..30).flat_map(|key| times(key, key as usize)),
+            sequence.request.shape,
+        )];
+        let (mut at_the_edge, mut below) = (0, 0);
+        for (seed, threshold) in (0..400).flat_map(|seed| [(seed, 8), (seed, 9), (seed, 20)]) {
+            let node = NodeKey::draw(&mut InsecureSeededEntropy::new(seed)).unwrap();
+            let mut found = sequence.select_open(&panes, &[&node], threshold).unwrap();
+            let mut function = node.function();
+            let mut expected = Vec::new();
+            for key in 1..30_u64 {
+                let noise = function
+                    .noise(&key.to_le_bytes(), &sequence.noise.sampler)
+                    .unwrap();
+                let noisy = key as i64 + noise;
+                if noisy >= threshold as i64 && key + lift >= threshold {
+                    expected.push((key, noisy as u64));
+                    at_the_edge += u64::from(key + lift == threshold);
+                }
+                below += u64::from(noisy >= threshold as i64 && key + lift + 1 == threshold);
+            }
+            found.sort_unstable();
+            assert_eq!(found, expected, "seed {seed}");
+        }
+        assert!(at_the_edge > 5 && below > 5, "{at_the_edge} {below}");
+    }
+}

@@ -1,0 +1,153 @@
+//! The counts of a window, added up by key.
+
+use std::borrow::Cow;
+
+use hashbrown::HashTable;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::pane::{Pane, add_up};
+use crate::release::request::Request;
+
+/// Keys of a table that is worth a pass of its own, and the most passes.
+const SMALL_TABLE: u64 = 1 << 14;
+const MOST_PASSES: u64 = 16;
+
+/// How many keys to add up at a time, where there are at most so many entries.
+pub(crate) fn keys_at_a_time(entries: u64) -> u64 {
+    entries / passes(entries, SMALL_TABLE)
+}
+
+/// In how many passes over the panes entries are added up: each takes memory for its own keys only.
+fn passes(entries: u64, keys_at_a_time: u64) -> u64 {
+    entries
+        .div_ceil(keys_at_a_time.max(SMALL_TABLE))
+        .next_power_of_two()
+        .min(MOST_PASSES)
+}
+
+/// The panes of a window, to be added up some of the keys at a time.
+pub(crate) struct WindowCounts<'a, K: Key> {
+    panes: &'a [Cow<'a, Pane<K>>],
+    passes: u64,
+    seed: u64,
+}
+
+impl<'a, K: Key> WindowCounts<'a, K> {
+    pub fn new(panes: &'a [Cow<'a, Pane<K>>], request: &Request<K>) -> Self {
+        let entries: usize = panes.iter().map(|pane| pane.counts().len()).sum();
+        Self {
+            panes,
+            passes: passes(entries as u64, request.keys_at_a_time),
+            seed: request.shape.seed(),
+        }
+    }
+
+    /// Visits every key once with the sum of its counts, in tables of keys.
+    pub fn for_each_table(
+        &self,
+        mut visit: impl FnMut(&HashTable<(K::Ref<'a>, u64)>) -> Result<()>,
+    ) -> Result<()> {
+        let mut sums = HashTable::new();
+        for pass in 0..self.passes {
+            let is_now = |key| self.passes == 1 || (K::hash(key, self.seed) >> 32) % self.passes == pass;
+            sums.clear();
+            for pane in self.panes {
+                let counts = pane.counts().iter().filter(|(key, _)| is_now(*key));
+                add_up::<K>(&mut sums, counts, self.seed);
+            }
+            visit(&sums)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::key::Keys;
+    use crate::pane::{OpenPane, PaneShape};
+    use crate::release::by_hand::{pane, request};
+    use crate::spec::Norm;
+
+    /// A power of two, each of about 16,384 keys or of what memory is for, and no more than sixteen.
+    #[test]
+    fn there_are_as_many_passes_as_keep_the_tables_small_up_to_sixteen() {
+        for (entries, expected) in [
+            (0, 1),
+            (1, 1),
+            (16_384, 1),
+            (16_385, 2),
+            (32_768, 2),
+            (32_769, 4),
+            (100_000, 8),
+            (262_144, 16),
+            (1 << 40, 16),
+        ] {
+            assert_eq!(passes(entries, 0), expected, "{entries}");
+            assert_eq!(keys_at_a_time(entries), entries / expected, "{entries}");
+        }
+        assert_eq!([40_000, 40_001].map(|entries| passes(entries, 40_000)), [1, 2]);
+    }
+
+    /// 20,000 keys in each of three panes, two thirds of them in the next one too: as many tables as there are to be,
+    /// none of them empty or with nearly all keys.
+    #[test]
+    fn many_entries_are_added_up_in_several_passes() {
+        let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
+        let panes: Vec<_> = (0..3)
+            .map(|number| pane((0..20_000).map(|i| Some(number * 6_667 + i)), shape))
+            .collect();
+        let request = request(Norm::L1, 1.0, Keys::Open, shape);
+        let (mut all, mut tables) = (BTreeMap::new(), 0);
+        WindowCounts::new(&panes, &request)
+            .for_each_table(|table| {
+                tables += 1;
+                assert!((7_000..10_000).contains(&table.len()), "{}", table.len());
+                table
+                    .iter()
+                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(tables, 4);
+        for (key, sum) in &all {
+            let expected = (0..3).filter(|number| (number * 6_667..number * 6_667 + 20_000).contains(key));
+            assert_eq!(*sum, expected.count() as u64, "{key}");
+        }
+        assert_eq!(all.len(), 2 * 6_667 + 20_000);
+    }
+
+    #[test]
+    fn every_key_is_visited_once_with_its_sum_however_many_passes_there_are() {
+        let shape = PaneShape::new(10_000, 0, None, 5).unwrap();
+        let panes: Vec<Cow<'_, Pane<u64>>> = (0..3)
+            .map(|pane| {
+                let mut open = OpenPane::new(shape);
+                (0..1_000).for_each(|i| open.update(Some(i % (300 + pane))));
+                Cow::Owned(open.close())
+            })
+            .collect();
+        let collected = |passes| {
+            let sums = WindowCounts {
+                panes: &panes,
+                passes,
+                seed: 5,
+            };
+            let mut all = BTreeMap::new();
+            sums.for_each_table(|table| {
+                table
+                    .iter()
+                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                Ok(())
+            })
+            .unwrap();
+            all
+        };
+        let whole = collected(1);
+        assert_eq!(whole.values().sum::<u64>(), 3_000);
+        assert_eq!(collected(8), whole);
+    }
+}

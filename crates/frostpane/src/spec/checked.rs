@@ -1,0 +1,395 @@
+//! A specification that was checked.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use super::norm::Norm;
+use super::policy::Policy;
+use super::span::Span;
+use super::window::{Grid, Window};
+use super::{Spec, VERSION};
+use crate::budget::{Cost, Delta, Epsilon, Split};
+use crate::error::{Error, Result};
+use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
+
+/// Panes of a window that is released at every slide, unless the slide is given: more would add noise, fewer
+/// would leave more of the window stale.
+const CONTINUAL_PANES: u64 = 32;
+/// Panes of the shortest of several windows, by count and by the clock, unless the slide is given.
+const PANES: (u64, u32) = (64, 60);
+/// Panes of fewer events take longer to close than to fill, where there are many of them.
+const WORTH_CLOSING: u64 = 64;
+/// Steps of a clock, in seconds.
+const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
+
+/// A [`Spec`] whose values are allowed, with all choices made. Nothing but a check makes one, and nothing changes it.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    spec: Spec,
+    policy: Policy,
+    window: Window,
+    grid: Grid,
+    declared: Option<u64>,
+}
+
+impl Deref for Checked {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl Checked {
+    /// With a policy that was chosen unless it is given, and so many declared keys if they are.
+    pub fn new(spec: Spec, chosen: Policy, declared: Option<u64>) -> Result<Self> {
+        check_numbers(&spec, declared.is_some())?;
+        check_windows(&spec.windows)?;
+        if spec.continual {
+            check_continual(&spec)?;
+        }
+        let policy = spec.policy.unwrap_or(chosen);
+        let window = match spec.continual {
+            true => spec.window().in_panes(CONTINUAL_PANES),
+            false => spec.with_slide_for_all(policy)?,
+        };
+        let grid = window.grid(policy)?;
+        if spec.continual {
+            window.check_whole(&grid)?;
+        }
+        Ok(Self {
+            spec,
+            policy,
+            window,
+            grid,
+            declared,
+        })
+    }
+
+    /// How panes are kept.
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// The longest window.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The longest window, in whole numbers.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// How many keys are declared, if they are.
+    pub fn declared(&self) -> Option<u64> {
+        self.declared
+    }
+
+    /// Declared keys have none.
+    pub fn delta(&self) -> Delta {
+        match self.declared {
+            None => self.spec.delta,
+            Some(_) => Delta::ZERO,
+        }
+    }
+
+    /// How many panes a window has that is a whole number of slides.
+    pub fn panes(&self) -> u64 {
+        (self.grid.length / self.grid.slide) as u64
+    }
+
+    /// How an epsilon is split among what is measured.
+    pub fn split(&self, epsilon: Epsilon) -> Split {
+        let measures_norm = self.norm == Norm::L2;
+        match self.continual {
+            true => Split::continual(epsilon, measures_norm, self.panes()),
+            false => Split::one_shot(epsilon, measures_norm, self.policy == Policy::Smooth),
+        }
+    }
+
+    /// What so many releases cost together.
+    pub fn cost(&self, releases: usize) -> Cost {
+        let each = vec![(self.epsilon, self.delta()); releases];
+        Cost::of_releases(&each, self.policy == Policy::Smooth)
+    }
+
+    /// With all choices written down.
+    pub fn spelled_out(&self) -> Spec {
+        let Window { length, slide, .. } = self.window;
+        let grid_slide = self.grid.slide as u64;
+        let spelled = match length {
+            Span::Events(_) => Span::Events(grid_slide),
+            Span::Clock(_) => Span::Clock(Duration::from_micros(grid_slide)),
+        };
+        Spec {
+            policy: Some(self.policy),
+            slide: slide.or(Some(spelled)),
+            windows: match self.continual {
+                true => vec![length],
+                false => self.spec.windows.clone(),
+            },
+            releases: (!self.continual).then(|| self.spec.releases()),
+            horizon: self.continual.then(|| self.spec.horizon()),
+            together: self.continual.then(|| self.spec.together()),
+            ..self.spec.clone()
+        }
+    }
+
+    /// The same with less memory.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.spec.memory.0 = bytes;
+        self
+    }
+}
+
+impl Spec {
+    /// The longest of all windows, with a slide for all of them: one that gives the shortest of several as many panes as it
+    /// would have alone, unless the usual one is shorter. By the clock it is one that a clock shows.
+    fn with_slide_for_all(&self, policy: Policy) -> Result<Window> {
+        let window = self.window();
+        if self.windows.len() < 2 || self.slide.is_some() {
+            return Ok(window);
+        }
+        let usual = window.grid(policy)?.slide as u64;
+        let shortest = self.windows.iter().copied().min_by_key(Span::length);
+        Ok(match shortest.unwrap_or(self.longest()) {
+            Span::Events(length) => {
+                let slide = length.div_ceil(PANES.0).max(WORTH_CLOSING.min(length));
+                window.slide(slide.min(usual))
+            }
+            Span::Clock(length) => {
+                window.slide(round_step((length / PANES.1).min(Duration::from_micros(usual))))
+            }
+        })
+    }
+}
+
+/// The longest step of a clock that is no longer than this.
+fn round_step(longest: Duration) -> Duration {
+    let steps = STEPS.into_iter().map(Duration::from_secs);
+    steps.rev().find(|step| *step <= longest).unwrap_or(longest)
+}
+
+/// That all numbers lie within what is allowed.
+fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
+    if spec.version != VERSION {
+        return Err(Error::parameter(format!(
+            "the specification has version {}, but this program knows version {VERSION} alone",
+            spec.version
+        )));
+    }
+    within(
+        spec.alpha,
+        "alpha",
+        "0.05 finds keys with a twentieth of the norm",
+    )?;
+    within(spec.confidence, "confidence", "0.95 is a common choice")?;
+    if !declared {
+        check_delta(spec.delta.as_f64())?;
+    }
+    if spec.entries == Some(0) {
+        return Err(Error::parameter(
+            "entries is 0, but a pane must keep at least 1 key",
+        ));
+    }
+    if spec.releases == Some(0) {
+        return Err(Error::parameter(
+            "releases is 0, but an event must be allowed in at least 1 release",
+        ));
+    }
+    for (releases, name, what) in [
+        (spec.horizon(), "horizon", "delta"),
+        (spec.together(), "together", "the statements"),
+    ] {
+        if releases == 0 {
+            return Err(Error::parameter(format!(
+                "{name} is 0, but {what} must hold for at least 1 release"
+            )));
+        }
+    }
+    check_sketch(spec.sketch)
+}
+
+/// Of open keys.
+fn check_delta(delta: f64) -> Result<()> {
+    if delta == 0.0 {
+        return Err(Error::parameter(
+            "delta is 0, but open keys cannot be released purely, because a key that occurred once would be named or \
+             not: declare the keys, or allow a small delta such as 1e-9",
+        ));
+    }
+    within(
+        delta,
+        "delta",
+        "take it far below one over the number of events, such as 1e-9",
+    )
+}
+
+fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
+    match sketch {
+        Some(Dimensions { rows, width })
+            if rows % 2 == 0 || !width.is_power_of_two() || rows > MOST_ROWS || width > WIDEST =>
+        {
+            Err(Error::parameter(format!(
+                "the sketch is {rows} rows of {width}, but the rows must be odd, at most {MOST_ROWS}, and the width a power of \
+                 two, at most {WIDEST}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// That windows are of one kind, and each is given once.
+pub fn check_windows(windows: &[Span]) -> Result<()> {
+    if windows.is_empty() {
+        return Err(Error::parameter(
+            "no window was given, but a release is of one: give a number of events, or a time",
+        ));
+    }
+    for (index, window) in windows.iter().enumerate() {
+        for earlier in &windows[..index] {
+            if earlier.is_by_count() != window.is_by_count() {
+                return Err(Error::parameter(format!(
+                    "the windows {earlier} and {window} were given, but they must all be numbers of events or all be times: ask for \
+                     the others in another run"
+                )));
+            }
+            if earlier == window {
+                return Err(Error::parameter(format!(
+                    "the window {window} was given twice, and it would cost its epsilon twice: give it once"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That nothing was asked for that a list at every slide does not have.
+fn check_continual(spec: &Spec) -> Result<()> {
+    if let Some(policy) = spec.policy.filter(|policy| *policy != Policy::Uniform) {
+        return Err(Error::parameter(format!(
+            "the policy is {policy:?}, but a list at every slide is made from panes of equal length: leave the policy out"
+        )));
+    }
+    if spec.windows.len() > 1 {
+        return Err(Error::parameter(format!(
+            "{} windows were given, but a list at every slide has one: run one program for each, each costs its epsilon",
+            spec.windows.len()
+        )));
+    }
+    match spec.releases {
+        None | Some(1) => Ok(()),
+        Some(releases) => Err(Error::parameter(format!(
+            "releases is {releases}, but in a list at every slide an event is in as many releases as a window has slides, which \
+             together cost epsilon once: leave releases out"
+        ))),
+    }
+}
+
+/// Checks that a number lies between 0 and 1.
+fn within(value: f64, name: &str, advice: &str) -> Result<()> {
+    if value > 0.0 && value < 1.0 {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
+            "{name} is {value}, but must be above 0 and below 1: {advice}"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_keys_cost_the_delta_that_was_asked_for_and_declared_keys_none() {
+        for (declared, delta) in [(None, 1e-6), (Some(9), 0.0)] {
+            let spec = Spec {
+                delta: Delta::new(1e-6),
+                ..Spec::default()
+            };
+            let checked = Checked::new(spec, Policy::Uniform, declared).unwrap();
+            assert_eq!(checked.delta().as_f64(), delta);
+            assert_eq!(checked.cost(3).delta(), 3.0 * delta);
+        }
+    }
+
+    fn checked(spec: Spec, policy: Policy) -> Result<Checked> {
+        Checked::new(spec, policy, None)
+    }
+
+    fn over(windows: &[Span]) -> Spec {
+        Spec {
+            windows: windows.to_vec(),
+            ..Spec::default()
+        }
+    }
+
+    #[test]
+    fn boundaries_that_are_private_cost_a_quarter_once() {
+        for (policy, epsilon) in [
+            (Policy::Uniform, 3.0),
+            (Policy::Exponential, 3.0),
+            (Policy::Smooth, 2.5),
+        ] {
+            let checked = checked(Spec::default(), policy).unwrap();
+            assert_eq!(checked.cost(3).epsilon(), epsilon, "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn less_memory_is_less() {
+        let checked = checked(Spec::default(), Policy::Uniform).unwrap();
+        assert_eq!(checked.with_memory(5).memory.0, 5);
+    }
+
+    /// By count a 64th of the shortest window, but no fewer than 64 events; by the clock the step below a 60th of it.
+    #[test]
+    fn several_windows_share_a_slide_that_suits_the_shortest() {
+        let hours = |hours: u64| Span::Clock(Duration::from_secs(3_600 * hours));
+        for (windows, slide) in [
+            ([Span::Events(6_400), Span::Events(640_000)], 100),
+            ([Span::Events(640_000), Span::Events(1_000)], 64),
+            ([Span::Events(640_000), Span::Events(10)], 10),
+            ([hours(1), hours(720)], 60_000_000),
+            ([hours(720), hours(168)], 3_600_000_000),
+        ] {
+            let found = checked(over(&windows), Policy::Uniform).unwrap().grid().slide;
+            assert_eq!(found, slide, "{windows:?}");
+            let given = Spec {
+                slide: Some(match windows[0] {
+                    Span::Events(_) => Span::Events(7),
+                    Span::Clock(_) => Span::Clock(Duration::from_micros(7)),
+                }),
+                ..over(&windows)
+            };
+            assert_eq!(checked(given, Policy::Uniform).unwrap().grid().slide, 7);
+        }
+        let alone = checked(over(&[Span::Events(6_400_000)]), Policy::Uniform).unwrap();
+        let usual = alone.window().grid(Policy::Uniform).unwrap().slide;
+        assert_eq!((alone.window().slide, alone.grid().slide), (None, usual));
+    }
+
+    #[test]
+    fn open_keys_need_a_delta_and_declared_keys_do_not() {
+        let spec = || Spec {
+            delta: Delta::ZERO,
+            ..Spec::default()
+        };
+        assert!(Checked::new(spec(), Policy::Uniform, Some(9)).is_ok());
+        assert!(Checked::new(spec(), Policy::Uniform, None).is_err());
+    }
+
+    #[test]
+    fn a_list_at_every_slide_has_one_window() {
+        for (windows, fits) in [(&[3_200][..], true), (&[3_200, 6_400], false)] {
+            let windows: Vec<Span> = windows.iter().map(|events| Span::Events(*events)).collect();
+            let spec = Spec {
+                continual: true,
+                ..over(&windows)
+            };
+            assert_eq!(checked(spec, Policy::Uniform).is_ok(), fits);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Which policy suits a request.
+
+use serde::Serialize;
+
+use super::policy::Policy;
+
+/// Most streams have a norm of this part of their events or more.
+const USUAL_NORM: u64 = 100;
+/// A private histogram must bring the least norm down by this factor to be worth its epsilon.
+const WORTH_ITS_EPSILON: u64 = 2;
+
+/// A policy, and why. It follows from public numbers alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    /// Where panes should end.
+    pub policy: Policy,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a policy was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was given.
+    Given,
+    /// There is one window.
+    OneWindow,
+    /// There are windows of several lengths.
+    SeveralWindows,
+    /// The promises are foreseen for the whole window that is asked for, and not with uniform panes.
+    WholeWindow,
+}
+
+impl Choice {
+    /// Whether the policy was given.
+    pub fn is_given(&self) -> bool {
+        self.reason == Reason::Given
+    }
+
+    pub(crate) fn given(policy: Policy) -> Self {
+        Self {
+            policy,
+            reason: Reason::Given,
+        }
+    }
+
+    pub(crate) fn one_window() -> Self {
+        Self {
+            policy: Policy::Uniform,
+            reason: Reason::OneWindow,
+        }
+    }
+
+    pub(crate) fn several_windows() -> Self {
+        Self {
+            policy: Policy::Exponential,
+            reason: Reason::SeveralWindows,
+        }
+    }
+
+    /// For one window by count, given the least norms at which the promises are foreseen for all of it.
+    pub(crate) fn between(events: u64, uniform: Option<u64>, smooth: Option<u64>) -> Self {
+        let usual = |norm: &u64| *norm <= events / USUAL_NORM;
+        match smooth.filter(usual) {
+            Some(smooth) if uniform.is_none_or(|uniform| uniform / WORTH_ITS_EPSILON > smooth) => Self {
+                policy: Policy::Smooth,
+                reason: Reason::WholeWindow,
+            },
+            _ => Self::one_window(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_histogram_must_be_worth_its_epsilon() {
+        let policy = |uniform, smooth| Choice::between(1_000_000, uniform, smooth).policy;
+        assert_eq!(policy(None, None), Policy::Uniform);
+        assert_eq!(policy(None, Some(10_001)), Policy::Uniform, "few streams have it");
+        assert_eq!(policy(None, Some(10_000)), Policy::Smooth);
+        assert_eq!(
+            policy(Some(20_000), Some(10_000)),
+            Policy::Uniform,
+            "too little gained"
+        );
+        assert_eq!(policy(Some(20_002), Some(10_000)), Policy::Smooth);
+        assert_eq!(policy(Some(900), None), Policy::Uniform);
+    }
+}

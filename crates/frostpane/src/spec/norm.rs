@@ -1,0 +1,13 @@
+//! What frequent is relative to.
+
+use serde::{Deserialize, Serialize};
+
+/// What "frequent" is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// The number of events.
+    L1,
+    /// The Euclidean length of the vector of counts.
+    L2,
+}

@@ -1,0 +1,52 @@
+//! How panes are kept as the window moves on.
+
+use serde::{Deserialize, Serialize};
+
+/// How panes are kept as the window moves on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Policy {
+    /// Panes of equal length.
+    #[default]
+    Uniform,
+    /// Panes that are merged as they age, by the clock alone: for windows of many lengths.
+    Exponential,
+    /// Panes that end where the norm has grown enough, asked privately: for the promises on every stream.
+    Smooth,
+}
+
+/// A policy or, as `auto`, the choice of one.
+pub(super) mod or_auto {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Policy;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum OrAuto {
+        Auto,
+        Uniform,
+        Exponential,
+        Smooth,
+    }
+
+    pub fn serialize<S: Serializer>(policy: &Option<Policy>, serializer: S) -> Result<S::Ok, S::Error> {
+        match policy {
+            None => OrAuto::Auto,
+            Some(Policy::Uniform) => OrAuto::Uniform,
+            Some(Policy::Exponential) => OrAuto::Exponential,
+            Some(Policy::Smooth) => OrAuto::Smooth,
+        }
+        .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Policy>, D::Error> {
+        Ok(match OrAuto::deserialize(deserializer)? {
+            OrAuto::Auto => None,
+            OrAuto::Uniform => Some(Policy::Uniform),
+            OrAuto::Exponential => Some(Policy::Exponential),
+            OrAuto::Smooth => Some(Policy::Smooth),
+        })
+    }
+}

@@ -1,0 +1,335 @@
+//! How far back a release looks, in events or by the clock.
+
+use std::time::Duration;
+
+use super::policy::Policy;
+use super::span::{Span, micros};
+use crate::error::{Error, Result};
+
+/// Panes of a window of events, unless the slide is given.
+const PANES_BY_COUNT: u64 = 64;
+/// Panes of a window by the clock, unless the slide is given: an hour slides by the minute.
+const PANES_BY_CLOCK: u64 = 60;
+/// The youngest panes of a window that keeps panes of all ages: this part of it, unless that makes panes by
+/// count so short that closing them costs more than filling them.
+const YOUNGEST: u64 = 1_024;
+const WORTH_CLOSING: u64 = 32_768;
+/// How often a block that ends by its norm is asked about, in events.
+const TICK: u64 = 1_024;
+/// Far above any stream and any calendar, and far from overflow.
+pub(crate) const LONGEST: u64 = 1 << 60;
+
+/// The longest window that a release may ask for, and the step by which it slides: a 64th of it, or by the clock a 60th, unless told,
+/// and less where several windows ask for it. A release covers whole panes: up to one slide less than it was asked for.
+///
+/// ```
+/// use std::time::Duration;
+/// use frostpane::Window;
+///
+/// let last_million = Window::events(1_000_000);
+/// let hour = Duration::from_secs(3_600);
+/// // The last day, to the hour, with a minute's patience for events that come late.
+/// let last_day = Window::clock(24 * hour).slide(hour).lateness(hour / 60);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub(super) length: Span,
+    pub(super) slide: Option<Span>,
+    pub(super) lateness: Duration,
+}
+
+impl Window {
+    /// The last `length` events.
+    pub fn events(length: u64) -> Self {
+        Self::over(Span::Events(length))
+    }
+
+    /// The last `length` of time.
+    pub fn clock(length: Duration) -> Self {
+        Self::over(Span::Clock(length))
+    }
+
+    pub(super) fn over(length: Span) -> Self {
+        Self {
+            length,
+            slide: None,
+            lateness: Duration::ZERO,
+        }
+    }
+
+    /// The length of a pane, in events or time like the window: it moves on by this much at a time.
+    pub fn slide(self, slide: impl Into<Span>) -> Self {
+        Self {
+            slide: Some(slide.into()),
+            ..self
+        }
+    }
+
+    /// By the clock: how long a pane waits, after its end, for events that come late. An event whose pane no longer waits
+    /// is dropped.
+    pub fn lateness(self, lateness: Duration) -> Self {
+        Self { lateness, ..self }
+    }
+
+    /// Whether it goes by the number of events.
+    pub(crate) fn is_by_count(&self) -> bool {
+        self.length.is_by_count()
+    }
+
+    /// With this many panes, unless the slide is given, and rounded up to whole ones.
+    pub(crate) fn in_panes(self, panes: u64) -> Self {
+        if self.slide.is_some() {
+            return self;
+        }
+        let slide = self.length.length().div_ceil(panes).max(1);
+        let of = |length: u64| match self.length {
+            Span::Events(_) => Span::Events(length),
+            Span::Clock(_) => Span::Clock(Duration::from_micros(length)),
+        };
+        Self {
+            length: of(self.length.length().next_multiple_of(slide)),
+            slide: Some(of(slide)),
+            ..self
+        }
+    }
+
+    /// That the window is a whole number of slides.
+    pub(crate) fn check_whole(&self, grid: &Grid) -> Result<()> {
+        if grid.length % grid.slide == 0 {
+            return Ok(());
+        }
+        let say = self.say();
+        let (length, slide) = (grid.length as u64, grid.slide as u64);
+        Err(Error::window(format!(
+            "the window of {} is not a whole number of slides of {}: make it {}, or leave the slide out",
+            say(length),
+            say(slide),
+            say(length.next_multiple_of(slide))
+        )))
+    }
+
+    /// As numbers on the line of positions: event numbers, or microseconds.
+    pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
+        let slide = match self.slide {
+            Some(slide) if slide.is_by_count() != self.is_by_count() => {
+                return Err(Error::parameter(
+                    "the window and the slide must both be numbers of events or both be times",
+                ));
+            }
+            Some(slide) => slide.length(),
+            None => self.usual_slide(policy),
+        };
+        if policy == Policy::Smooth && !self.is_by_count() {
+            return Err(Error::parameter(
+                "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
+                 the exponential policy, or give the window as a number of events",
+            ));
+        }
+        // By count no event is late.
+        let lateness = if self.is_by_count() {
+            0
+        } else {
+            micros(self.lateness)
+        };
+        Grid::new(self.length.length(), slide, lateness, self.say())
+    }
+
+    fn usual_slide(&self, policy: Policy) -> u64 {
+        let length = self.length.length();
+        let uniform = length.div_ceil(match self.is_by_count() {
+            true => PANES_BY_COUNT,
+            false => PANES_BY_CLOCK,
+        });
+        match policy {
+            Policy::Uniform => uniform,
+            Policy::Exponential if self.is_by_count() => {
+                length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING))
+            }
+            Policy::Exponential => length.div_ceil(YOUNGEST),
+            Policy::Smooth => uniform.min(TICK),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn longest(&self) -> Span {
+        self.length
+    }
+
+    /// The length of a shorter window, if the panes of this one can give it.
+    pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
+        match (self.length, span) {
+            (Span::Clock(_), Span::Events(_)) => {
+                return Err(Error::window(
+                    "this window goes by the clock: ask for a duration, not for events",
+                ));
+            }
+            (Span::Events(_), Span::Clock(_)) => {
+                return Err(Error::window(
+                    "this window goes by the number of events: ask for events, not for a duration",
+                ));
+            }
+            _ => {}
+        }
+        let (length, slide, longest) = (span.length(), grid.slide as u64, grid.length as u64);
+        if (slide..=longest).contains(&length) {
+            return Ok(length);
+        }
+        let say = self.say();
+        Err(Error::window(format!(
+            "a window of {} was asked for, but it must be at least the slide of {} and at most the longest window of {}: \
+             take a longer window or a shorter slide",
+            say(length),
+            say(slide),
+            say(longest)
+        )))
+    }
+
+    /// How lengths are said.
+    fn say(&self) -> fn(u64) -> String {
+        match self.length {
+            Span::Events(_) => say_events,
+            Span::Clock(_) => say_micros,
+        }
+    }
+}
+
+/// A window in whole numbers on the line of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub length: i64,
+    pub slide: i64,
+    pub lateness: i64,
+}
+
+impl Grid {
+    fn new(length: u64, slide: u64, lateness: u64, say: fn(u64) -> String) -> Result<Self> {
+        if length == 0 || length > LONGEST {
+            return Err(Error::parameter(format!(
+                "the window is {}, but must be above 0 and at most {}",
+                say(length),
+                say(LONGEST)
+            )));
+        }
+        if slide == 0 || slide > length {
+            return Err(Error::parameter(format!(
+                "the slide is {}, but must be above 0 and at most the window's {}",
+                say(slide),
+                say(length)
+            )));
+        }
+        if lateness > length {
+            return Err(Error::parameter(format!(
+                "the lateness is {}, but can be at most the window's {}",
+                say(lateness),
+                say(length)
+            )));
+        }
+        Ok(Self {
+            length: length as i64,
+            slide: slide as i64,
+            lateness: lateness as i64,
+        })
+    }
+}
+
+fn say_events(events: u64) -> String {
+    format!("{events} events")
+}
+
+fn say_micros(micros: u64) -> String {
+    format!("{} seconds", micros as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid_of(window: Window, policy: Policy) -> [i64; 3] {
+        let grid = window.grid(policy).unwrap();
+        [grid.length, grid.slide, grid.lateness]
+    }
+
+    #[test]
+    fn a_window_slides_by_a_64th_or_a_60th_unless_told() {
+        use Policy::{Exponential, Smooth, Uniform};
+        let events = Window::events;
+        assert_eq!(grid_of(events(6_400), Uniform), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_401), Uniform), [6_401, 101, 0]);
+        assert_eq!(grid_of(events(1), Uniform), [1, 1, 0]);
+        // As panes of all ages: a 1,024th, but not shorter than is worth closing, nor longer than a 64th.
+        assert_eq!(grid_of(events(6_400), Exponential), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_400_000), Exponential), [6_400_000, 32_768, 0]);
+        assert_eq!(
+            grid_of(events(102_400_000), Exponential),
+            [102_400_000, 100_000, 0]
+        );
+        // For the private histogram no more than a tick.
+        assert_eq!(grid_of(events(6_400), Smooth), [6_400, 100, 0]);
+        assert_eq!(grid_of(events(6_400_000), Smooth), [6_400_000, 1_024, 0]);
+        assert_eq!(grid_of(events(50).slide(7), Smooth), [50, 7, 0]);
+
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(
+            grid_of(Window::clock(hour), Uniform),
+            [3_600_000_000, 60_000_000, 0]
+        );
+        assert_eq!(
+            grid_of(Window::clock(hour), Exponential),
+            [3_600_000_000, 3_515_625, 0]
+        );
+        let told = Window::clock(hour).slide(hour / 2).lateness(hour / 4);
+        assert_eq!(
+            grid_of(told, Uniform),
+            [3_600_000_000, 1_800_000_000, 900_000_000]
+        );
+        assert!(Window::clock(hour).grid(Smooth).is_err());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_at_its_edge() {
+        let refused = |window: Window| window.grid(Policy::Uniform).is_err();
+        assert!(refused(Window::events(0)));
+        assert!(!refused(Window::events(LONGEST)));
+        assert!(refused(Window::events(LONGEST + 1)));
+        assert!(refused(Window::events(10).slide(0)));
+        assert!(!refused(Window::events(10).slide(10)));
+        assert!(refused(Window::events(10).slide(11)));
+        let second = Duration::from_secs(1);
+        assert!(!refused(Window::clock(second).lateness(second)));
+        assert!(refused(Window::clock(second).lateness(second * 2)));
+    }
+
+    #[test]
+    fn a_shorter_window_is_at_least_a_slide_and_at_most_the_longest() {
+        let window = Window::events(100).slide(10);
+        let grid = window.grid(Policy::Uniform).unwrap();
+        let given = |events: u64| window.shorter(events.into(), &grid).ok();
+        assert_eq!(
+            [9, 10, 57, 100, 101].map(given),
+            [None, Some(10), Some(57), Some(100), None]
+        );
+        assert_eq!(window.longest(), Span::Events(100));
+        let minute = Duration::from_secs(60);
+        let window = Window::clock(minute);
+        let grid = window.grid(Policy::Uniform).unwrap();
+        assert_eq!(window.shorter(minute.into(), &grid).unwrap(), 60_000_000);
+        assert_eq!(window.longest(), Span::Clock(minute));
+        assert!(window.shorter(Span::Events(5), &grid).is_err());
+    }
+
+    #[test]
+    fn a_window_in_panes_is_rounded_up_to_whole_ones_unless_the_slide_is_given() {
+        let cut = |window: Window| grid_of(window.in_panes(32), Policy::Uniform);
+        assert_eq!(cut(Window::events(1_000)), [1_024, 32, 0]);
+        assert_eq!(cut(Window::events(10)), [10, 1, 0]);
+        let nothing = Window::events(0).in_panes(32);
+        assert!(nothing.grid(Policy::Uniform).is_err());
+        assert_eq!(cut(Window::events(1_000).slide(7)), [1_000, 7, 0]);
+        let late = Window::clock(Duration::from_micros(1_000)).lateness(Duration::from_micros(9));
+        assert_eq!(cut(late), [1_024, 32, 9]);
+        let whole = |window: Window| window.check_whole(&window.grid(Policy::Uniform).unwrap());
+        assert!(whole(Window::events(70).slide(7)).is_ok());
+        let error = whole(Window::events(71).slide(7)).unwrap_err();
+        assert!(error.to_string().contains("make it 77 events"), "{error}");
+    }
+}

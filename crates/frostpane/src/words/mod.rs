@@ -1,0 +1,35 @@
+//! Sentences and numbers as people read them: the program, its pages and other programs say the same in the same words.
+//!
+//! ```
+//! use frostpane::{HeavyHitters, Keys, words};
+//!
+//! # fn main() -> frostpane::Result<()> {
+//! let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?).build()?;
+//! ports.update_batch((0..100_000).map(|i| i % 3))?;
+//! let release = ports.release()?;
+//! println!("{}", words::sure(&release));
+//! for statement in words::statements(&release) {
+//!     println!("- {}", statement.text());
+//! }
+//! assert_eq!(
+//!     words::privacy(&release, "", ""),
+//!     "Privacy: epsilon 1, pure (delta 0), for the key of one event. \
+//!      Not hidden: that an event took place, when, and how many did."
+//! );
+//! assert_eq!(words::grouped(release.window.events), "100,000");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is for the operator alone, and must not be published, is a [`Warning`].
+
+mod numbers;
+mod reasons;
+mod statements;
+mod warning;
+
+pub use numbers::{grouped, megabytes, percent, plain, spoken};
+pub use statements::{
+    NOT_HIDDEN, Statement, delta_words, horizon, panes, privacy, source, statements, sure, together,
+};
+pub use warning::Warning;

@@ -1,0 +1,74 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// A whole number with its thousands set apart.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A small number as it was meant, without the dust of its sums.
+pub fn plain(number: f64) -> f64 {
+    format!("{number:.11e}").parse().unwrap_or(number)
+}
+
+/// A share in percent, to two digits.
+pub fn percent(share: f64) -> f64 {
+    (share * 1e4).round() / 100.0
+}
+
+/// A number of bytes.
+pub fn megabytes(bytes: u64) -> String {
+    match bytes as f64 / 1e6 {
+        few if few < 10.0 => format!("{:.1} MB", (few * 10.0).ceil() / 10.0),
+        many => format!("{:.0} MB", many.ceil()),
+    }
+}
+
+/// A time in its largest whole unit, cut down.
+pub fn spoken(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
+    let (unit, name) = units
+        .into_iter()
+        .find(|(unit, _)| seconds >= 2 * unit)
+        .unwrap_or((1, "second"));
+    let number = seconds / unit;
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", grouped(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234), "1,234");
+        assert_eq!(grouped(123_456), "123,456");
+        assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn times_are_spoken_in_their_largest_unit() {
+        for (seconds, expected) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (90, "90 seconds"),
+            (7_200, "2 hours"),
+            (86_400, "24 hours"),
+            (30 * 86_400, "30 days"),
+        ] {
+            assert_eq!(spoken(Duration::from_secs(seconds)), expected);
+        }
+    }
+}

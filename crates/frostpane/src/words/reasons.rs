@@ -1,0 +1,123 @@
+//! Why something is as it is.
+
+use std::fmt;
+
+use crate::budget::Unit;
+use crate::release::{Alternatives, Note, Obstacle, Remedy, Shortfall};
+use crate::spec::Reason;
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Event => "the key of one event",
+        })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Given => "as given",
+            Reason::OneWindow => "one window",
+            Reason::SeveralWindows => "windows of several lengths",
+            Reason::WholeWindow => "makes the promises for the whole window asked for, on most streams",
+        })
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::WithinOnePane => f.write_str(
+                "the window lies within one pane that began before it, and so covers nothing: ask for a longer window, or \
+                 another policy",
+            ),
+            Note::NoEvents => f.write_str("the window has no events"),
+            Note::BelowFloor { threshold } => write!(
+                f,
+                "no noisy count reached {threshold}, the least that may be listed at this epsilon and delta whatever alpha is: ask \
+                 for a window with more events or a larger epsilon"
+            ),
+            Note::BelowThreshold {
+                threshold,
+                complete_above,
+            } => write!(
+                f,
+                "no noisy count reached the threshold of {threshold}, and every key with a count of at least {complete_above} would \
+                 be listed: ask for a smaller alpha"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.obstacle, self.remedy)?;
+        match self.holds {
+            Some((alpha, least)) => write!(
+                f,
+                "; at alpha {alpha} all three hold for the keys listed with {least} or more"
+            ),
+            None => f.write_str("; as it is they hold at no alpha"),
+        }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::Inaccurate(by, limit) => write!(
+                f,
+                "a listed count may be off by {by}, more than a quarter of alpha times the norm ({limit:.0})"
+            ),
+            Obstacle::Incomplete(from, limit) => write!(
+                f,
+                "only keys that occurred {from} times are surely listed, more than alpha times the norm ({limit:.0})"
+            ),
+            Obstacle::Unclean(from, limit) => write!(
+                f,
+                "a key that occurred {from} times may be listed, no more than half of alpha times the norm ({limit:.0})"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Remedy::ShorterSlide => {
+                "slide by less, or by another policy, so that the window begins closer to where it was asked to"
+            }
+            Remedy::WiderSketch => "allow more memory for a wider sketch",
+            Remedy::SmallerCut => "allow more memory or slide by more, so that less is cut",
+            Remedy::LessNoise => "ask for a larger epsilon or a window with more events",
+        })
+    }
+}
+
+impl fmt::Display for Alternatives {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tree.levels() {
+            1 => write!(f, "each key has one noise value a pane, the same in every window")?,
+            levels => write!(
+                f,
+                "each key has one noise value for each node of a tree of {levels} levels over the panes, {} to one, the same in \
+                 every window",
+                self.tree.branching()
+            )?,
+        }
+        write!(
+            f,
+            ": standard deviation {:.1} in a window; fresh noise for each window would have {:.1} under basic composition",
+            self.deviation, self.fresh.basic
+        )?;
+        match &self.fresh.with_delta {
+            None => Ok(()),
+            Some(with_delta) => write!(
+                f,
+                ", {:.1} under advanced composition, {:.1} as Gaussian noise under zero-concentrated privacy",
+                with_delta.advanced, with_delta.concentrated
+            ),
+        }
+    }
+}

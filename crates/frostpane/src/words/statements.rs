@@ -1,0 +1,189 @@
+//! What a release can be trusted for and what it protects, in sentences.
+
+use jiff::Timestamp;
+
+use super::numbers::{grouped, percent, plain};
+use crate::budget::Cost;
+use crate::key::Key;
+use crate::release::{Asked, Edge, Estimator, Release};
+use crate::spec::Policy;
+
+/// What no release hides.
+pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
+
+const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
+
+/// How sure the statements are.
+pub fn sure<K: Key>(release: &Release<K>) -> String {
+    let confidence = percent(release.confidence);
+    match &release.continual {
+        None => format!("With {confidence} % confidence, all of this holds at once:"),
+        Some(continual) => format!(
+            "With {confidence} % confidence, all of this holds at once, for any {} releases together:",
+            grouped(continual.together)
+        ),
+    }
+}
+
+/// What counts were read from, where that is not the usual way.
+pub fn source<K: Key>(release: &Release<K>) -> Option<&'static str> {
+    match release.estimator {
+        Estimator::Counts => None,
+        Estimator::Sketch => Some(BY_SKETCH),
+    }
+}
+
+/// How panes were kept, where that is not the usual way.
+pub fn panes<K: Key>(release: &Release<K>) -> Option<&'static str> {
+    match release.policy {
+        Policy::Uniform => None,
+        Policy::Exponential => Some("Panes: exponential, merged as they age."),
+        Policy::Smooth => Some("Panes: smooth, ended where the norm had grown."),
+    }
+}
+
+/// Something that holds of a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// What is promised.
+    Promise(String),
+    /// Less than is usual.
+    Warning(String),
+}
+
+impl Statement {
+    /// In words.
+    pub fn text(&self) -> &str {
+        match self {
+            Statement::Promise(text) | Statement::Warning(text) => text,
+        }
+    }
+}
+
+/// All that holds at once, with the confidence of the release.
+pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    if !release.heavy.is_empty() {
+        statements.push(Statement::Promise(
+            "every true count lies between the two numbers beside it;".to_owned(),
+        ));
+    }
+    statements.push(Statement::Promise(format!(
+        "every key that occurred {} times or more is listed;",
+        grouped(release.complete_above)
+    )));
+    statements.push(match release.nothing_below {
+        0 => Statement::Warning(
+            "but a key may be listed because of its noise alone, even if it never occurred;".to_owned(),
+        ),
+        least => Statement::Promise(format!(
+            "no key that occurred fewer than {} times is;",
+            grouped(least)
+        )),
+    });
+    statements.push(promises(release));
+    statements.extend(left_out(release).map(Statement::Promise));
+    statements
+}
+
+/// What the release does not cover of the window that was asked for, if there is anything to say.
+fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
+    let Asked {
+        from,
+        slack,
+        promises,
+    } = &release.asked;
+    let from = match (*from, release.window.from) {
+        (Some(Edge::Event(asked)), Some(Edge::Event(covered))) if asked < covered => {
+            format!("number {}", grouped(asked))
+        }
+        (Some(Edge::Instant(asked)), Some(Edge::Instant(covered))) if asked < covered => {
+            // The microsecond after the latest event is of no interest.
+            Timestamp::from_second(asked.as_second())
+                .unwrap_or(asked)
+                .to_string()
+        }
+        _ => return None,
+    };
+    let held = promises.as_ref().map(|promises| promises.held);
+    let begins = format!("the window asked for begins at {from}");
+    let verdict = match (release.promises.held, held) {
+        (true, Some(true)) => ", and the promises hold for that window too",
+        (true, Some(false)) => ", and the promises are not made for that window",
+        _ => "",
+    };
+    match slack {
+        // No pane lies there, or nothing in it.
+        Some(0) if held == Some(release.promises.held) => None,
+        Some(slack) => Some(format!(
+            "{begins}: no key occurred more than {} times in what is left out{verdict}.",
+            grouped(*slack)
+        )),
+        None => Some(format!(
+            "{begins}: how often keys occurred in what is left out was not measured, because it has been in as many releases as it may."
+        )),
+    }
+}
+
+fn promises<K: Key>(release: &Release<K>) -> Statement {
+    let Release { alpha, promises, .. } = release;
+    match &promises.reason {
+        None => Statement::Promise(format!(
+            "the three promises at alpha {alpha}: every key with alpha times the norm (about {}) is listed, none with half of that, \
+             and counts are right to a quarter of it.",
+            grouped((alpha * release.norm_estimate as f64).round() as u64)
+        )),
+        Some(reason) => Statement::Warning(format!(
+            "the three promises are not made at alpha {alpha}: {reason}."
+        )),
+    }
+}
+
+/// What a release protects, and at what price: `each` of several, and what `more` is to be said.
+pub fn privacy<K: Key>(release: &Release<K>, each: &str, more: &str) -> String {
+    let boundaries = match release.boundaries_epsilon {
+        0.0 => String::new(),
+        boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
+    };
+    format!(
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: {NOT_HIDDEN}.",
+        release.epsilon,
+        delta_words(release.delta),
+        release.unit
+    )
+}
+
+/// A delta, also of none.
+pub fn delta_words(delta: f64) -> String {
+    match delta {
+        0.0 => "pure (delta 0)".to_owned(),
+        delta => format!("delta {delta:e}"),
+    }
+}
+
+/// How long delta holds, where there is one and more lists are to come.
+pub fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
+    let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
+    let horizon = grouped(continual.horizon);
+    Some(match continual.delta_past_horizon {
+        None => format!(
+            "for an event that someone times by what lists showed, delta is for the first {horizon} lists"
+        ),
+        Some(delta) => format!(
+            "for an event that someone times by what lists showed, delta has grown to {delta:.1e}, because this is list {}, past \
+             the horizon of {horizon}",
+            grouped(continual.number)
+        ),
+    })
+}
+
+/// What several releases of one stream cost together.
+pub fn together<K: Key>(releases: &[Release<K>]) -> String {
+    let cost = Cost::of(releases);
+    format!(
+        "the {} lists together cost epsilon {}, {}",
+        releases.len(),
+        cost.epsilon(),
+        delta_words(cost.delta())
+    )
+}

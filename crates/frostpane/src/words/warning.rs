@@ -1,0 +1,352 @@
+//! What the operator should know about a release and its events.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::numbers::{grouped, spoken};
+use crate::budget::Cost;
+use crate::key::Key;
+use crate::release::{Coverage, Edge, Release};
+use crate::spec::{KeySpec, Span, Spec};
+
+const MOST_EPSILON: f64 = 10.0;
+/// Fewer keys that may come from noise alone can be overlooked.
+const FLOOD: usize = 100;
+/// Panes of a window by the clock, unless the slide is given.
+const PANES: u32 = 60;
+
+/// What the operator should know: **it is not for publication**.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// So much epsilon protects nobody.
+    Epsilon(f64),
+    /// So much delta may give whole keys away.
+    Delta {
+        /// The delta.
+        delta: f64,
+        /// How many events are covered.
+        events: u64,
+    },
+    /// The stream is shorter than a window by count.
+    FewEvents {
+        /// The window.
+        asked: u64,
+        /// How many events there are.
+        covered: u64,
+    },
+    /// The stream is shorter than a window by the clock.
+    ShortTime {
+        /// The window.
+        asked: Duration,
+        /// From where on the release covers it.
+        from: Edge,
+        /// And up to where.
+        to: Edge,
+        /// How long that is.
+        covered: Duration,
+    },
+    /// Most listed keys may be there because of noise alone.
+    Flood {
+        /// How many may.
+        from_zero: usize,
+        /// Of how many.
+        listed: usize,
+    },
+    /// Delta grows from here on.
+    PastHorizon(u64),
+    /// Events came too late and were left out.
+    Late {
+        /// How many.
+        late: u64,
+        /// Of how many.
+        events: u64,
+    },
+    /// Events had no key that counts.
+    WithoutKey {
+        /// How many.
+        without: u64,
+        /// Of how many.
+        events: u64,
+    },
+    /// The order of events seems to follow from their keys.
+    Sorted,
+    /// So many events in a row were too late that it is not them that is wrong.
+    TimeAhead(u64),
+}
+
+impl Warning {
+    /// About what releases of one stream cost together.
+    pub fn of_cost(cost: &Cost) -> Option<Self> {
+        let epsilon = cost.epsilon();
+        (epsilon > MOST_EPSILON).then_some(Self::Epsilon(epsilon))
+    }
+
+    /// About one release of a window that was asked for.
+    pub fn of_release<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> Vec<Self> {
+        let from_zero = release.heavy.iter().filter(|heavy| heavy.low == 0).count();
+        let declared = spec.keys != KeySpec::Open;
+        [
+            Self::of_delta(release.delta, release.window.events),
+            asked.and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
+            Self::of_flood(release.heavy.len(), from_zero).filter(|_| declared),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// About the first release of a list at every slide.
+    pub fn of_sequence<K: Key>(release: &Release<K>) -> Vec<Self> {
+        let epsilon = Self::of_cost(&Cost::of(std::slice::from_ref(release)));
+        let delta = Self::of_delta(release.delta, release.window.events);
+        epsilon.into_iter().chain(delta).collect()
+    }
+
+    /// That delta begins to grow with this release of a sequence.
+    pub fn of_horizon<K: Key>(release: &Release<K>) -> Option<Self> {
+        let continual = release.continual.as_ref()?;
+        let first_past = continual.delta_past_horizon.is_some() && continual.number == continual.horizon + 1;
+        first_past.then_some(Self::PastHorizon(continual.horizon))
+    }
+
+    /// What became of so many events.
+    pub fn of_events(events: u64, late: u64, without: u64) -> Vec<Self> {
+        let late = (late > 0).then_some(Self::Late { late, events });
+        let without = (without > 0).then_some(Self::WithoutKey { without, events });
+        late.into_iter().chain(without).collect()
+    }
+
+    fn of_delta(delta: f64, events: u64) -> Option<Self> {
+        let most = 1.0 / events.max(1) as f64;
+        (events > 0 && delta > most).then_some(Self::Delta { delta, events })
+    }
+
+    /// A stream that is shorter than the window asked for. An empty one is told in the release.
+    fn of_window(asked: Span, slide: Option<Span>, window: &Coverage) -> Option<Self> {
+        match (asked, window.from?, window.to?) {
+            (Span::Events(asked), Edge::Event(0), Edge::Event(covered)) if 0 < covered && covered < asked => {
+                Some(Self::FewEvents { asked, covered })
+            }
+            (Span::Clock(asked), Edge::Instant(from), Edge::Instant(to)) => {
+                let slide = match slide {
+                    Some(Span::Clock(slide)) => slide,
+                    _ => asked / PANES,
+                };
+                let covered = Duration::try_from(to.duration_since(from)).ok()?;
+                let (from, to) = (Edge::Instant(from), Edge::Instant(to));
+                (covered + slide <= asked).then_some(Self::ShortTime {
+                    asked,
+                    from,
+                    to,
+                    covered,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn of_flood(listed: usize, from_zero: usize) -> Option<Self> {
+        let is_flood = from_zero > FLOOD && 2 * from_zero > listed;
+        is_flood.then_some(Self::Flood { from_zero, listed })
+    }
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Edge::Event(number) => write!(f, "{number}"),
+            Edge::Instant(instant) => write!(f, "{instant}"),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Warning::Epsilon(epsilon) => write!(
+                f,
+                "epsilon is {epsilon}, but above {MOST_EPSILON} protects nobody; take 1, or less where it matters"
+            ),
+            Warning::Delta { delta, events } => write!(
+                f,
+                "delta is {delta:e}, but should be far below {:.1e}, one over the {} events covered: so much may give whole keys \
+                 away; take 1e-9",
+                1.0 / events.max(1) as f64,
+                grouped(events)
+            ),
+            Warning::FewEvents { asked, covered } => write!(
+                f,
+                "the stream is shorter than the window of {} events: the release covers all of its {} events",
+                grouped(asked),
+                grouped(covered)
+            ),
+            Warning::ShortTime {
+                asked,
+                from,
+                to,
+                covered,
+            } => write!(
+                f,
+                "the stream is shorter than the window of {}: the release covers {} of it, from {from} up to {to}",
+                spoken(asked),
+                spoken(covered)
+            ),
+            Warning::Flood { from_zero, listed } => write!(
+                f,
+                "{} of the {} listed keys may be there because of noise alone (their interval begins at 0); take a larger --alpha, \
+                 or declare fewer keys",
+                grouped(from_zero as u64),
+                grouped(listed as u64)
+            ),
+            Warning::PastHorizon(horizon) => write!(
+                f,
+                "the horizon of {} releases is past: for an event that someone times by what releases showed, delta grows from \
+                 here on with each of them; what begins anew does not begin with a new delta",
+                grouped(horizon)
+            ),
+            Warning::Late { late, events } => write!(
+                f,
+                "{} of {} events came too late and were left out; {}",
+                grouped(late),
+                grouped(events),
+                match 2 * late > events {
+                    true =>
+                        "that is most of them: give them in the order of time, and look for a time far in the future",
+                    false => "allow for them with --lateness",
+                }
+            ),
+            Warning::WithoutKey { without, events } => write!(
+                f,
+                "{} of {} events had no key that counts: none, an undeclared one, or one of more than 64 KiB \
+                 (this number is for you, not for publication)",
+                grouped(without),
+                grouped(events)
+            ),
+            Warning::Sorted => f.write_str(
+                "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which \
+                 they took place, or use a window by time",
+            ),
+            Warning::TimeAhead(events) => write!(
+                f,
+                "{} events in a row came too late and were left out: was there a time far in the future? The clock does not go \
+                 back; start again without it",
+                grouped(events)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(to: u64) -> Coverage {
+        Coverage {
+            events: to,
+            from: Some(Edge::Event(0)),
+            to: Some(Edge::Event(to)),
+        }
+    }
+
+    fn clock(from: &str, to: &str) -> Coverage {
+        Coverage {
+            events: 9,
+            from: Some(Edge::Instant(from.parse().unwrap())),
+            to: Some(Edge::Instant(to.parse().unwrap())),
+        }
+    }
+
+    fn days(days: u64) -> Span {
+        Span::Clock(Duration::from_secs(86_400 * days))
+    }
+
+    fn said(warning: Option<Warning>) -> Option<String> {
+        warning.map(|warning| warning.to_string())
+    }
+
+    fn about_events(events: u64, late: u64, without: u64) -> Vec<String> {
+        let warnings = Warning::of_events(events, late, without);
+        warnings.iter().map(Warning::to_string).collect()
+    }
+
+    #[test]
+    fn what_became_of_events_is_told() {
+        assert_eq!(about_events(10, 0, 0), Vec::<String>::new());
+        assert_eq!(
+            about_events(1_000, 2, 0),
+            ["2 of 1,000 events came too late and were left out; allow for them with --lateness"]
+        );
+        assert!(
+            about_events(10, 9, 0)[0]
+                .ends_with("give them in the order of time, and look for a time far in the future")
+        );
+        assert!(about_events(10, 0, 4)[0].starts_with("4 of 10 events had no key that counts"));
+    }
+
+    #[test]
+    fn epsilon_above_ten_is_told() {
+        assert_eq!(
+            Warning::Epsilon(10.5).to_string(),
+            "epsilon is 10.5, but above 10 protects nobody; take 1, or less where it matters"
+        );
+    }
+
+    #[test]
+    fn delta_above_one_over_the_events_is_told() {
+        let delta = |delta, events| said(Warning::of_delta(delta, events));
+        assert_eq!(delta(0.0, 4_000), None);
+        assert_eq!(delta(0.5, 0), None);
+        assert_eq!(delta(0.00025, 4_000), None);
+        assert_eq!(
+            delta(0.001, 4_000).unwrap(),
+            "delta is 1e-3, but should be far below 2.5e-4, one over the 4,000 events covered: \
+             so much may give whole keys away; take 1e-9"
+        );
+    }
+
+    #[test]
+    fn a_stream_shorter_than_a_window_of_events_is_told() {
+        let window = |coverage: &Coverage| said(Warning::of_window(Span::Events(1_000), None, coverage));
+        assert_eq!(window(&events(1_000)), None);
+        assert_eq!(window(&events(0)), None);
+        let slid = Coverage {
+            events: 990,
+            from: Some(Edge::Event(10)),
+            to: Some(Edge::Event(1_000)),
+        };
+        assert_eq!(window(&slid), None, "short by less than a slide");
+        assert_eq!(
+            window(&events(999)).unwrap(),
+            "the stream is shorter than the window of 1,000 events: the release covers all of its 999 events"
+        );
+    }
+
+    #[test]
+    fn a_stream_shorter_than_a_window_by_the_clock_is_told() {
+        let week = clock("2026-03-02T00:00:00Z", "2026-03-08T18:00:00Z");
+        assert_eq!(Warning::of_window(days(7), Some(days(1)), &week), None);
+        assert_eq!(
+            said(Warning::of_window(days(30), Some(days(1)), &week)).unwrap(),
+            "the stream is shorter than the window of 30 days: the release covers 6 days of it, \
+             from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z"
+        );
+        let none = Coverage {
+            events: 0,
+            from: None,
+            to: None,
+        };
+        assert_eq!(Warning::of_window(days(7), None, &none), None);
+    }
+
+    #[test]
+    fn a_list_that_is_mostly_noise_is_told() {
+        assert_eq!(Warning::of_flood(100, 100), None);
+        assert_eq!(Warning::of_flood(1_000, 500), None);
+        assert_eq!(
+            said(Warning::of_flood(1_000, 501)).unwrap(),
+            "501 of the 1,000 listed keys may be there because of noise alone (their interval begins at 0); \
+             take a larger --alpha, or declare fewer keys"
+        );
+    }
+}
