@@ -1,4 +1,4 @@
-"""Turns bench/results/*.json into docs/speed.svg and the table of measurements in the README."""
+"""Turns bench/results/*.json into docs/speed.svg, docs/measurements.md and five lines of the README."""
 
 import json
 from pathlib import Path
@@ -22,31 +22,51 @@ def shown(values: list[float], digits: int = 1) -> str:
     return f"{median(values):.{digits}f} ({values[0]:.{digits}f} to {values[-1]:.{digits}f})"
 
 
-def ingestion() -> list[tuple[str, str, str]]:
+def against(rates: dict[str, list[float]], ours: str, rival: str, digits: int = 1) -> str | None:
+    """How many times as fast as the rival, if both were measured."""
+    if ours not in rates or rival not in rates:
+        return None
+    return shown(ratios(rates[ours], rates[rival]), digits)
+
+
+def rate(rates: dict[str, list[float]], ours: str) -> str | None:
+    return f"{median(rates[ours]):.0f}" if ours in rates else None
+
+
+def ingestion() -> list[tuple[str, str, str, str]]:
+    """For each stream and measurement what L2 has, and L1."""
     results = load("ingest")
-    streams = {"zipf": "integers, Zipf(1.1)", "flat": "integers, flat", "strings": "strings, Zipf(1.1)"}
     rows = []
-    for stream, title in streams.items():
+    for stream, title in STREAMS.items():
         rates = results[stream]
-        ours = rates["uniform"]
-        for rival in ["exact window", "frequent items, map 4,096", "frequent items, map 262,144", "hash map"]:
-            if rival in rates:
-                rows.append(
-                    (title, f"speed against {RIVALS[rival]}", shown(ratios(ours, rates[rival])) + " times")
-                )
-        threads = rates.get("two threads, by the clock")
-        if threads:
-            rows.append(
-                (
-                    title,
-                    "two threads against one",
-                    shown(ratios(threads, rates["one thread, by the clock"]), 2),
-                )
-            )
-        rows.append((title, "million events a second", f"{median(ours):.0f}"))
+        measured = {
+            f"speed against {name}": [against(rates, f"uniform{norm}", rival) for norm in NORMS]
+            for rival, name in RIVALS.items()
+        }
+        measured["two threads against one"] = [
+            against(rates, f"two threads, by the clock{norm}", f"one thread, by the clock{norm}", 2)
+            for norm in NORMS
+        ]
+        for ours, name in OURS.items():
+            measured[f"million events a second{name}"] = [rate(rates, ours + norm) for norm in NORMS]
+        rows.extend(
+            (title, how, *(value or "" for value in values))
+            for how, values in measured.items()
+            if any(values)
+        )
     return rows
 
 
+# The default first.
+NORMS = [", L2", ""]
+STREAMS = {"zipf": "integers, Zipf(1.1)", "flat": "integers, flat", "strings": "strings, Zipf(1.1)"}
+OURS = {
+    "uniform": "",
+    "uniform, one by one": ", one by one",
+    "exponential": ", exponential panes",
+    "smooth": ", smooth panes",
+    "continual": ", a list at every slide",
+}
 RIVALS = {
     "exact window": "an exact window",
     "frequent items, map 4,096": "DataSketches, map 4,096",
@@ -93,10 +113,53 @@ def releases() -> list[tuple[str, str, str]]:
     return [("one release", name, f"{took:.1f} ms") for name, took in load("releases").items()]
 
 
-def table() -> str:
-    rows = [*ingestion(), *programs(), *memory(), *releases()]
-    lines = ["| what | measured | median of 5 (least to largest) |", "|---|---|---|"]
-    return "\n".join(lines + [f"| {what} | {how} | {value} |" for what, how, value in rows])
+def rows(cells: list[tuple[str, ...]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def tables() -> str:
+    """Everything, for docs/measurements.md."""
+    streams = [("stream", "measured", "L2, the default", "L1"), ("---",) * 4, *ingestion()]
+    rest = [("what", "measured", "outcome"), ("---",) * 3, *programs(), *memory(), *releases()]
+    return f"{rows(streams)}\n\n{rows(rest)}"
+
+
+def five_lines() -> str:
+    """What matters most, for the README."""
+    streams = load("ingest")
+    files = load("programs")
+    largest = load("memory")[-1]
+
+    def speed(stream: str) -> tuple[str, str]:
+        def of(norm: str) -> str:
+            ours = f"uniform{norm}"
+            ratio = against(streams[stream], ours, "exact window")
+            return f"{rate(streams[stream], ours)} million events a second, {ratio} times an exact window"
+
+        l2, l1 = map(of, NORMS)
+        return (STREAMS[stream], f"{l2}; L1: {l1}")
+
+    def rival(job: str, name: str) -> tuple[str, str]:
+        ours, theirs = files[job]["frostpane"], files[job][name]
+        time, space = (
+            shown(ratios([run[unit] for run in theirs], [run[unit] for run in ours]))
+            for unit in ["seconds", "bytes"]
+        )
+        return (
+            f"10 million events, {FILES[job]}",
+            f"{NAMES[name]}: {time} times our time, {space} times our memory",
+        )
+
+    lines = [
+        ("what", "median of 5 (least to largest), L2 unless said"),
+        ("---",) * 2,
+        speed("zipf"),
+        speed("flat"),
+        rival("txt", "duckdb"),
+        rival("private", "opendp, counted in a dict"),
+        (f"window of {largest['window']:,} events", f"{largest['measured'] / 1e6:.0f} MB"),
+    ]
+    return rows(lines)
 
 
 def panel(title: str, contenders: dict[str, list[float]], y: int, digits: int) -> tuple[str, int]:
@@ -120,11 +183,16 @@ def panel(title: str, contenders: dict[str, list[float]], y: int, digits: int) -
     return "\n".join(body), y + 34
 
 
+def labelled(contender: str) -> str:
+    """With its norm, if it is one of ours."""
+    return contender if contender in RIVALS or contender.endswith(", L2") else f"{contender}, L1"
+
+
 def picture() -> str:
     body, y = [], 56
     results = load("ingest")
     for stream, title in TITLES.items():
-        rates = {name: values for name, values in results[stream].items() if name != "plain pass"}
+        rates = {labelled(name): rates for name, rates in results[stream].items() if name != "plain pass"}
         fastest_first = dict(sorted(rates.items(), key=lambda rate: -median(rate[1])))
         text, y = panel(f"Million events a second: {title}", fastest_first, y, 0)
         body.append(text)
@@ -154,12 +222,17 @@ STYLE = (
 )
 
 
+def put(file: Path, text: str) -> None:
+    """Between the marks in a file."""
+    before, rest = file.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    file.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
 def main() -> None:
     (ROOT / "docs" / "speed.svg").write_text(picture())
-    readme = ROOT / "README.md"
-    before, rest = readme.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n{table()}\n{END}{after}")
+    put(ROOT / "docs" / "measurements.md", tables())
+    put(ROOT / "README.md", five_lines())
 
 
 main()
