@@ -130,8 +130,11 @@ impl Checked {
                 false => self.spec.windows.clone(),
             },
             releases: (!self.continual).then(|| self.spec.releases()),
-            horizon: self.continual.then(|| self.spec.horizon()),
-            together: self.continual.then(|| self.spec.together()),
+            horizon: self.spec.horizon.or(self.continual.then(|| self.spec.horizon())),
+            together: self
+                .spec
+                .together
+                .or(self.continual.then(|| self.spec.together())),
             ..self.spec.clone()
         }
     }
