@@ -87,8 +87,8 @@ pub fn write_privacy<K: Key>(
         [] => Ok(()),
         [(_, release)] => write_about(out, release, &privacy(release, "", &of_sequence(release)), screen),
         [(_, release), ..] => {
-            let all: Vec<_> = releases.iter().map(|(_, release)| release.clone()).collect();
-            let more = format!("; {}", together(&all));
+            let all = releases.iter().map(|(_, release)| release);
+            let more = format!("; {}", together(all));
             write_about(out, release, &privacy(release, " a list", &more), screen)
         }
     }

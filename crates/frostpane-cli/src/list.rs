@@ -122,8 +122,7 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
     if args.csv && args.guarantee.is_none() && args.report.is_none() {
         tell("what these counts can be trusted for was not written: --guarantee FILE does");
     } else if args.json && releases.len() > 1 {
-        let releases: Vec<_> = releases.iter().map(|(_, release)| release.clone()).collect();
-        tell(together(&releases));
+        tell(together(releases.iter().map(|(_, release)| release)));
     }
     Ok(())
 }

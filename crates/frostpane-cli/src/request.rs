@@ -241,12 +241,16 @@ fn read_spec(file: &Path) -> Result<Spec> {
         Failure::Message(format!(
             "the specification {} cannot be used: {}",
             file.display(),
-            cause.trim_end().replace('\n', "\n  ")
+            cause
         ))
     };
     let text = fs::read_to_string(file).map_err(|cause| refusal(cause.to_string()))?;
     match file.extension().is_some_and(|end| end == "json") {
         true => serde_json::from_str(&text).map_err(|cause| refusal(cause.to_string())),
-        false => toml::from_str(&text).map_err(|cause| refusal(cause.to_string())),
+        false => toml::from_str(&text).map_err(|cause| {
+            let before = cause.span().and_then(|span| text.get(..span.start));
+            let line = 1 + before.map_or(0, |before| before.matches('\n').count());
+            refusal(format!("line {line}: {}", cause.message()))
+        }),
     }
 }

@@ -16,8 +16,8 @@ pub fn tell(message: impl Display) {
 
 /// All that apply. Of several releases, those about one of them name its window.
 pub fn about<K: Key>(request: &Request, releases: &[(Asked, Release<K>)]) -> Vec<String> {
-    let all: Vec<Release<K>> = releases.iter().map(|(_, release)| release.clone()).collect();
-    let total = Warning::of_cost(&Cost::of(&all)).map(|warning| match all.len() {
+    let cost = Cost::of(releases.iter().map(|(_, release)| release));
+    let total = Warning::of_cost(&cost).map(|warning| match releases.len() {
         1 => warning.to_string(),
         lists => format!("the {lists} lists together: {warning}"),
     });

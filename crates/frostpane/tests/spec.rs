@@ -360,7 +360,7 @@ fn what_is_not_allowed_is_refused_before_anything_is_built() {
         ),
         (
             spec(|spec| spec.slide = Some(Span::Clock(DAY))),
-            "the window and the slide must both be",
+            "and the slide 1d, but they must both be numbers of events",
         ),
         (many(&[]), "no window was given"),
         (many(&[Span::Events(0)]), "the window is 0 events"),

@@ -72,7 +72,8 @@ struct Outlook {
 
 fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> Builder<K>) -> Result<()> {
     let builder = build(request);
-    let (choice, builder) = (builder.choice(), builder.decided()?);
+    let choice = builder.choice()?;
+    let builder = builder.policy(choice.policy).decided()?;
     let events = events(request.longest(), args.events)?;
     let forecast_of = |window: &Asked| -> Result<(Asked, Forecast)> {
         let events = events_within(window.span, request.longest(), events);
@@ -81,7 +82,7 @@ fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> 
     };
     let outlook = Outlook {
         plan: builder.plan()?,
-        choice: choice?,
+        choice,
         total_epsilon: builder.cost()?.epsilon(),
         forecast: builder.forecast(events, None)?,
         windows: request.windows.iter().map(forecast_of).collect::<Result<_>>()?,

@@ -27,10 +27,11 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// There is no other way to one:
 ///
 /// ```compile_fail,E0451
-/// # use frostpane::{HeavyHitters, Keys, Receipt};
-/// # let mut ports = HeavyHitters::builder(Keys::range(0..9).unwrap()).build().unwrap();
-/// let charged = todo!();
-/// let receipt: Receipt<'_, u64> = Receipt { charged, request: todo!(), by_count: true };
+/// use frostpane::Receipt;
+///
+/// fn forged(paid: Receipt<'_, u64>) -> Receipt<'_, u64> {
+///     Receipt { ..paid }
+/// }
 /// ```
 ///
 /// ```compile_fail,E0599

@@ -137,14 +137,19 @@ pub(super) fn as_words<S: Serializer>(
 }
 
 impl Cost {
-    /// Of releases of one stream, for an event that is in all of them.
-    pub fn of<K: Key>(releases: &[Release<K>]) -> Self {
-        let each = |release: &Release<K>| {
-            let epsilon = Epsilon::new(release.epsilon).ok()?;
-            Some((epsilon, Delta::new(release.delta)))
-        };
-        let each: Vec<_> = releases.iter().filter_map(each).collect();
-        let private_boundaries = releases.iter().any(|release| release.policy == Policy::Smooth);
+    /// Of releases of one stream, for an event that is in all of them. Those of a list at every slide, however many, cost what one
+    /// of them says.
+    pub fn of<'a, K: Key>(releases: impl IntoIterator<Item = &'a Release<K>>) -> Self {
+        let (mut each, mut sequence, mut private_boundaries) = (Vec::new(), None, false);
+        for release in releases {
+            private_boundaries |= release.policy == Policy::Smooth;
+            let cost = Epsilon::new(release.epsilon).map(|epsilon| (epsilon, Delta::new(release.delta)));
+            match release.continual {
+                None => each.extend(cost),
+                Some(_) => sequence = cost.ok(),
+            }
+        }
+        each.extend(sequence);
         Self::of_releases(&each, private_boundaries)
     }
 }

@@ -112,9 +112,10 @@ impl Window {
     pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
         let slide = match self.slide {
             Some(slide) if slide.is_by_count() != self.is_by_count() => {
-                return Err(Error::parameter(
-                    "the window and the slide must both be numbers of events or both be times",
-                ));
+                return Err(Error::parameter(format!(
+                    "the window is {} and the slide {slide}, but they must both be numbers of events or both be times",
+                    self.length
+                )));
             }
             Some(slide) => slide.length(),
             None => self.usual_slide(policy),

@@ -178,8 +178,9 @@ pub fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
 }
 
 /// What several releases of one stream cost together.
-pub fn together<K: Key>(releases: &[Release<K>]) -> String {
-    let cost = Cost::of(releases);
+pub fn together<'a, K: Key>(releases: impl IntoIterator<Item = &'a Release<K>>) -> String {
+    let releases: Vec<&Release<K>> = releases.into_iter().collect();
+    let cost = Cost::of(releases.iter().copied());
     format!(
         "the {} lists together cost epsilon {}, {}",
         releases.len(),

@@ -98,7 +98,7 @@ impl Warning {
 
     /// About the first release of a list at every slide.
     pub fn of_sequence<K: Key>(release: &Release<K>) -> Vec<Self> {
-        let epsilon = Self::of_cost(&Cost::of(std::slice::from_ref(release)));
+        let epsilon = Self::of_cost(&Cost::of([release]));
         let delta = Self::of_delta(release.delta, release.window.events);
         epsilon.into_iter().chain(delta).collect()
     }

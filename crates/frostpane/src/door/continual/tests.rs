@@ -744,3 +744,21 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
     let named = named_of(near.threshold);
     assert!(named > 5.0 * delta && named <= grown, "{named} {grown}");
 }
+
+/// However many they are; a single release beside them costs its own.
+#[test]
+fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
+    let mut continual = continual(9);
+    let releases: Vec<_> = (0..12)
+        .flat_map(|event| continual.update(event % 3).unwrap())
+        .collect();
+    assert_eq!(releases.len(), 6);
+    let epsilon = releases[0].epsilon;
+    assert_eq!(crate::Cost::of(&releases).epsilon(), epsilon);
+    let single = Release {
+        continual: None,
+        ..releases[0].clone()
+    };
+    let all = releases.iter().chain([&single]);
+    assert_eq!(crate::Cost::of(all).epsilon(), 2.0 * epsilon);
+}
