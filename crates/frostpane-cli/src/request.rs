@@ -35,6 +35,14 @@ pub struct RequestArgs {
     #[arg(long, allow_negative_numbers = true)]
     pub alpha: Option<f64>,
 
+    /// List the K keys with the highest counts, as far as privacy allows, instead of the heavy ones
+    #[arg(long, value_name = "K", conflicts_with_all = ["alpha", "norm"])]
+    pub top: Option<u64>,
+
+    /// List every key that privacy allows, instead of the heavy ones
+    #[arg(long, conflicts_with_all = ["alpha", "norm", "top"])]
+    pub all: bool,
+
     /// The privacy loss: smaller is more private, larger more accurate [default: 1]
     #[arg(long, allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
@@ -166,6 +174,10 @@ impl RequestArgs {
         }
         set(&mut spec.norm, self.norm.map(Norm::from));
         set(&mut spec.alpha, self.alpha);
+        // Which keys are listed is one choice: what was typed takes the place of all of it.
+        if self.top.is_some() || self.all || self.alpha.is_some() || self.norm.is_some() {
+            (spec.top, spec.all) = (self.top, self.all);
+        }
         set(&mut spec.epsilon, self.epsilon.map(Epsilon::new).transpose()?);
         set(&mut spec.delta, self.delta.map(Delta::new));
         set(&mut spec.policy, self.policy.map(Option::<Policy>::from));

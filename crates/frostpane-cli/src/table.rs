@@ -50,15 +50,13 @@ pub fn write_heading(out: &mut impl Write, asked: &Asked, screen: &Screen) -> io
 
 /// What the list is, and of which events.
 pub fn title<K: Key>(release: &Release<K>) -> String {
-    let norm = match release.norm {
-        Norm::L1 => "L1",
-        Norm::L2 => "L2",
+    let listed = match (release.alpha, release.top, release.norm) {
+        (Some(alpha), _, Norm::L1) => format!("L1 heavy hitters at alpha {alpha}"),
+        (Some(alpha), _, Norm::L2) => format!("L2 heavy hitters at alpha {alpha}"),
+        (None, Some(top), _) => format!("The top {}", grouped(top)),
+        (None, None, _) => "All keys that may be listed".to_owned(),
     };
-    format!(
-        "{norm} heavy hitters at alpha {} of {}",
-        release.alpha,
-        covered(&release.window)
-    )
+    format!("{listed} of {}", covered(&release.window))
 }
 
 /// Which events a release is about.

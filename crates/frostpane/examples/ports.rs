@@ -52,7 +52,7 @@ fn main() -> frostpane::Result<()> {
     let listed: Vec<u64> = release.heavy.iter().map(|heavy| heavy.key).collect();
     assert_eq!(listed, [443, 53, 22]);
     assert_eq!((release.epsilon, release.delta), (0.5, 0.0));
-    assert!(release.promises.held);
+    assert!(release.held());
     Ok(())
 }
 

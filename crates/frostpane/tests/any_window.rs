@@ -301,7 +301,7 @@ fn pass(request: &Request, policy: Policy, keys: &[u32], stops: &[Stop]) -> Tall
                     tally.unclaimed_asked.note(!held);
                 }
             } else {
-                let held = release.promises.held;
+                let held = release.held();
                 tally.claimed += u64::from(held);
                 tally.broken.note(broken(held));
                 if above(bound) {
@@ -711,12 +711,12 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
             assert_eq!(release.delta, 0.0);
             if width == 256 {
                 assert_eq!(release.estimator, Estimator::Counts);
-                assert!(release.heavy.is_empty() && !release.promises.held);
+                assert!(release.heavy.is_empty() && !release.held());
                 continue;
             }
             assert_eq!((release.estimator, release.cut), (Estimator::Sketch, 0));
             broken.note(!truth.keeps_promises(&release));
-            unclaimed.note(!release.promises.held || !release.asked.promises.unwrap().held);
+            unclaimed.note(!release.held() || !release.asked.promises.unwrap().held);
         }
         broken.check(UNTRUE, "promises broken");
         unclaimed.check(UNCLAIMED, "promises not claimed");

@@ -52,7 +52,7 @@ fn an_l1_release_says_what_its_forecast_said() {
         if release.norm == Norm::L1 {
             assert_eq!(release.threshold, forecast.threshold);
             assert_eq!(release.complete_above, forecast.least_listed);
-            assert_eq!(release.promises.held, forecast.held);
+            assert_eq!(release.held(), forecast.held);
         }
     }
     assert!(inexact >= 4, "only {inexact} plans were not exact");
@@ -128,7 +128,7 @@ fn promises_are_claimed_above_the_predicted_norm() {
             .filter(|_| {
                 let mut hitters = builder.clone().build().unwrap();
                 hitters.update_batch((0..events).map(key)).unwrap();
-                hitters.release().unwrap().promises.held
+                hitters.release().unwrap().held()
             })
             .count() as u64;
         checked += 1;

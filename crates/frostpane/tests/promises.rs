@@ -70,7 +70,7 @@ fn check(stream: &Stream, tail: &[(i64, Bytes)], case: &Case) {
             counts = count(covered.iter().map(|(_, key)| key.clone()));
         }
         untrue += u64::from(!statements_true(&release, &counts));
-        if release.promises.held {
+        if release.held() {
             claimed += 1;
             broken += u64::from(!promises_true(&release, &counts));
         } else if case.must_claim {
@@ -198,7 +198,7 @@ fn zipf_quality(seed: u64) -> (f64, f64) {
         .unwrap();
     hitters.update_batch(events.iter().copied()).unwrap();
     let release = hitters.release().unwrap();
-    assert!(release.promises.held, "{:?}", release.promises);
+    assert!(release.held(), "{:?}", release.promises);
     let Some(Edge::Event(from)) = release.window.from else {
         panic!()
     };

@@ -275,7 +275,7 @@ fn a_release_of_nothing_is_a_release() {
         (Some(Edge::Event(0)), Some(Edge::Event(0)))
     );
     assert_eq!(release.note.unwrap().to_string(), "the window has no events");
-    assert!(!release.promises.held);
+    assert!(!release.held());
     let window = Window::clock(Duration::from_secs(60));
     let mut by_clock = HeavyHitters::<Bytes>::builder(Keys::open())
         .window(window)

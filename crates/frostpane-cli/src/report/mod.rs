@@ -90,10 +90,12 @@ fn lead<K: Key>(releases: &[Release<K>]) -> String {
         Norm::L1 => "the number of events (the L1 norm)",
         Norm::L2 => "the root of the sum of all squared counts (the L2 norm)",
     };
+    let heavy = release.alpha.map_or(String::new(), |alpha| {
+        format!(" A key is heavy if it occurs at least alpha ({alpha}) times {norm}.")
+    });
     escaped(&format!(
         "The keys that were frequent in a window of an event stream, under differential privacy: every count \
-         has noise in it, so that whoever reads this page learns almost nothing about {}. A key is heavy if \
-         it occurs at least alpha ({}) times {norm}.",
-        release.unit, release.alpha
+         has noise in it, so that whoever reads this page learns almost nothing about {}.{heavy}",
+        release.unit
     ))
 }

@@ -101,6 +101,32 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.alpha = alpha)
     }
 
+    /// Lists the `keys` keys with the highest counts, as far as privacy allows, instead of those that are heavy: then all of
+    /// epsilon is for the counts, because nothing is relative to a norm.
+    ///
+    /// ```
+    /// # use frostpane::{Bytes, HeavyHitters, Keys};
+    /// # fn main() -> frostpane::Result<()> {
+    /// let mut pages = HeavyHitters::<Bytes>::builder(Keys::open()).top(2).build()?;
+    /// for (page, views) in [("/", 5_000), ("/about", 900), ("/blog", 2_000), ("/rare", 1)] {
+    ///     pages.update_batch((0..views).map(|_| page.as_bytes()))?;
+    /// }
+    /// let release = pages.release()?;
+    /// assert_eq!(release.heavy[1].key.as_ref(), b"/blog");
+    /// assert_eq!((release.heavy.len(), release.top, release.alpha), (2, Some(2), None));
+    /// assert!(release.complete_above < 2_100, "whatever occurred that often is listed");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn top(self, keys: u64) -> Self {
+        self.with(|spec| spec.top = Some(keys))
+    }
+
+    /// Lists every key that privacy allows, instead of those that are heavy.
+    pub fn all(self) -> Self {
+        self.with(|spec| spec.all = true)
+    }
+
     /// The privacy loss of a release, to the millionth; 1 unless told.
     pub fn epsilon(mut self, epsilon: f64) -> Self {
         match Epsilon::new(epsilon) {
@@ -262,7 +288,7 @@ impl<K: Key> Builder<K> {
             return Ok(Choice::one_window());
         };
         // Where the norm is public, panes that end by it gain nothing.
-        if self.spec.continual || self.spec.norm == Norm::L1 {
+        if self.spec.continual || self.spec.norm == Norm::L1 || !self.spec.lists_heavy() {
             return Ok(Choice::one_window());
         }
         let least_norm = |policy| {

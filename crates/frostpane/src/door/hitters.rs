@@ -29,7 +29,7 @@ use crate::timeline::Timeline;
 /// }
 /// let release = searches.release()?;
 /// assert_eq!(release.heavy[0].key.as_ref(), b"rain tomorrow");
-/// assert!(release.promises.held);
+/// assert!(release.held());
 /// # Ok(())
 /// # }
 /// ```

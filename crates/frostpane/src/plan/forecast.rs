@@ -70,7 +70,7 @@ impl Forecast {
             least_listed: statement.complete_above,
             least_norm,
             least_norm_asked: window.least_norm(Window::guarantee_asked),
-            held: norm.is_some() && statement.promises.held,
+            held: norm.is_some() && statement.promises.is_some_and(|promises| promises.held),
             boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
         }
     }

@@ -54,7 +54,7 @@ impl<'a, K: Key> BySketch<'a, K> {
             dimensions,
             laplace,
             guarantee: Guarantee {
-                alpha: request.spec.alpha,
+                alpha: request.alpha(),
                 cut: 0,
                 slack: 0,
                 norm,

@@ -22,7 +22,8 @@ pub struct Promises {
 /// What the statements of a release follow from: public and noisy numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guarantee {
-    pub alpha: f64,
+    /// If heavy keys are listed.
+    pub alpha: Option<f64>,
     pub cut: u64,
     /// How much of each count the window leaves out at its start.
     pub slack: u64,
@@ -37,7 +38,7 @@ pub(crate) struct Statement {
     pub noise: u64,
     pub complete_above: u64,
     pub nothing_below: u64,
-    pub promises: Promises,
+    pub promises: Option<Promises>,
     threshold: u64,
     at_floor: bool,
 }
@@ -71,7 +72,7 @@ impl Guarantee {
             noise: self.reach.noise,
             complete_above: self.complete_above(self.threshold),
             nothing_below: self.threshold.saturating_sub(self.reach.noise),
-            promises: self.promises(),
+            promises: self.alpha.map(|alpha| self.promises(alpha)),
             threshold: self.threshold,
             at_floor: self.threshold == self.floor,
         }
@@ -92,22 +93,22 @@ impl Guarantee {
         self.inaccuracy() <= other.inaccuracy() && self.complete_above(0) <= other.complete_above(0)
     }
 
-    fn promises(&self) -> Promises {
-        let Some(obstacle) = self.obstacle(self.alpha) else {
+    fn promises(&self, asked: f64) -> Promises {
+        let Some(obstacle) = self.obstacle(asked) else {
             return Promises {
                 held: true,
-                alpha: Some(self.alpha),
+                alpha: Some(asked),
                 reason: None,
             };
         };
-        let alpha = three_digit_numbers(self.alpha)
-            .find(|alpha| *alpha > self.alpha && self.obstacle(*alpha).is_none());
+        let alpha =
+            three_digit_numbers(asked).find(|alpha| *alpha > asked && self.obstacle(*alpha).is_none());
         Promises {
             held: false,
             alpha,
             reason: Some(Shortfall {
                 obstacle,
-                remedy: self.remedy(),
+                remedy: self.remedy(asked),
                 holds: alpha.map(|alpha| (alpha, self.threshold_at(alpha) + self.cut / 2)),
             }),
         }
@@ -138,18 +139,20 @@ impl Guarantee {
     /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition
     /// without steps.
     pub fn holds_with_room(&self) -> bool {
-        let exact = 0.75 * billionths(self.alpha) as f64 / 1e9 * self.norm.value as f64;
+        let Some(alpha) = self.alpha else { return false };
+        let exact = 0.75 * billionths(alpha) as f64 / 1e9 * self.norm.value as f64;
         let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
-        let whole = self.alpha * self.norm.low;
+        let whole = alpha * self.norm.low;
         most + self.complete_above(0) as f64 <= whole
-            && least - self.reach.noise as f64 > self.alpha / 2.0 * self.norm.high
+            && least - self.reach.noise as f64 > alpha / 2.0 * self.norm.high
             && self.inaccuracy() as f64 <= whole / 4.0
     }
 
     /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above
     /// it the threshold follows the norm.
     pub fn kink(&self) -> u64 {
-        (self.floor as f64 / (0.75 * self.alpha)) as u64
+        self.alpha
+            .map_or(u64::MAX, |alpha| (self.floor as f64 / (0.75 * alpha)) as u64)
     }
 
     /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it
@@ -159,14 +162,14 @@ impl Guarantee {
     }
 
     /// What the largest error asks for.
-    fn remedy(&self) -> Remedy {
+    fn remedy(&self, alpha: f64) -> Remedy {
         let NormEstimate {
             value,
             low,
             high,
             by_sketch,
         } = self.norm;
-        let norm_error = self.alpha * (value as f64 - low).max(high - value as f64);
+        let norm_error = alpha * (value as f64 - low).max(high - value as f64);
         let largest = [
             norm_error,
             self.cut as f64,
@@ -188,6 +191,17 @@ impl Guarantee {
 }
 
 impl Statement {
+    /// Of a list that ends with this noisy count, because there was no room for more: what is not listed has no higher one.
+    pub fn up_to(self, noisy: u64) -> Self {
+        let above = noisy - self.threshold;
+        Self {
+            // Of those with the same count some may be left out.
+            complete_above: self.complete_above.saturating_add(above + 1),
+            nothing_below: noisy.saturating_sub(self.noise),
+            ..self
+        }
+    }
+
     /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
     pub fn why_empty(&self, events: u64, asked: u64) -> Note {
         let Self {

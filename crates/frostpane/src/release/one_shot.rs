@@ -11,7 +11,7 @@ use crate::mechanism::Threshold;
 use crate::noise::Entropy;
 use crate::pane::Pane;
 use crate::release::by_sketch::BySketch;
-use crate::release::guarantee::Guarantee;
+use crate::release::guarantee::{Guarantee, Statement};
 use crate::release::norm::NormEstimate;
 use crate::release::published::{Asked, Coverage, Edge, Estimator, Heavy, Release};
 use crate::release::request::Request;
@@ -94,14 +94,15 @@ impl Findings {
             noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
         }
         let Guarantee { cut, threshold, .. } = self.guarantee;
-        let statement = self.guarantee.state();
+        let statement = cut_short(&mut noisy, request.spec.top, self.guarantee.state());
         let events = self.coverage.events;
         let spec = &request.spec;
         let boundaries = spec.split(spec.epsilon).boundaries;
         Release {
             version: env!("CARGO_PKG_VERSION"),
             norm: spec.norm,
-            alpha: spec.alpha,
+            alpha: request.alpha(),
+            top: spec.top,
             epsilon: spec.epsilon.as_f64(),
             delta: spec.delta().as_f64(),
             boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
@@ -132,6 +133,19 @@ impl Findings {
             window: self.coverage,
             continual: None,
         }
+    }
+}
+
+/// Leaves the first so many, if so many are asked for and there are more.
+fn cut_short<K>(noisy: &mut Vec<(K, u64)>, top: Option<u64>, statement: Statement) -> Statement {
+    let most = top.map_or(usize::MAX, |top| usize::try_from(top).unwrap_or(usize::MAX));
+    if noisy.len() <= most {
+        return statement;
+    }
+    noisy.truncate(most);
+    match noisy.last() {
+        Some((_, least)) => statement.up_to(*least),
+        None => statement,
     }
 }
 
@@ -166,7 +180,7 @@ fn ask<K: Key>(
     Ok(Asked {
         from: view.asked_from,
         slack: slack.map(|slack| slack.count),
-        promises: slack.map(|slack| {
+        promises: slack.and_then(|slack| {
             let guarantee = Guarantee {
                 slack: slack.count,
                 norm: widened(slack),

@@ -21,8 +21,12 @@ pub struct Release<K: Key> {
     pub version: &'static str,
     /// What heavy is relative to.
     pub norm: Norm,
-    /// A key is heavy from this share of the norm on.
-    pub alpha: f64,
+    /// A key is heavy from this share of the norm on, if heavy keys are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// At most so many keys are listed, those with the highest counts, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top: Option<u64>,
     /// The privacy loss of this release.
     pub epsilon: f64,
     /// The chance with which it may be larger; 0 for declared keys.
@@ -52,8 +56,9 @@ pub struct Release<K: Key> {
     pub complete_above: u64,
     /// No key with a count below this is listed.
     pub nothing_below: u64,
-    /// Whether the three promises hold for the window covered.
-    pub promises: Promises,
+    /// Whether the three promises hold for the window covered, if heavy keys are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promises: Option<Promises>,
     /// The window that was asked for, if it begins before.
     pub asked: Asked,
     /// How a list that is released at every slide is made.
@@ -64,6 +69,13 @@ pub struct Release<K: Key> {
     /// Why the list is empty, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
+}
+
+impl<K: Key> Release<K> {
+    /// Whether the three promises are made, and hold for the window covered.
+    pub fn held(&self) -> bool {
+        self.promises.as_ref().is_some_and(|promises| promises.held)
+    }
 }
 
 /// The events that a release is about: those between its ends that had arrived, in time to be counted.

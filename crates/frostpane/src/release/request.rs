@@ -95,7 +95,17 @@ impl<K: Key> Request<K> {
 
     /// The threshold.
     pub fn threshold(&self, floor: Threshold, norm: &NormEstimate) -> Threshold {
-        floor.raised_to(three_quarters(self.spec.alpha, norm.value))
+        floor.raised_to(self.asked_of(norm))
+    }
+
+    /// The threshold that is asked for, whatever privacy asks for.
+    pub fn asked_of(&self, norm: &NormEstimate) -> u64 {
+        self.alpha().map_or(0, |alpha| three_quarters(alpha, norm.value))
+    }
+
+    /// If it decides what is listed.
+    pub fn alpha(&self) -> Option<f64> {
+        self.spec.lists_heavy().then_some(self.spec.alpha)
     }
 
     /// A public bound on how many keys receive noise, from how many panes have how many events each.
@@ -119,7 +129,7 @@ impl<K: Key> Request<K> {
         let threshold = self.threshold(floor, &norm);
         let frequent = events / (threshold.value() + cut);
         Guarantee {
-            alpha: self.spec.alpha,
+            alpha: self.alpha(),
             cut,
             slack: 0,
             norm,

@@ -14,7 +14,7 @@ use crate::noise::laplace_sum::LEAST_CHANCE;
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::guarantee::{Guarantee, Reach};
-use crate::release::norm::{NormEstimate, three_quarters};
+use crate::release::norm::NormEstimate;
 use crate::release::one_shot::{Findings, measure_norm};
 use crate::release::published::{Asked, Coverage, Edge, Estimator, Release};
 use crate::release::request::Request;
@@ -180,7 +180,7 @@ impl<K: Key> Sequence<K> {
             asked: Asked {
                 from: asked_from,
                 slack: Some(0),
-                promises: Some(guarantee.state().promises),
+                promises: guarantee.state().promises,
             },
         };
         Ok(Release {
@@ -204,15 +204,13 @@ impl<K: Key> Sequence<K> {
 
     fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
         let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
-        let threshold = self
-            .floor
-            .max(three_quarters(self.request.spec.alpha, norm.value));
+        let threshold = self.floor.max(self.request.asked_of(&norm));
         // A stream that reacts could bring any key whose noise has shown, so all of them count.
         let half = self.request.counts_failure() / 2.0;
         let noise = self.noise.sum.quantile(self.live, half);
         let shortfall = self.noise.sum.reach(half / self.live as f64).saturating_sub(1);
         Guarantee {
-            alpha: self.request.spec.alpha,
+            alpha: self.request.alpha(),
             cut,
             slack: 0,
             norm,

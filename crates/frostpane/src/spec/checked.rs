@@ -45,6 +45,7 @@ impl Checked {
     pub fn new(spec: Spec, chosen: Policy, declared: Option<u64>) -> Result<Self> {
         check_numbers(&spec, declared.is_some())?;
         check_windows(&spec.windows)?;
+        let spec = spec.without_needless_norm();
         if spec.continual {
             check_continual(&spec)?;
         }
@@ -147,6 +148,15 @@ impl Checked {
 }
 
 impl Spec {
+    /// Where nothing is relative to the norm, the one that is public will do: then all of epsilon is for the counts.
+    fn without_needless_norm(self) -> Self {
+        let norm = match self.lists_heavy() {
+            true => self.norm,
+            false => Norm::L1,
+        };
+        Self { norm, ..self }
+    }
+
     /// The longest of all windows, with a slide for all of them: one that gives the shortest of several as many panes as it
     /// would have alone, unless the usual one is shorter. By the clock it is one that a clock shows.
     fn with_slide_for_all(&self, policy: Policy) -> Result<Window> {
@@ -190,6 +200,19 @@ fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
     within(spec.confidence, "confidence", "0.95 is a common choice")?;
     if !declared {
         check_delta(spec.delta.as_f64())?;
+    }
+    match spec.top {
+        Some(0) => {
+            return Err(Error::parameter(
+                "top is 0, but a list must have room for at least 1 key",
+            ));
+        }
+        Some(top) if spec.all => {
+            return Err(Error::parameter(format!(
+                "the top {top} keys were asked for, and all of them: ask for one or the other"
+            )));
+        }
+        _ => {}
     }
     if spec.entries == Some(0) {
         return Err(Error::parameter(

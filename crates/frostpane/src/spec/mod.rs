@@ -66,8 +66,14 @@ pub struct Spec {
     pub keys: KeySpec,
     /// What heavy is relative to.
     pub norm: Norm,
-    /// A key is heavy from this share of the norm on.
+    /// A key is heavy from this share of the norm on, and heavy keys are listed; unless `top` or `all` say which.
     pub alpha: f64,
+    /// At most so many keys are listed, those with the highest counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top: Option<u64>,
+    /// Whether every key is listed that may be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all: bool,
     /// The privacy loss, in whole millionths: of one release, or of a list at every slide for ever.
     pub epsilon: Epsilon,
     /// The chance with which the loss may be larger. Declared keys need none and spend none.
@@ -119,6 +125,8 @@ impl Default for Spec {
             keys: KeySpec::Open,
             norm: Norm::L2,
             alpha: 0.05,
+            top: None,
+            all: false,
             epsilon: Epsilon::ONE,
             delta: Delta::new(1e-9),
             windows: vec![Span::Events(WINDOW)],
@@ -139,6 +147,11 @@ impl Default for Spec {
 }
 
 impl Spec {
+    /// Whether it is alpha that decides what is listed, and not privacy alone.
+    pub fn lists_heavy(&self) -> bool {
+        self.top.is_none() && !self.all
+    }
+
     /// The longest window.
     pub fn longest(&self) -> Span {
         let longest = self.windows.iter().copied().max_by_key(Span::length);

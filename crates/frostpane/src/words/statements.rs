@@ -81,8 +81,13 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
             grouped(least)
         )),
     });
-    statements.push(promises(release));
+    statements.extend(promises(release));
     statements.extend(left_out(release).map(Statement::Promise));
+    if let Some(Statement::Promise(last) | Statement::Warning(last)) = statements.last_mut()
+        && last.ends_with(';')
+    {
+        last.replace_range(last.len() - 1.., ".");
+    }
     statements
 }
 
@@ -107,14 +112,14 @@ fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
     };
     let held = promises.as_ref().map(|promises| promises.held);
     let begins = format!("the window asked for begins at {from}");
-    let verdict = match (release.promises.held, held) {
+    let verdict = match (release.held(), held) {
         (true, Some(true)) => ", and the promises hold for that window too",
         (true, Some(false)) => ", and the promises are not made for that window",
         _ => "",
     };
     match slack {
         // No pane lies there, or nothing in it.
-        Some(0) if held == Some(release.promises.held) => None,
+        Some(0) if held.is_none_or(|held| held == release.held()) => None,
         Some(slack) => Some(format!(
             "{begins}: no key occurred more than {} times in what is left out{verdict}.",
             grouped(*slack)
@@ -125,9 +130,9 @@ fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
     }
 }
 
-fn promises<K: Key>(release: &Release<K>) -> Statement {
-    let Release { alpha, promises, .. } = release;
-    match &promises.reason {
+fn promises<K: Key>(release: &Release<K>) -> Option<Statement> {
+    let (alpha, promises) = (release.alpha?, release.promises.as_ref()?);
+    Some(match &promises.reason {
         None => Statement::Promise(format!(
             "the three promises at alpha {alpha}: every key with alpha times the norm (about {}) is listed, none with half of that, \
              and counts are right to a quarter of it.",
@@ -136,7 +141,7 @@ fn promises<K: Key>(release: &Release<K>) -> Statement {
         Some(reason) => Statement::Warning(format!(
             "the three promises are not made at alpha {alpha}: {reason}."
         )),
-    }
+    })
 }
 
 /// What a release protects, and at what price: `each` of several, and what `more` is to be said.

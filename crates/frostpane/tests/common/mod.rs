@@ -77,7 +77,7 @@ pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
 
 /// Whether the three promises are true of a release, at the alpha it was asked for.
 pub fn promises_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
-    let line = release.alpha * norm_of(release.norm, counts.values().copied());
+    let line = release.alpha.unwrap() * norm_of(release.norm, counts.values().copied());
     let truth = |key: &K| counts.get(key).copied().unwrap_or(0) as f64;
     let listed = |key: &K| release.heavy.iter().any(|heavy| heavy.key == *key);
     let complete = counts
