@@ -99,8 +99,8 @@ pub use door::{Builder, Continual, Event, HeavyHitters, Receipt};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
 pub use plan::{Forecast, Plan};
-pub use release::{Asked, Continuity, Coverage, Edge, Estimator, Heavy, Note, Promises, Release, Shortfall};
-pub use spec::{Choice, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+pub use release::{Asked, Continuity, Coverage, Estimator, Heavy, Note, Promises, Release, Shortfall};
+pub use spec::{Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
 
 /// The README's example, so that it cannot rot.
 #[cfg(doctest)]

@@ -155,7 +155,7 @@ impl<'a> Truth<'a> {
 
     /// Whether the three promises are true of this window.
     fn keeps_promises(&self, release: &Release<u64>) -> bool {
-        let line = release.alpha * self.norm();
+        let line = release.alpha.unwrap() * self.norm();
         let listed: HashMap<u64, u64> = release
             .heavy
             .iter()

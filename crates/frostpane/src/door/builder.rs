@@ -14,7 +14,7 @@ use crate::release::sequence::Setup;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
-use crate::spec::{Checked, Choice, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+use crate::spec::{Checked, Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
 use crate::tree::WindowNoise;
 
 /// How to build [`HeavyHitters`] or [`Continual`]: a [`Spec`], step by step. Only the keys have no default. Whatever is wrong with
@@ -145,6 +145,31 @@ impl<K: Key> Builder<K> {
     /// The longest window; a million events unless told.
     pub fn window(self, window: Window) -> Self {
         self.with(|spec| spec.set_window(window))
+    }
+
+    /// Where the window ends, and all shorter ones with it, if that is known before the first event: a moment or, by count, a number of
+    /// events. Then a window begins exactly where it was asked to, and its events may come in any order; those before and
+    /// after it are not counted. The slide and the lateness have no meaning.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use frostpane::{Edge, HeavyHitters, Keys, Window};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let hour = Duration::from_secs(3_600);
+    /// let mut ports = HeavyHitters::<u64>::builder(Keys::range(0..1_000)?)
+    ///     .window(Window::clock(hour))
+    ///     .until(Edge::Instant("1970-01-01T02:30:00Z".parse()?))
+    ///     .build()?;
+    /// for minute in [149, 31, 90, 29, 150] {
+    ///     ports.update_at(minute * 60_000_000, 443)?;
+    /// }
+    /// let release = ports.release()?;
+    /// assert_eq!(release.window.events, 1, "from 90 minutes on: {:?}", release.window.from);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn until(self, end: Edge) -> Self {
+        self.with(|spec| spec.until = Some(end))
     }
 
     /// How panes are kept as the window moves on; the policy that suits the window unless told ([`choice`](Self::choice)).
@@ -280,6 +305,9 @@ impl<K: Key> Builder<K> {
         if let Some(policy) = self.spec.policy {
             return Ok(Choice::given(policy));
         }
+        if self.spec.until.is_some() {
+            return Ok(Choice::known_end());
+        }
         check_windows(&self.spec.windows)?;
         if self.spec.windows.len() > 1 {
             return Ok(Choice::several_windows());
@@ -341,7 +369,7 @@ impl<K: Key> Builder<K> {
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        Ok(HeavyHitters::new(&plan.layout, request, self.threads))
+        HeavyHitters::new(&plan.layout, request, self.threads)
     }
 
     /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
@@ -373,7 +401,8 @@ impl<K: Key> Builder<K> {
             Keys::Declared(universe) => Some(universe.size()),
         };
         // Whatever is wrong with the numbers is said before a policy is chosen by them.
-        Checked::new(self.spec.clone(), Policy::Uniform, declared)?;
+        let first = self.spec.until.map_or(Policy::Uniform, |_| Policy::Fixed);
+        Checked::new(self.spec.clone(), first, declared)?;
         Checked::new(self.spec.clone(), self.choice()?.policy, declared)
     }
 

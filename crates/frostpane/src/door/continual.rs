@@ -66,6 +66,8 @@ pub struct Continual<K: Key> {
     ended: u64,
     /// By the clock: the latest time.
     now: i64,
+    /// How many events of the latest window came too late, when it ended.
+    missed: u64,
 }
 
 /// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
@@ -96,6 +98,7 @@ impl<K: Key> Continual<K> {
             quiet: 0,
             ended: 0,
             now: 0,
+            missed: 0,
         })
     }
 
@@ -201,6 +204,7 @@ impl<K: Key> Continual<K> {
             events: panes.iter().map(|pane| pane.events()).sum(),
             from: edge(from),
             to: edge(end),
+            missed: self.missed,
         };
         let asked = edge(end - self.panes() * slide);
         self.sequence.release(self.ended, &panes, &nodes, coverage, asked)
@@ -287,7 +291,7 @@ impl<K: Key> Continual<K> {
         self.complete(due)?;
         // A pane that has been released never changes again.
         if self.open.is_some_and(|open| pane < open) {
-            self.intake.drop_late();
+            self.intake.drop_late(time);
             return Ok(());
         }
         // The pane waits until its end and lateness have passed, so the event is never late here.
@@ -319,6 +323,9 @@ impl<K: Key> Continual<K> {
         let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
         self.intake.timeline.settle(settled)?;
         self.nodes.complete(ending);
+        let slide = self.grid.slide;
+        let window = (pane + 1) * slide - self.grid.length..(pane + 1) * slide;
+        self.missed = self.intake.timeline.missed(window);
         let had_events = self.busy.remove(&pane) || self.by_count;
         self.quiet = if had_events { 0 } else { self.quiet + 1 };
         self.ended += 1;

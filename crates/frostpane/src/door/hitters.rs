@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::key::{Key, Keys};
 use crate::plan::Layout;
 use crate::release::{Release, Request};
-use crate::spec::Span;
+use crate::spec::{Policy, Span};
 use crate::timeline::Timeline;
 
 /// The heavy hitters of a sliding window, and private releases of them.
@@ -44,15 +44,23 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(super) fn new(layout: &Layout, request: Request<K>, threads: usize) -> Self {
-        let shape = request.shape;
-        let (schedule, levels) = layout.schedule(shape.sketch(), shape.seed());
-        let timeline = Timeline::new(request.spec.grid(), shape, schedule, levels).with_threads(threads);
+    pub(super) fn new(layout: &Layout, request: Request<K>, threads: usize) -> Result<Self> {
+        let (shape, grid) = (request.shape, request.spec.grid());
+        let timeline = match request.spec.policy() {
+            Policy::Fixed => {
+                let (starts, end) = request.spec.laid()?;
+                Timeline::laid(grid, shape, &starts, end)
+            }
+            _ => {
+                let (schedule, levels) = layout.schedule(shape.sketch(), shape.seed());
+                Timeline::new(grid, shape, schedule, levels).with_threads(threads)
+            }
+        };
         let by_count = request.spec.window().is_by_count();
-        Self {
+        Ok(Self {
             intake: Intake::new(timeline, request.keys.clone(), by_count),
             request,
-        }
+        })
     }
 
     /// One event of a window by count.
@@ -117,7 +125,12 @@ impl<K: Key> HeavyHitters<K> {
         Ok(())
     }
 
-    /// How many events came too late and were dropped. For the operator: it is not part of a release.
+    /// By the clock, how many events lay outside a window whose end is known.
+    pub fn outside(&self) -> u64 {
+        self.intake.outside()
+    }
+
+    /// How many events came too late and were dropped. Those of them that lie in the window of a release are said there.
     pub fn dropped(&self) -> u64 {
         self.intake.dropped()
     }

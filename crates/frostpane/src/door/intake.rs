@@ -13,6 +13,7 @@ pub(crate) struct Intake<K: Key> {
     /// By count: how many events there were.
     arrived: i64,
     dropped: u64,
+    outside: u64,
     /// Up to the latest event.
     dropped_in_a_row: u64,
     without_key: u64,
@@ -26,6 +27,7 @@ impl<K: Key> Intake<K> {
             by_count,
             arrived: 0,
             dropped: 0,
+            outside: 0,
             dropped_in_a_row: 0,
             without_key: 0,
         }
@@ -59,8 +61,10 @@ impl<K: Key> Intake<K> {
         let key = counted(&self.keys, key, &mut self.without_key);
         if self.timeline.update(time, key)? {
             self.dropped_in_a_row = 0;
+        } else if self.timeline.is_laid() {
+            self.outside += 1;
         } else {
-            self.drop_late();
+            self.drop_late(time);
         }
         Ok(())
     }
@@ -105,13 +109,18 @@ impl<K: Key> Intake<K> {
     }
 
     /// One event came too late, and is not counted.
-    pub fn drop_late(&mut self) {
+    pub fn drop_late(&mut self, time: i64) {
+        self.timeline.miss(time);
         self.dropped += 1;
         self.dropped_in_a_row += 1;
     }
 
     pub fn dropped_in_a_row(&self) -> u64 {
         self.dropped_in_a_row
+    }
+
+    pub fn outside(&self) -> u64 {
+        self.outside
     }
 
     pub fn dropped(&self) -> u64 {

@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{Entropy, OsEntropy};
 use crate::release::one_shot::{self, View};
-use crate::release::{Coverage, Edge, Release, Request};
+use crate::release::{Coverage, Release, Request};
+use crate::spec::Edge;
 use crate::timeline::{Charged, Covered};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -108,6 +109,7 @@ fn nothing<'a, K: Key>(by_count: bool) -> View<'a, K> {
             events: 0,
             from: edge,
             to: edge,
+            missed: 0,
         },
         asked_from: edge,
         asked_events: [0; 2],
@@ -121,7 +123,10 @@ fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
             let asked = (covered.latest + 1 - covered.since.max(0)) as u64;
             (covered.latest + 1, [asked, asked])
         }
-        false => (next_second(covered.latest), [events, events + covered.left_out]),
+        false => {
+            let to = covered.known_end.unwrap_or_else(|| next_second(covered.latest));
+            (to, [events, events + covered.left_out])
+        }
     };
     let edge = |position| edge(position, by_count);
     View {
@@ -129,6 +134,7 @@ fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
             events,
             from: Some(edge(covered.from)),
             to: Some(edge(to)),
+            missed: covered.missed,
         },
         asked_from: Some(edge(covered.since)),
         asked_events,

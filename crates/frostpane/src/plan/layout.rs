@@ -46,11 +46,17 @@ impl Layout {
     /// With what private boundaries may spend.
     pub(crate) fn new(spec: &Checked, boundaries: Option<Epsilon>) -> Self {
         let grid = spec.grid();
-        let (window, slide) = (grid.length as u64, grid.slide as u64);
+        let window = grid.length as u64;
+        let fixed = spec.policy() == Policy::Fixed;
+        // Where the end is known a window is one pane, or as many as there are shorter ones.
+        let slide = if fixed { window } else { grid.slide as u64 };
         let histogram = boundaries.map(|epsilon| histogram(window, slide, spec.alpha, spec.unit, epsilon));
         let layout = Self {
             policy: spec.policy(),
-            panes: histogram.map_or(0, |histogram| histogram.panes as u64),
+            panes: match histogram {
+                Some(histogram) => histogram.panes as u64,
+                None => spec.windows.len() as u64,
+            },
             window,
             slide,
             by_count: spec.window().is_by_count(),
@@ -65,7 +71,7 @@ impl Layout {
         let panes = match self.policy {
             Policy::Uniform => window.div_ceil(self.slide),
             Policy::Exponential => shorter.lengths().map(|length| shorter.panes_of(length)).sum(),
-            Policy::Smooth => self.panes,
+            Policy::Smooth | Policy::Fixed => self.panes,
         };
         Self { panes, ..shorter }
     }
@@ -123,7 +129,7 @@ impl Layout {
     /// The most events of a closed pane, where that is known.
     pub(crate) fn longest_pane(&self) -> Option<u64> {
         match self.policy {
-            Policy::Uniform => self.longest_block(),
+            Policy::Uniform | Policy::Fixed => self.longest_block(),
             Policy::Exponential => self.by_count.then(|| self.lengths().last().unwrap_or(self.slide)),
             Policy::Smooth => Some(self.window),
         }
@@ -132,6 +138,8 @@ impl Layout {
     /// The most entries of all closed panes, if each keeps at most so many.
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
+            // All are open until the release.
+            Policy::Fixed => 0,
             Policy::Exponential if self.by_count => {
                 let of_length = |length: u64| self.panes_of(length) * length.min(each);
                 self.lengths().map(of_length).sum()
@@ -151,7 +159,7 @@ impl Layout {
     /// Whether all panes of the window have the same length, because none is old enough to have grown.
     pub(crate) fn is_even(&self) -> bool {
         match self.policy {
-            Policy::Uniform => true,
+            Policy::Uniform | Policy::Fixed => true,
             Policy::Exponential => growths(self.window, self.slide) == 0,
             Policy::Smooth => false,
         }
@@ -170,7 +178,7 @@ impl Layout {
     /// How often at the most a count of a window with this norm is cut, if panes keep `each` entries.
     pub(crate) fn times_cut(&self, each: u64, norm: f64) -> f64 {
         match self.policy {
-            Policy::Uniform => 1.0,
+            Policy::Uniform | Policy::Fixed => 1.0,
             Policy::Exponential if self.by_count => {
                 self.lengths().filter(|length| *length > each).count() as f64
             }
@@ -190,6 +198,7 @@ impl Layout {
         };
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
+            (Policy::Fixed, _) => 0.0,
             (Policy::Exponential, _) => slide.max(events as f64 / FINENESS as f64),
             _ => slide,
         }

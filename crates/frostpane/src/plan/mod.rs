@@ -149,20 +149,23 @@ impl Planner<'_> {
 
     fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
         let grid = self.spec.grid();
-        let waiting = if self.spec.window().is_by_count() {
-            0
+        let fixed = layout.policy == Policy::Fixed;
+        let open = if fixed {
+            layout.panes
+        } else if self.spec.window().is_by_count() {
+            1
         } else {
-            1 + grid.lateness as u64 / grid.slide as u64
+            2 + grid.lateness as u64 / grid.slide as u64
         };
         let capacity = layout.longest_block();
         let others = match layout.histogram {
-            None => self.threads.saturating_sub(1),
-            Some(_) => 0,
+            None if !fixed => self.threads.saturating_sub(1),
+            _ => 0,
         };
         let own = Memory::new(
             &Load {
                 panes: layout.panes,
-                open: 1 + waiting,
+                open,
                 others,
                 list: self.list(layout),
                 capacity: if layout.histogram.is_some() {

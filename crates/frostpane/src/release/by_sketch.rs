@@ -152,7 +152,7 @@ mod tests {
             let floor = reach(6.0, 1.8, row_failure(1e6 / size)).max(1);
             let threshold = floor.max((3 * value as u64).div_ceil(40));
             assert_eq!((found.floor, found.threshold), (floor, threshold));
-            assert_eq!((found.cut, found.slack, found.alpha), (0, 0, 0.1));
+            assert_eq!((found.cut, found.slack, found.alpha), (0, 0, Some(0.1)));
             assert_eq!((found.norm.low, found.norm.high), (norm.low, norm.high));
             let half = (1.0 - CONFIDENCE) * 0.6 / 2.0;
             let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size);
@@ -194,7 +194,7 @@ mod tests {
         let request = request(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape);
         let norm = NormEstimate::of_events(10_000);
         let with = |cut: u64, noise: u64| Guarantee {
-            alpha: 0.1,
+            alpha: Some(0.1),
             cut,
             slack: 0,
             norm,

@@ -19,6 +19,24 @@ pub struct Promises {
     pub reason: Option<Shortfall>,
 }
 
+impl Promises {
+    /// None is made of a window that so many events are missing from, if any are.
+    pub(crate) fn without(self, missed: u64) -> Self {
+        if missed == 0 {
+            return self;
+        }
+        Self {
+            held: false,
+            alpha: None,
+            reason: Some(Shortfall {
+                obstacle: Obstacle::Missed(missed),
+                remedy: Remedy::InTime,
+                holds: None,
+            }),
+        }
+    }
+}
+
 /// What the statements of a release follow from: public and noisy numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guarantee {
@@ -244,7 +262,7 @@ mod tests {
         let floor = Threshold::for_open_keys(noise, 1e-9).value();
         let threshold = floor.max(three_quarters(alpha, norm.value));
         Guarantee {
-            alpha,
+            alpha: Some(alpha),
             cut,
             slack: 0,
             norm,
@@ -287,7 +305,7 @@ mod tests {
                     by_sketch: spread > 0.0,
                 };
                 let guarantee = guarantee(alpha, events, cut, norm);
-                let promises = guarantee.state().promises;
+                let promises = guarantee.state().promises.unwrap();
                 assert!(!promises.held || follow(&guarantee, alpha));
                 let least =
                     three_digit_numbers(alpha).find(|other| *other >= alpha && follow(&guarantee, *other));
@@ -324,7 +342,7 @@ mod tests {
     /// noise that reaches 50, of frequent keys 40.
     fn by_hand() -> Guarantee {
         Guarantee {
-            alpha: 0.1,
+            alpha: Some(0.1),
             cut: 31,
             slack: 7,
             norm: NormEstimate {
@@ -365,7 +383,7 @@ mod tests {
     fn each_promise_stands_and_falls_with_its_own_number() {
         let sound = by_hand();
         assert_eq!(
-            sound.state().promises,
+            sound.state().promises.unwrap(),
             Promises {
                 held: true,
                 alpha: Some(0.1),
@@ -381,8 +399,8 @@ mod tests {
             ..sound
         };
         // 878 occurrences are surely listed, so the norm must be at least 8,780.
-        assert!(with_norm(8_780.0, 11_000.0).state().promises.held);
-        let promises = with_norm(8_779.0, 11_000.0).state().promises;
+        assert!(with_norm(8_780.0, 11_000.0).state().promises.unwrap().held);
+        let promises = with_norm(8_779.0, 11_000.0).state().promises.unwrap();
         let reason = promises.reason.unwrap().to_string();
         assert_eq!(promises.alpha, Some(0.101));
         assert_eq!(
@@ -391,8 +409,8 @@ mod tests {
              epsilon or a window with more events; at alpha 0.101 all three hold for the keys listed with 815 or more"
         );
         // A key with 750 may be listed, so half of alpha times the norm must be below.
-        assert!(with_norm(9_000.0, 14_999.0).state().promises.held);
-        let promises = with_norm(9_000.0, 15_000.0).state().promises;
+        assert!(with_norm(9_000.0, 14_999.0).state().promises.unwrap().held);
+        let promises = with_norm(9_000.0, 15_000.0).state().promises.unwrap();
         let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
@@ -405,8 +423,8 @@ mod tests {
             reach: Reach { noise, shortfall: 0 },
             ..with_norm(9_000.0, 9_000.0)
         };
-        assert!(narrow(225 - 23).state().promises.held);
-        let promises = narrow(226 - 23).state().promises;
+        assert!(narrow(225 - 23).state().promises.unwrap().held);
+        let promises = narrow(226 - 23).state().promises.unwrap();
         let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
@@ -416,7 +434,7 @@ mod tests {
         );
         assert_eq!(promises.alpha, Some(0.101));
         // Three quarters of what must be listed leave a quarter for the cut: only just at 0.999, and not below 1.
-        let cut_by = |cut| Guarantee { cut, ..sound }.state().promises;
+        let cut_by = |cut| Guarantee { cut, ..sound }.state().promises.unwrap();
         assert_eq!(
             [1_450, 1_451].map(|cut| cut_by(cut).alpha),
             [Some(0.998), Some(0.999)]
@@ -464,7 +482,14 @@ mod tests {
         };
         assert!(floored(801).holds_with_room());
         assert!(!floored(802).holds_with_room());
-        assert_eq!(Guarantee { alpha: 0.25, ..sound }.kink(), 320);
+        assert_eq!(
+            Guarantee {
+                alpha: Some(0.25),
+                ..sound
+            }
+            .kink(),
+            320
+        );
     }
 
     /// One guarantee is as good as another if neither its counts nor its list may be further off.
@@ -541,7 +566,7 @@ mod tests {
                 },
                 ..by_hand()
             };
-            position(guarantee.remedy().to_string()).unwrap()
+            position(guarantee.remedy(0.1).to_string()).unwrap()
         };
         assert_eq!(remedy(50, 0, 0.0, false), 0);
         assert_eq!(remedy(49, 0, 0.0, false), 3);
@@ -564,7 +589,7 @@ mod tests {
                 },
                 ..by_hand()
             };
-            position(guarantee.remedy().to_string()).unwrap()
+            position(guarantee.remedy(0.1).to_string()).unwrap()
         };
         assert_eq!([alone(0, 0), alone(1, 0), alone(0, 1)], [3, 0, 2]);
         let exact = Guarantee {
@@ -576,7 +601,7 @@ mod tests {
             ..by_hand()
         };
         assert_eq!(
-            position(exact.remedy().to_string()),
+            position(exact.remedy(0.1).to_string()),
             Some(0),
             "a norm without an error is in nobody's way"
         );
@@ -591,7 +616,7 @@ mod tests {
             ..by_hand()
         };
         assert!(
-            low.remedy()
+            low.remedy(0.1)
                 .to_string()
                 .starts_with("allow more memory for a wider sketch")
         );
@@ -603,6 +628,7 @@ mod tests {
             guarantee(0.001, 10_000, cut, norm)
                 .state()
                 .promises
+                .unwrap()
                 .reason
                 .unwrap()
                 .to_string()

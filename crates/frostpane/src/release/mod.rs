@@ -21,7 +21,7 @@ pub use guarantee::Promises;
 #[cfg(feature = "internals")]
 pub use inside::Inside;
 pub use note::{Note, Obstacle, Remedy, Shortfall};
-pub use published::{Asked, Coverage, Edge, Estimator, Heavy, Release};
+pub use published::{Asked, Coverage, Estimator, Heavy, Release};
 pub(crate) use request::Request;
 pub use sequence::Continuity;
 pub(crate) use window_counts::keys_at_a_time;

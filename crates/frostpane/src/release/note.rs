@@ -46,6 +46,8 @@ pub enum Obstacle {
     Incomplete(u64, f64),
     /// Keys with no more than half of alpha times the norm may be listed.
     Unclean(u64, f64),
+    /// So many events of the window came too late to be counted.
+    Missed(u64),
 }
 
 /// What would help most.
@@ -60,6 +62,8 @@ pub enum Remedy {
     SmallerCut,
     /// There is too much noise for so few events.
     LessNoise,
+    /// Events came after their time.
+    InTime,
 }
 
 impl Serialize for Note {

@@ -13,13 +13,13 @@ use crate::pane::Pane;
 use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::{Guarantee, Statement};
 use crate::release::norm::NormEstimate;
-use crate::release::published::{Asked, Coverage, Edge, Estimator, Heavy, Release};
+use crate::release::published::{Asked, Coverage, Estimator, Heavy, Release};
 use crate::release::request::Request;
 use crate::release::slack::Slack;
 use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::sum_of_squares;
-use crate::spec::Norm;
+use crate::spec::{Edge, Norm};
 use crate::timeline::{Covered, Straddling};
 
 /// A window in panes that were paid for, and in the words of its release.
@@ -95,7 +95,7 @@ impl Findings {
         }
         let Guarantee { cut, threshold, .. } = self.guarantee;
         let statement = cut_short(&mut noisy, request.spec.top, self.guarantee.state());
-        let events = self.coverage.events;
+        let Coverage { events, missed, .. } = self.coverage;
         let spec = &request.spec;
         let boundaries = spec.split(spec.epsilon).boundaries;
         Release {
@@ -119,8 +119,11 @@ impl Findings {
             note: noisy
                 .is_empty()
                 .then(|| statement.why_empty(events, self.asked_events)),
-            promises: statement.promises,
-            asked: self.asked,
+            promises: statement.promises.map(|promises| promises.without(missed)),
+            asked: Asked {
+                promises: self.asked.promises.map(|promises| promises.without(missed)),
+                ..self.asked
+            },
             heavy: noisy
                 .into_iter()
                 .map(|(key, noisy)| Heavy {
@@ -333,6 +336,8 @@ mod tests {
                 since: asked as i64,
                 from: from as i64,
                 latest: to as i64 - 1,
+                known_end: None,
+                missed: 0,
                 panes,
                 left_out: before,
                 straddling: straddling.map(|pane| match may_measure {
@@ -344,6 +349,7 @@ mod tests {
                 events,
                 from: Some(Edge::Event(from)),
                 to: Some(Edge::Event(to)),
+                missed: 0,
             },
             asked_from: Some(Edge::Event(asked)),
             asked_events: [to - asked; 2],
@@ -483,7 +489,10 @@ mod tests {
                 assert_eq!(found.heavy, [heavy]);
                 assert_eq!(found.note, None);
                 assert_eq!(found.asked.slack, Some(slack as u64));
-                assert_promises(&found.promises, promised(&found, (value, bounds), shortfall, 0));
+                assert_promises(
+                    found.promises.as_ref().unwrap(),
+                    promised(&found, (value, bounds), shortfall, 0),
+                );
                 let asked_bounds = match norm {
                     Norm::L1 => [11_697.0; 2],
                     Norm::L2 => [bounds[0], bounds[1] + norm_before],
@@ -491,14 +500,17 @@ mod tests {
                 let asked = promised(&found, (value, asked_bounds), shortfall, slack as u64);
                 assert_promises(found.asked.promises.as_ref().unwrap(), asked);
                 seen.insert((
-                    found.promises.held,
-                    found.promises.alpha.is_some(),
+                    found.held(),
+                    found.promises.as_ref().unwrap().alpha.is_some(),
                     asked[1].is_some(),
                 ));
 
                 let declared = matches!(keys, Keys::Declared(_));
                 assert_eq!(found.delta, if declared { 0.0 } else { 1e-6 });
-                assert_eq!((found.norm, found.alpha, found.epsilon), (norm, 0.1, EPSILON));
+                assert_eq!(
+                    (found.norm, found.alpha, found.epsilon),
+                    (norm, Some(0.1), EPSILON)
+                );
                 assert_eq!((found.confidence, found.boundaries_epsilon), (0.95, 0.0));
                 assert_eq!((found.policy, found.unit), (Policy::Uniform, Unit::Event));
                 assert_eq!(found.window.events, 11_000);
@@ -579,7 +591,7 @@ mod tests {
             let before = || Some(pane(times(3, 400), shape));
             let (plain, after) = released(None, false);
             assert_eq!(plain.asked.slack, Some(0));
-            assert_eq!(plain.asked.promises.as_ref(), Some(&plain.promises));
+            assert_eq!(plain.asked.promises, plain.promises);
             let (unmeasured, after_unmeasured) = released(before(), false);
             assert_eq!((unmeasured.asked.slack, unmeasured.asked.promises), (None, None));
             assert_eq!(after_unmeasured, after);

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::budget::{Cost, Delta, Epsilon, Unit};
@@ -10,7 +9,7 @@ use crate::key::Key;
 use crate::release::guarantee::Promises;
 use crate::release::note::Note;
 use crate::release::sequence::Continuity;
-use crate::spec::{Norm, Policy};
+use crate::spec::{Edge, Norm, Policy};
 
 /// A private list of heavy hitters and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,16 +86,13 @@ pub struct Coverage {
     pub from: Option<Edge>,
     /// The first that is not covered any more.
     pub to: Option<Edge>,
+    /// How many more lie between its ends, but came too late to be counted: what is said holds without them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub missed: u64,
 }
 
-/// An end of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum Edge {
-    /// The number of an event, from 0.
-    Event(u64),
-    /// A moment, shown as RFC 3339.
-    Instant(Timestamp),
+fn is_none(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A listed key.

@@ -290,7 +290,7 @@ mod tests {
             (7_500, 300, 0)
         );
         assert_eq!(guarantee.floor, request.floor().value());
-        assert_eq!(guarantee.alpha, 0.1);
+        assert_eq!(guarantee.alpha, Some(0.1));
         assert_eq!(guarantee.norm.value, 100_000);
         assert_eq!(guarantee.reach.noise, reach(2.0, 0.5, half / 2.0 / 5_000.0) - 1);
         assert_eq!(guarantee.reach.shortfall, reach(2.0, 0.5, half / 12.0) - 1);

@@ -16,9 +16,11 @@ use crate::release::alternatives::Alternatives;
 use crate::release::guarantee::{Guarantee, Reach};
 use crate::release::norm::NormEstimate;
 use crate::release::one_shot::{Findings, measure_norm};
-use crate::release::published::{Asked, Coverage, Edge, Estimator, Release};
+use crate::release::published::{Asked, Coverage, Estimator, Release};
+
 use crate::release::request::Request;
 use crate::release::window_counts::WindowCounts;
+use crate::spec::Edge;
 use crate::tree::node_key::{Keyed, KeyedEntropy, Purpose};
 use crate::tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
 

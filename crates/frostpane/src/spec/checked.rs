@@ -50,6 +50,7 @@ impl Checked {
             check_continual(&spec)?;
         }
         let policy = spec.policy.unwrap_or(chosen);
+        check_until(&spec, policy)?;
         let window = match spec.continual {
             true => spec.window().in_panes(CONTINUAL_PANES),
             false => spec.with_slide_for_all(policy)?,
@@ -80,6 +81,23 @@ impl Checked {
     /// The longest window, in whole numbers.
     pub fn grid(&self) -> Grid {
         self.grid
+    }
+
+    /// Where the panes of windows whose end is known begin, rising, and that end.
+    pub fn laid(&self) -> Result<(Vec<i64>, i64)> {
+        let Some(until) = self.until else {
+            return Err(Error::parameter(
+                "the policy is fixed, which is for windows whose end is known: say where they end, with until",
+            ));
+        };
+        let end = until.position();
+        // By count there is nothing before the first event.
+        let first = if until.is_by_count() { 0 } else { i64::MIN };
+        let since = |window: &Span| end.saturating_sub(window.length() as i64).max(first);
+        let mut starts: Vec<i64> = self.windows.iter().map(since).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        Ok((starts, end))
     }
 
     /// How many keys are declared, if they are.
@@ -123,9 +141,11 @@ impl Checked {
             Span::Events(_) => Span::Events(grid_slide),
             Span::Clock(_) => Span::Clock(Duration::from_micros(grid_slide)),
         };
+        // Where a window may begin anywhere it does not slide.
+        let slide = (self.policy != Policy::Fixed).then(|| slide.unwrap_or(spelled));
         Spec {
             policy: Some(self.policy),
-            slide: slide.or(Some(spelled)),
+            slide,
             windows: match self.continual {
                 true => vec![length],
                 false => self.spec.windows.clone(),
@@ -161,7 +181,7 @@ impl Spec {
     /// would have alone, unless the usual one is shorter. By the clock it is one that a clock shows.
     fn with_slide_for_all(&self, policy: Policy) -> Result<Window> {
         let window = self.window();
-        if self.windows.len() < 2 || self.slide.is_some() {
+        if self.windows.len() < 2 || self.slide.is_some() || policy == Policy::Fixed {
             return Ok(window);
         }
         let usual = window.grid(policy)?.slide as u64;
@@ -264,6 +284,29 @@ fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// That an end is one of such windows, and goes with the policy.
+fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
+    let Some(until) = spec.until else { return Ok(()) };
+    if spec.continual {
+        return Err(Error::parameter(
+            "until is given, but a list at every slide has no end: leave it out",
+        ));
+    }
+    if until.is_by_count() != spec.longest().is_by_count() {
+        return Err(Error::parameter(format!(
+            "the windows end at {until}, and the longest is {}, but both must go by the number of events or both by time",
+            spec.longest()
+        )));
+    }
+    if policy != Policy::Fixed {
+        return Err(Error::parameter(format!(
+            "until is given, and the policy is {policy:?}, but where the end is known panes begin where the windows do: leave the policy \
+             out"
+        )));
+    }
+    Ok(())
 }
 
 /// That windows are of one kind, and each is given once.

@@ -25,6 +25,8 @@ pub struct Choice {
 pub enum Reason {
     /// It was given.
     Given,
+    /// The end of the windows is known.
+    KnownEnd,
     /// There is one window.
     OneWindow,
     /// There are windows of several lengths.
@@ -43,6 +45,13 @@ impl Choice {
         Self {
             policy,
             reason: Reason::Given,
+        }
+    }
+
+    pub(crate) fn known_end() -> Self {
+        Self {
+            policy: Policy::Fixed,
+            reason: Reason::KnownEnd,
         }
     }
 

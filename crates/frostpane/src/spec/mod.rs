@@ -2,6 +2,7 @@
 
 mod checked;
 mod choice;
+mod edge;
 mod keys;
 mod norm;
 mod policy;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 pub(crate) use checked::{Checked, check_windows};
 pub use choice::{Choice, Reason};
+pub use edge::Edge;
 pub use keys::KeySpec;
 pub use norm::Norm;
 pub use policy::Policy;
@@ -84,6 +86,10 @@ pub struct Spec {
     /// The step by which the window slides, if it is not to be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slide: Option<Span>,
+    /// Where all windows end, if that is known before the first event: then each begins where it was asked to, and its events may
+    /// come in any order. A moment as in RFC 3339 or, by count, a number of events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Edge>,
     /// How long to wait for events that come late, by the clock.
     #[serde(with = "span::time")]
     pub lateness: Duration,
@@ -131,6 +137,7 @@ impl Default for Spec {
             delta: Delta::new(1e-9),
             windows: vec![Span::Events(WINDOW)],
             slide: None,
+            until: None,
             lateness: Duration::ZERO,
             policy: None,
             confidence: 0.95,

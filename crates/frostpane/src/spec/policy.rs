@@ -14,6 +14,8 @@ pub enum Policy {
     Exponential,
     /// Panes that end where the norm has grown enough, asked privately: for the promises on every stream.
     Smooth,
+    /// Panes that begin where the windows do, because their end is known before the first event.
+    Fixed,
 }
 
 /// A policy or, as `auto`, the choice of one.
@@ -29,6 +31,7 @@ pub(super) mod or_auto {
         Uniform,
         Exponential,
         Smooth,
+        Fixed,
     }
 
     pub fn serialize<S: Serializer>(policy: &Option<Policy>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,6 +40,7 @@ pub(super) mod or_auto {
             Some(Policy::Uniform) => OrAuto::Uniform,
             Some(Policy::Exponential) => OrAuto::Exponential,
             Some(Policy::Smooth) => OrAuto::Smooth,
+            Some(Policy::Fixed) => OrAuto::Fixed,
         }
         .serialize(serializer)
     }
@@ -47,6 +51,7 @@ pub(super) mod or_auto {
             OrAuto::Uniform => Some(Policy::Uniform),
             OrAuto::Exponential => Some(Policy::Exponential),
             OrAuto::Smooth => Some(Policy::Smooth),
+            OrAuto::Fixed => Some(Policy::Fixed),
         })
     }
 }

@@ -111,6 +111,8 @@ impl Window {
     /// As numbers on the line of positions: event numbers, or microseconds.
     pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
         let slide = match self.slide {
+            // A window may begin anywhere.
+            _ if policy == Policy::Fixed => 1,
             Some(slide) if slide.is_by_count() != self.is_by_count() => {
                 return Err(Error::parameter(format!(
                     "the window is {} and the slide {slide}, but they must both be numbers of events or both be times",
@@ -148,6 +150,7 @@ impl Window {
             }
             Policy::Exponential => length.div_ceil(YOUNGEST),
             Policy::Smooth => uniform.min(TICK),
+            Policy::Fixed => 1,
         }
     }
 

@@ -26,10 +26,14 @@ pub struct Covered<'a, K: Clone> {
     pub from: i64,
     /// Up to the latest position, included.
     pub latest: i64,
+    /// One past that, where it was known before the first event.
+    pub known_end: Option<i64>,
     /// Closed panes, and open ones as they stand.
     pub panes: Vec<Cow<'a, Pane<K>>>,
     /// How many events the pane has that the window begins within, and leaves out.
     pub left_out: u64,
+    /// How many events between its ends came too late.
+    pub missed: u64,
     /// What that pane is, if it has paid and may be measured.
     pub straddling: Option<Straddling<'a, K>>,
 }
@@ -129,9 +133,12 @@ impl<'a, K: Key> Charged<'a, K> {
                 straddling = Some(pane);
             }
         }
+        let from = first.max(timeline.state.origin);
         Some(Covered {
             since,
-            from: first.max(timeline.state.origin),
+            from,
+            known_end: timeline.state.known_end,
+            missed: timeline.missed(from..i64::MAX),
             latest: *latest,
             panes,
             left_out: straddling.iter().map(|pane| pane.events()).sum(),

@@ -12,8 +12,10 @@ mod tests;
 mod workers;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::key::Key;
@@ -60,6 +62,11 @@ struct State<K> {
     closed: VecDeque<Block<Pane<K>>>,
     /// Where the first pane with an event begins.
     origin: i64,
+    /// One past the latest position that there will be, if that is known: then all panes are open, and the head is the one
+    /// that an event came to last.
+    known_end: Option<i64>,
+    /// Events that came when their pane had closed, by the slide that they lie in, as far back as a window can reach.
+    late: BTreeMap<i64, u64>,
 }
 
 impl<K: Key> Timeline<K> {
@@ -78,6 +85,8 @@ impl<K: Key> Timeline<K> {
             waiting: VecDeque::new(),
             closed: VecDeque::new(),
             origin: i64::MAX,
+            known_end: None,
+            late: BTreeMap::new(),
         };
         Self {
             state,
@@ -88,6 +97,26 @@ impl<K: Key> Timeline<K> {
             spares: Vec::new(),
             closer: Closer::default(),
         }
+    }
+
+    /// Panes that begin at these positions, rising, the last of which ends where all windows do.
+    pub(crate) fn laid(grid: Grid, shape: PaneShape, starts: &[i64], end: i64) -> Self {
+        let ends = starts.iter().skip(1).chain([&end]);
+        let blocks = starts.iter().zip(ends);
+        let mut waiting: VecDeque<_> = blocks
+            .map(|(start, end)| Block::new(*start, *end, OpenPane::new(shape)))
+            .collect();
+        let mut laid = Self::new(grid, shape, Schedule::Uniform, None);
+        laid.state.head = waiting.pop_back().map(|block| (end - 1, block));
+        laid.state.waiting = waiting;
+        laid.state.origin = i64::MIN;
+        laid.state.known_end = Some(end);
+        laid
+    }
+
+    /// Whether its end was known before the first event.
+    pub(crate) fn is_laid(&self) -> bool {
+        self.state.known_end.is_some()
     }
 
     /// With so many threads. A schedule that asks for norms leaves nothing to do for a second one.
@@ -133,6 +162,9 @@ impl<K: Key> Timeline<K> {
     /// The pane for a position outside the head pane, unless it has closed.
     #[cold]
     fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+        if self.is_laid() {
+            return Ok(self.laid_at(position));
+        }
         let start = position.div_euclid(self.state.grid.slide) * self.state.grid.slide;
         let end = start + self.state.grid.slide;
         let mut advanced = Ok(());
@@ -167,6 +199,30 @@ impl<K: Key> Timeline<K> {
         let (_, head) = self.state.head.insert((position, Block::new(start, end, pane)));
         // Also after a failure there is a block for what comes next.
         advanced.map(|()| Some(head))
+    }
+
+    /// Makes the pane that has this position the head, if there is one.
+    fn laid_at(&mut self, position: i64) -> Option<&mut Block<OpenPane<K>>> {
+        let (_, head) = self.state.head.as_mut()?;
+        let has = |block: &&mut Block<OpenPane<K>>| (block.start..block.end).contains(&position);
+        let block = self.state.waiting.iter_mut().find(has)?;
+        mem::swap(head, block);
+        Some(head)
+    }
+
+    /// An event came when its pane had closed.
+    pub(crate) fn miss(&mut self, position: i64) {
+        let Grid { length, slide, .. } = self.state.grid;
+        let slide_start = position.div_euclid(slide) * slide;
+        let latest = self.state.head.as_ref().map_or(position, |(latest, _)| *latest);
+        if slide_start + slide > latest + 1 - length {
+            *self.state.late.entry(slide_start).or_default() += 1;
+        }
+    }
+
+    /// How many events came too late for panes that begin within this range.
+    pub(crate) fn missed(&self, starts: Range<i64>) -> u64 {
+        self.state.late.range(starts).map(|(_, events)| events).sum()
     }
 
     fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
@@ -207,6 +263,7 @@ impl<K: Key> Timeline<K> {
             .pop_front_if(|block| block.end <= since)
             .is_some()
         {}
+        self.state.late = self.state.late.split_off(&(since - self.state.grid.slide + 1));
         let past = Past {
             closed: &self.state.closed,
             closing: &self.closing,

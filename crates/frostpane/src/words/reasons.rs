@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::numbers::grouped;
 use crate::budget::Unit;
 use crate::release::{Alternatives, Note, Obstacle, Remedy, Shortfall};
 use crate::spec::Reason;
@@ -18,6 +19,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Reason::Given => "as given",
+            Reason::KnownEnd => "the end of the windows is known, so each begins where it was asked to",
             Reason::OneWindow => "one window",
             Reason::SeveralWindows => "windows of several lengths",
             Reason::WholeWindow => "makes the promises for the whole window asked for, on most streams",
@@ -78,6 +80,11 @@ impl fmt::Display for Obstacle {
                 f,
                 "a key that occurred {from} times may be listed, no more than half of alpha times the norm ({limit:.0})"
             ),
+            Obstacle::Missed(events) => write!(
+                f,
+                "{} events of the window came too late to be counted",
+                grouped(*events)
+            ),
         }
     }
 }
@@ -91,6 +98,7 @@ impl fmt::Display for Remedy {
             Remedy::WiderSketch => "allow more memory for a wider sketch",
             Remedy::SmallerCut => "allow more memory or slide by more, so that less is cut",
             Remedy::LessNoise => "ask for a larger epsilon or a window with more events",
+            Remedy::InTime => "read files rather than a pipe, or wait longer for late events",
         })
     }
 }

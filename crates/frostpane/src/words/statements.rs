@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::numbers::{grouped, percent, plain};
 use crate::budget::Cost;
 use crate::key::Key;
-use crate::release::{Asked, Edge, Estimator, Release};
-use crate::spec::Policy;
+use crate::release::{Asked, Estimator, Release};
+use crate::spec::{Edge, Policy};
 
 /// What no release hides.
 pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
@@ -36,7 +36,7 @@ pub fn source<K: Key>(release: &Release<K>) -> Option<&'static str> {
 /// How panes were kept, where that is not the usual way.
 pub fn panes<K: Key>(release: &Release<K>) -> Option<&'static str> {
     match release.policy {
-        Policy::Uniform => None,
+        Policy::Uniform | Policy::Fixed => None,
         Policy::Exponential => Some("Panes: exponential, merged as they age."),
         Policy::Smooth => Some("Panes: smooth, ended where the norm had grown."),
     }
@@ -63,6 +63,14 @@ impl Statement {
 /// All that holds at once, with the confidence of the release.
 pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
     let mut statements = Vec::new();
+    match release.window.missed {
+        0 => {}
+        missed => statements.push(Statement::Warning(format!(
+            "{} more events lie in this window, but came too late: what follows is about the {} that were counted;",
+            grouped(missed),
+            grouped(release.window.events)
+        ))),
+    }
     if !release.heavy.is_empty() {
         statements.push(Statement::Promise(
             "every true count lies between the two numbers beside it;".to_owned(),

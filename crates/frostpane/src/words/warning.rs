@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::numbers::{grouped, spoken};
 use crate::budget::Cost;
 use crate::key::Key;
-use crate::release::{Coverage, Edge, Release};
-use crate::spec::{KeySpec, Span, Spec};
+use crate::release::{Coverage, Release};
+use crate::spec::{Edge, KeySpec, Span, Spec};
 
 const MOST_EPSILON: f64 = 10.0;
 /// Fewer keys that may come from noise alone can be overlooked.
@@ -152,15 +152,6 @@ impl Warning {
     }
 }
 
-impl fmt::Display for Edge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Edge::Event(number) => write!(f, "{number}"),
-            Edge::Instant(instant) => write!(f, "{instant}"),
-        }
-    }
-}
-
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -246,6 +237,7 @@ mod tests {
             events: to,
             from: Some(Edge::Event(0)),
             to: Some(Edge::Event(to)),
+            missed: 0,
         }
     }
 
@@ -254,6 +246,7 @@ mod tests {
             events: 9,
             from: Some(Edge::Instant(from.parse().unwrap())),
             to: Some(Edge::Instant(to.parse().unwrap())),
+            missed: 0,
         }
     }
 
@@ -314,6 +307,7 @@ mod tests {
             events: 990,
             from: Some(Edge::Event(10)),
             to: Some(Edge::Event(1_000)),
+            missed: 0,
         };
         assert_eq!(window(&slid), None, "short by less than a slide");
         assert_eq!(
@@ -335,6 +329,7 @@ mod tests {
             events: 0,
             from: None,
             to: None,
+            missed: 0,
         };
         assert_eq!(Warning::of_window(days(7), None, &none), None);
     }

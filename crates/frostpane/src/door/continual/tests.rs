@@ -10,8 +10,9 @@ use crate::door::HeavyHitters;
 use crate::error::ErrorKind;
 use crate::key::Keys;
 use crate::noise::{DiscreteLaplace, Entropy, InsecureSeededEntropy, Inversion};
+use crate::release::Estimator;
 use crate::release::sequence::Continuity;
-use crate::release::{Edge, Estimator};
+use crate::spec::Edge;
 use crate::spec::Policy;
 use crate::spec::{Norm, Window};
 use crate::tree::Tree;
@@ -388,7 +389,7 @@ impl Case {
         );
         assert_eq!(release.asked.from, edge(first));
         assert_eq!(release.asked.slack, Some(0));
-        assert_eq!(release.asked.promises.as_ref(), Some(&release.promises));
+        assert_eq!(release.asked.promises, release.promises);
         assert_eq!((release.epsilon, release.confidence), (EPSILON, CONFIDENCE));
         assert_eq!(release.delta, if self.is_open() { DELTA } else { 0.0 });
         assert_eq!(

@@ -1,0 +1,48 @@
+//! Where a window begins or ends.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An end of a window: the first event or moment of it, or the first after it.
+///
+/// ```
+/// use frostpane::Edge;
+///
+/// let noon: Edge = serde_json::from_str(r#""2026-03-02T12:00:00Z""#)?;
+/// assert_eq!(noon.to_string(), "2026-03-02T12:00:00Z");
+/// assert_eq!(serde_json::from_str::<Edge>("1000000")?, Edge::Event(1_000_000));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Edge {
+    /// The number of an event, from 0.
+    Event(u64),
+    /// A moment, shown as RFC 3339.
+    Instant(Timestamp),
+}
+
+impl Edge {
+    /// On the line of positions: an event number, or microseconds since 1970.
+    pub(crate) fn position(&self) -> i64 {
+        match self {
+            Edge::Event(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+            Edge::Instant(instant) => instant.as_microsecond(),
+        }
+    }
+
+    pub(crate) fn is_by_count(&self) -> bool {
+        matches!(self, Edge::Event(_))
+    }
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Edge::Event(number) => write!(f, "{number}"),
+            Edge::Instant(instant) => write!(f, "{instant}"),
+        }
+    }
+}
