@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::audit::KeysArg;
 #[cfg(feature = "mutants")]
 use crate::audit::MutantArgs;
+use crate::clock::ClockArgs;
 use crate::failure::Result;
 use crate::input::{Format, Packing};
 use crate::request::{NormArg, Request, RequestArgs};
@@ -16,7 +17,8 @@ Exit codes:
   0  the result was written, or its reader went away (a closed pipe)
   1  events, a file or parameters were refused, or writing failed
   2  the command line is wrong
-  3  an audit found that a claim does not hold";
+  3  an audit found that a claim does not hold
+  4  the result was written, but no event had a key that counts";
 
 /// Names the frequent keys of a stream, with counts, under differential privacy
 #[derive(Parser)]
@@ -96,6 +98,9 @@ pub struct ListArgs {
     #[command(flatten)]
     pub request: RequestArgs,
 
+    #[command(flatten)]
+    pub clock: ClockArgs,
+
     /// Write the release as one JSON object on one line; of several windows, a line each
     #[arg(long)]
     pub json: bool,
@@ -174,6 +179,9 @@ pub struct WatchArgs {
 
     #[command(flatten)]
     pub request: RequestArgs,
+
+    #[command(flatten)]
+    pub clock: ClockArgs,
 
     /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that someone
     /// times by what the releases showed [default: 1000000]

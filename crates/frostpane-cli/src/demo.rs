@@ -126,6 +126,7 @@ fn show() -> Result<()> {
         .epsilon(1.0)
         .delta(1e-9)
         .window(Window::events(WINDOW))
+        .until(Edge::Event(EVENTS))
         .build()?;
     for search in &stream {
         hitters.update(search.as_bytes())?;

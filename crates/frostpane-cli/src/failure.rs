@@ -13,12 +13,16 @@ pub enum Failure {
     /// The operating system gave no entropy, which no line of the input is to blame for.
     Entropy(String),
     Output(io::Error),
+    /// The list was written, but no event had a key that counts.
+    NoKeys(String),
     /// An audit found that a claim does not hold.
     Violated(String),
 }
 
 /// What an audit ends with that found a claim violated.
 const VIOLATED: u8 = 3;
+/// What a list ends with that no event had a key for.
+const NO_KEYS: u8 = 4;
 
 /// A result whose error is [`Failure`].
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -35,6 +39,7 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Violated(_) => ExitCode::from(VIOLATED),
+            Failure::NoKeys(_) => ExitCode::from(NO_KEYS),
             _ => ExitCode::FAILURE,
         }
     }
@@ -43,9 +48,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Message(message) | Failure::Entropy(message) | Failure::Violated(message) => {
-                f.write_str(message)
-            }
+            Failure::Message(message)
+            | Failure::Entropy(message)
+            | Failure::NoKeys(message)
+            | Failure::Violated(message) => f.write_str(message),
             Failure::Output(cause) => write!(f, "cannot write the result: {cause}"),
         }
     }

@@ -14,15 +14,15 @@ const EVENTS: usize = 1 << 12;
 const BYTES: usize = 1 << 16;
 const WAITING: usize = 10;
 
-/// Reads all events: `see` sees each as it is read; `count` gets them in the same order, many at a time, on
+/// Reads all events: `admit` sees each as it is read, and says whether it is one; `count` gets them in the same order, many at a time, on
 /// another thread.
 pub fn feed(
     source: &mut Source,
-    mut see: impl FnMut(Event<'_>),
+    mut admit: impl FnMut(Event<'_>) -> bool,
     mut count: impl FnMut(&Batch) -> Result<()> + Send,
 ) -> Result<()> {
     if source.is_live() {
-        return feed_live(source, see, count);
+        return feed_live(source, admit, count);
     }
     let (full, batches) = sync_channel::<Batch>(WAITING);
     let (empty, spares) = channel::<Batch>();
@@ -44,8 +44,9 @@ pub fn feed(
                 .map_err(|_| Failure::Entropy(String::new()))
         };
         let mut outcome = source.for_each(|event| {
-            see(event);
-            batch.push(event);
+            if admit(event) {
+                batch.push(event);
+            }
             if batch.is_full() { send(&mut batch) } else { Ok(()) }
         });
         if outcome.is_ok() {
@@ -62,7 +63,7 @@ pub fn feed(
 /// The same where events come as time goes by: on one thread, and whatever has come is counted before more is waited for.
 fn feed_live(
     source: &mut Source,
-    mut see: impl FnMut(Event<'_>),
+    mut admit: impl FnMut(Event<'_>) -> bool,
     count: impl FnMut(&Batch) -> Result<()>,
 ) -> Result<()> {
     let batch = RefCell::new(Batch::default());
@@ -75,8 +76,9 @@ fn feed_live(
     };
     let read = source.for_each_and_pause(
         |event| {
-            see(event);
-            batch.borrow_mut().push(event);
+            if admit(event) {
+                batch.borrow_mut().push(event);
+            }
             let is_full = batch.borrow().is_full();
             if is_full { flush() } else { Ok(()) }
         },

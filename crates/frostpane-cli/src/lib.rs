@@ -4,12 +4,15 @@
 
 mod args;
 mod audit;
+mod clock;
 mod compare;
 mod csv;
 mod demo;
 mod draft;
+mod ending;
 mod failure;
 mod feed;
+mod gate;
 mod guarantee;
 mod input;
 mod list;
@@ -20,6 +23,7 @@ mod report;
 mod request;
 mod screen;
 mod sorted_watch;
+mod survey;
 mod table;
 mod text;
 mod units;

@@ -7,14 +7,17 @@ use frostpane::words::{Warning, together};
 use frostpane::{Bytes, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
+use crate::ending::Ending;
 use crate::failure::{Failure, Result};
 use crate::feed::feed;
+use crate::gate::{self, Gate};
 use crate::guarantee;
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
 use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
+use crate::survey::{self, INSTEAD};
 use crate::units::Asked;
 use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
@@ -44,12 +47,14 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 }
 
 fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
-    let builder = request.builder(keys);
-    let builder = builder.decided()?;
-    let mut source = Source::new(&args.input.files, selection(&args.input, request.longest())?)?;
+    let clock = args.clock.resolve()?;
+    let selection = selection(&args.input, request.longest())?;
+    let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
-    let mut hitters = builder.build()?;
+    let ending = Ending::find(request, &keys, clock, source)?;
+    let (request, mut source) = (&ending.request, source()?);
+    let mut hitters = request.builder(keys).decided()?.build()?;
     for window in &request.windows {
         hitters.check_window(window.span)?;
     }
@@ -57,17 +62,21 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
-    let see = |event: Event<'_>| {
+    let mut gate = Gate::new(&ending.clock);
+    let admit = |event: Event<'_>| {
         if let (false, Some(key)) = (by_clock, event.key) {
             sorted.see(key);
         }
         progress.step(bytes_read.get());
+        gate.admits(event.time)
     };
-    feed(&mut source, see, |batch| {
+    feed(&mut source, admit, |batch| {
         Ok(hitters.extend(batch.events().map(K::event))?)
     })?;
     let events = progress.finish();
+    ending.check(events)?;
     source.notes().into_iter().for_each(tell);
+    gate.note().into_iter().for_each(tell);
     if sorted.looks_sorted() {
         tell(format_args!("warning: {}", Warning::Sorted));
     }
@@ -79,7 +88,10 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         let release = hitters.release_over(window.span)?;
         releases.push((window.clone(), release));
     }
-    for warning in warnings::about(request, &releases) {
+    if releases.iter().all(|(_, release)| release.window.events == 0) {
+        return Err(no_events(events, &gate));
+    }
+    for warning in warnings::about(request, &releases, gate.first()) {
         tell(format_args!("warning: {warning}"));
     }
     // Files are written even if nobody reads the rest: the budget is spent.
@@ -91,7 +103,35 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(file) = &args.report {
         save(file, releases)?;
     }
-    shown
+    match hitters.without_key() == events {
+        true => shown.and(Err(no_keys(&args.input))),
+        false => shown,
+    }
+}
+
+/// Numbers of events are public, and so is that there are none.
+fn no_events(events: u64, gate: &Gate) -> Failure {
+    if events == 0 {
+        return survey::no_events();
+    }
+    Failure::Message(match (gate.first(), gate.latest()) {
+        (Some(first), Some(latest)) => format!(
+            "no event lies in the window: {INSTEAD}; they are from {} to {}: --until TIME says where the window ends",
+            gate::shown(first),
+            gate::shown(latest)
+        ),
+        _ => format!("no event lies in the window: {INSTEAD}"),
+    })
+}
+
+fn no_keys(input: &InputArgs) -> Failure {
+    let key = match &input.key {
+        Some(key) => format!("is --key {key} right, and --keys?"),
+        None => "are they empty lines, or is --keys another list?".to_owned(),
+    };
+    Failure::NoKeys(format!(
+        "the list is empty because none of the events has a key that counts: {key}"
+    ))
 }
 
 fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>) -> Result<()> {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use frostpane::{Builder, Bytes, Delta, Epsilon, Key, KeySpec, Keys, Norm, Policy, Size, Span, Spec};
+use frostpane::{Builder, Bytes, Delta, Edge, Epsilon, Key, KeySpec, Keys, Norm, Policy, Size, Span, Spec};
 
+use crate::clock::Clock;
 use crate::failure::{Failure, Result};
 use crate::units::{Asked, duration};
 
@@ -62,7 +63,7 @@ pub struct RequestArgs {
     #[arg(long, value_name = "EVENTS|TIME")]
     pub slide: Option<Span>,
 
-    /// Where the panes end of which a window is made; plan says what auto chooses, and why [default: auto]
+    /// Where the panes end of which a window is made; plan says what auto chooses, and why [default: auto; fixed for files]
     #[arg(long, value_enum, ignore_case = true)]
     pub policy: Option<PolicyArg>,
 
@@ -112,6 +113,8 @@ pub enum PolicyArg {
     Exponential,
     /// Where the norm has grown enough, which takes a quarter of epsilon: for long windows by count
     Smooth,
+    /// Where the windows begin, because their end is known before the first event: for files
+    Fixed,
 }
 
 impl From<PolicyArg> for Option<Policy> {
@@ -121,6 +124,7 @@ impl From<PolicyArg> for Option<Policy> {
             PolicyArg::Uniform => Some(Policy::Uniform),
             PolicyArg::Exponential => Some(Policy::Exponential),
             PolicyArg::Smooth => Some(Policy::Smooth),
+            PolicyArg::Fixed => Some(Policy::Fixed),
         }
     }
 }
@@ -153,6 +157,12 @@ impl RequestArgs {
         }
         spec.continual = continual;
         self.apply(&mut spec)?;
+        if let Some(days) = self.window.iter().find(|window| continual && window.names_days()) {
+            return Err(Failure::Message(format!(
+                "the window {} has an end, but `frostpane watch` moves on: give it as a time such as 24h, or use `frostpane list`",
+                days.text
+            )));
+        }
         let windows = match self.window[..] {
             [] => spec.windows.iter().copied().map(Asked::from).collect(),
             _ => self.window.clone(),
@@ -212,6 +222,53 @@ impl Request {
             }
             _ => AnyKeys::Bytes(Keys::open()),
         })
+    }
+
+    /// Whether panes may be laid from the end, once that is known: unless it was said how they are kept.
+    pub fn may_be_laid(&self) -> bool {
+        matches!(self.spec.policy, None | Some(Policy::Fixed))
+    }
+
+    /// Where its windows end, if that was said: by a time, or by the days that they name.
+    pub fn end(&self, clock: &Clock) -> Result<Option<Edge>> {
+        if clock.until.is_none() && self.spec.until.is_some() {
+            return Ok(self.spec.until);
+        }
+        if !self.by_clock() && clock.until.is_some() {
+            return Err(Failure::Message(
+                "--until is for windows by time: give the window as a time such as 7d, and --time".to_owned(),
+            ));
+        }
+        let mut end = None;
+        for (index, window) in self.windows.iter().enumerate() {
+            let this = clock.end_of(window)?.or(clock.until);
+            if index > 0 && this != end {
+                return Err(Failure::Message(format!(
+                    "the windows {} and {} do not end at the same time: ask for each in a run of its own",
+                    self.windows[0].text, window.text
+                )));
+            }
+            end = this;
+        }
+        Ok(end.map(Edge::Instant))
+    }
+
+    /// With panes that are laid from an end, which need not be known yet.
+    pub fn laid(mut self) -> Self {
+        self.spec.policy = Some(Policy::Fixed);
+        self
+    }
+
+    /// With windows that end here.
+    pub fn ending(mut self, end: Edge, clock: &Clock) -> Result<Self> {
+        if let Edge::Instant(end) = end {
+            for window in &mut self.windows {
+                window.span = clock.length_of(window, end)?;
+            }
+        }
+        self.spec.until = Some(end);
+        self.spec.windows = self.windows.iter().map(|window| window.span).collect();
+        Ok(self)
     }
 
     /// As the library takes it.

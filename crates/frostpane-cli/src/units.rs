@@ -10,27 +10,67 @@ use frostpane::{Error, Span};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub text: String,
+    /// Of days, a day has 24 hours here.
     pub span: Span,
+    pub days: Days,
 }
+
+/// Whether a window is one of days of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Days {
+    None,
+    /// Since midnight.
+    Today,
+    /// From midnight to midnight.
+    Yesterday,
+    /// So many, up to any time of the day.
+    Number(i64),
+}
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 impl FromStr for Asked {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let span = text.parse()?;
-        let text = text.to_owned();
-        Ok(Self { text, span })
+        let days = match text {
+            "today" => Days::Today,
+            "yesterday" => Days::Yesterday,
+            _ => return Ok(Self::new(text.to_owned(), text.parse()?)),
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            span: Span::Clock(DAY),
+            days,
+        })
     }
 }
 
 impl From<Span> for Asked {
     fn from(span: Span) -> Self {
-        let text = span.to_string();
-        Self { text, span }
+        Self::new(span.to_string(), span)
     }
 }
 
 impl Asked {
+    fn new(text: String, span: Span) -> Self {
+        let whole_days = match span {
+            Span::Clock(time) if time.as_micros() % DAY.as_micros() == 0 => time.as_secs() / DAY.as_secs(),
+            _ => 0,
+        };
+        // 24h are so many hours, 1d is a day.
+        let days = match text.contains(['d', 'w']) && whole_days > 0 {
+            true => Days::Number(whole_days as i64),
+            false => Days::None,
+        };
+        Self { text, span, days }
+    }
+
+    /// Whether it says where it ends.
+    pub fn names_days(&self) -> bool {
+        matches!(self.days, Days::Today | Days::Yesterday)
+    }
+
     /// As people say it.
     pub fn spoken(&self) -> String {
         match self.span {

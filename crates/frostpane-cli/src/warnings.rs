@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use frostpane::words::Warning;
-use frostpane::{Cost, Key, Release};
+use frostpane::{Cost, Edge, Key, Release};
+use jiff::Timestamp;
 
 use crate::request::Request;
 use crate::units::Asked;
@@ -15,7 +16,8 @@ pub fn tell(message: impl Display) {
 }
 
 /// All that apply. Of several releases, those about one of them name its window.
-pub fn about<K: Key>(request: &Request, releases: &[(Asked, Release<K>)]) -> Vec<String> {
+pub fn about<K: Key>(request: &Request, releases: &[(Asked, Release<K>)], first: Option<i64>) -> Vec<String> {
+    let first = first.and_then(|first| Timestamp::from_microsecond(first).ok());
     let cost = Cost::of(releases.iter().map(|(_, release)| release));
     let total = Warning::of_cost(&cost).map(|warning| match releases.len() {
         1 => warning.to_string(),
@@ -27,8 +29,15 @@ pub fn about<K: Key>(request: &Request, releases: &[(Asked, Release<K>)]) -> Vec
             _ => format!("window of {}: ", asked.spoken()),
         };
         let given = request.windows_given.then_some(asked.span);
-        let warnings = Warning::of_release(&request.spec, given, release).into_iter();
-        warnings.map(move |warning| format!("{name}{warning}"))
+        let short = given
+            .zip(first)
+            .filter(|_| request.spec.until.is_some())
+            .and_then(|(asked, first)| Warning::of_first_event(asked, Edge::Instant(first), &release.window));
+        let warnings = Warning::of_release(&request.spec, given, release);
+        warnings
+            .into_iter()
+            .chain(short)
+            .map(move |warning| format!("{name}{warning}"))
     });
     total.into_iter().chain(each).collect()
 }

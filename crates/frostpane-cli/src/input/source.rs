@@ -27,6 +27,7 @@ pub struct Source {
     tally: Tally,
     /// What was last said about a file.
     announced: String,
+    quiet: bool,
 }
 
 /// How a file is to be read.
@@ -67,6 +68,7 @@ impl Source {
             bytes_read: Rc::default(),
             tally: Tally::default(),
             announced: String::new(),
+            quiet: false,
         })
     }
 
@@ -80,6 +82,11 @@ impl Source {
                 ..Selection::default()
             },
         )
+    }
+
+    /// Says nothing about the files: they are read again.
+    pub fn quietly(self) -> Self {
+        Self { quiet: true, ..self }
     }
 
     /// How many bytes of the files, as they are on disk, have been read so far: to be looked at while
@@ -193,6 +200,9 @@ impl Source {
     /// Says how a file is read where a person looks at it, unless it was just said, and what its first bytes
     /// suggest against that.
     fn announce(&mut self, name: &str, layout: &Layout, stream: &Stream<'_>) {
+        if self.quiet {
+            return;
+        }
         let Layout { format, packings, .. } = layout;
         let mut text = format.name().to_owned();
         let delimited = matches!(format, Format::Csv | Format::Tsv);

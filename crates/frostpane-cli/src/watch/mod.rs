@@ -6,11 +6,13 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
 
 use frostpane::words::Warning;
-use frostpane::{Continual, Keys, Release};
+use frostpane::{Continual, Keys, Release, Spec};
 
 use crate::args::WatchArgs;
+use crate::clock::Clock;
 use crate::failure::{Failure, Result};
 use crate::feed::feed;
+use crate::gate::Gate;
 use crate::input::{Event, Selection, Source};
 use crate::list::{TextKey, lines_of, selection};
 use crate::progress::Progress;
@@ -18,6 +20,7 @@ use crate::report;
 use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
+use crate::survey;
 use crate::table;
 use crate::units::{Asked, grouped};
 use crate::warnings::tell;
@@ -43,7 +46,9 @@ pub fn run(args: &WatchArgs) -> Result<()> {
 }
 
 fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Result<()> {
+    let clock = args.clock.resolve()?;
     let builder = request.builder(keys);
+    let spec = builder.spec()?;
     let mut continual = builder.continual()?;
     let window = request.windows[0].clone();
     let selection = Selection {
@@ -57,10 +62,14 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
     let bytes_read = source.bytes_read();
-    let mut clock = Clock::default();
+    let mut late = LateWatch::default();
     let mut sorted = SortedWatch::default();
-    let see = |_: Event<'_>| progress.step(bytes_read.get());
-    let read = feed(&mut source, see, |batch| {
+    let mut gate = Gate::new(&clock);
+    let admit = |event: Event<'_>| {
+        progress.step(bytes_read.get());
+        gate.admits(event.time)
+    };
+    let read = feed(&mut source, admit, |batch| {
         let sorted = RefCell::new(&mut sorted);
         let events = batch.events().inspect(|event| {
             if let (true, Some(key)) = (by_count, event.key) {
@@ -74,20 +83,28 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
                 failure = shown.show(continual, looks_sorted).err();
             }
         });
-        clock.look(continual.late_in_a_row());
+        late.look(continual.late_in_a_row());
         match failure {
             Some(failure) => Err(failure),
             None => Ok(counted?),
         }
     });
     let events = progress.finish();
+    let read = read.and_then(|()| match (by_count, gate.latest()) {
+        (false, Some(latest)) => finish(&mut continual, &mut shown, &clock, &spec, latest),
+        _ => Ok(()),
+    });
     let releases = shown.releases;
     // The page is finished even if nobody reads the rest.
     shown.page.map(Page::finish).transpose()?;
     read?;
     source.notes().into_iter().for_each(tell);
+    gate.note().into_iter().for_each(tell);
     for note in Warning::of_events(events, continual.dropped(), continual.without_key()) {
         tell(note);
+    }
+    if events == 0 {
+        return Err(survey::no_events());
     }
     if releases == 0 {
         tell("no slide has ended, so there is no release: give more events, or a shorter --slide");
@@ -95,13 +112,38 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     Ok(())
 }
 
+/// Nothing more will come: what is complete is released. That is every slide up to the end, if one was given, and else the one of the
+/// latest event, if it has passed.
+fn finish<K: TextKey>(
+    continual: &mut Continual<K>,
+    shown: &mut Shown<K>,
+    clock: &Clock,
+    spec: &Spec,
+    latest: i64,
+) -> Result<()> {
+    let slide = spec.slide.map_or(1, |slide| slide.length() as i64);
+    let last = (latest.div_euclid(slide) + 1) * slide;
+    let end = match clock.until {
+        Some(until) => until.as_microsecond(),
+        None if clock.has_passed(last) => last,
+        None => return Ok(()),
+    };
+    let mut failure = None;
+    continual.advance(end + spec.lateness.as_micros() as i64, |continual| {
+        if failure.is_none() {
+            failure = shown.show(continual, false).err();
+        }
+    })?;
+    failure.map_or(Ok(()), Err)
+}
+
 /// Tells when it is the clock that is wrong, and not the events.
 #[derive(Default)]
-struct Clock {
+struct LateWatch {
     told: bool,
 }
 
-impl Clock {
+impl LateWatch {
     fn look(&mut self, late_in_a_row: u64) {
         let ahead = late_in_a_row >= LATE_IN_A_ROW;
         if ahead && !self.told {

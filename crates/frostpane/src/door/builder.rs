@@ -15,6 +15,7 @@ use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
 use crate::spec::{Checked, Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+use crate::timeline::Running;
 use crate::tree::WindowNoise;
 
 /// How to build [`HeavyHitters`] or [`Continual`]: a [`Spec`], step by step. Only the keys have no default. Whatever is wrong with
@@ -379,8 +380,19 @@ impl<K: Key> Builder<K> {
         let (spec, noise) = self.sequence_spec()?;
         let plan = self.plan_of(&spec)?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        let memory = plan.memory.total() + noise.bytes();
-        Continual::new(request, Setup { noise, memory })
+        let footprint = K::footprint(request.spec.key_bytes);
+        let (panes, taken) = (request.spec.panes(), plan.memory.total() + noise.bytes());
+        // What is left of the memory saves time.
+        let keys = panes.saturating_mul(u64::from(plan.entries));
+        let running =
+            Running::<K>::most_bytes(keys, &footprint).min(self.spec.memory.0.saturating_sub(taken));
+        let setup = Setup {
+            noise,
+            memory: taken + running,
+            running,
+            footprint,
+        };
+        Continual::new(request, setup)
     }
 
     /// The specification of a list at every slide, with what its noise leaves of the memory.

@@ -12,8 +12,8 @@ use crate::noise::{Entropy, OsEntropy};
 use crate::release::sequence::{Sequence, Setup};
 use crate::release::{Coverage, Release, Request};
 use crate::spec::window::Grid;
-use crate::timeline::Timeline;
 use crate::timeline::schedule::Schedule;
+use crate::timeline::{Running, Timeline};
 use crate::tree::nodes::Ending;
 use crate::tree::{NodeKey, Nodes, WindowNodes};
 
@@ -83,7 +83,8 @@ impl<K: Key> Continual<K> {
             length: grid.length + grid.lateness + 1,
             ..grid
         };
-        let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None);
+        let running = Running::new(setup.running, &setup.footprint, request.shape.seed());
+        let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None).with_running(running);
         let intake = Intake::new(timeline, request.keys.clone(), by_count);
         let sequence = Sequence::new(request, setup, longest_pane)?;
         Ok(Self {
@@ -131,9 +132,14 @@ impl<K: Key> Continual<K> {
     /// # }
     /// ```
     pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
+        collect(|due| self.advance(time, due))
+    }
+
+    /// The same, and calls back for each pane that has ended by then, as [`push`](Self::push) does.
+    pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
         self.now = self.now.max(time);
-        collect(|due| self.complete(due))
+        self.complete(due)
     }
 
     /// One event, with its key or without. Calls back for each pane that has ended by then; whoever wants
@@ -193,7 +199,10 @@ impl<K: Key> Continual<K> {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
         let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
-        let panes = self.intake.timeline.covered_by(&nodes);
+        let (panes, running) = (
+            self.intake.timeline.covered_by(&nodes),
+            self.intake.timeline.counted_by(&nodes),
+        );
         let fresh = self.fresh_keys(&nodes);
         let nodes = WindowNodes {
             cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
@@ -207,7 +216,8 @@ impl<K: Key> Continual<K> {
             missed: self.missed,
         };
         let asked = edge(end - self.panes() * slide);
-        self.sequence.release(self.ended, &panes, &nodes, coverage, asked)
+        self.sequence
+            .release(self.ended, &panes, running, &nodes, coverage, asked)
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
@@ -321,9 +331,11 @@ impl<K: Key> Continual<K> {
     fn end(&mut self, ending: Ending) -> Result<()> {
         let pane = ending.pane();
         let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
+        let (slide, panes) = (self.grid.slide, self.nodes.window_with(pane));
+        self.intake.timeline.leave(panes.start * slide);
         self.intake.timeline.settle(settled)?;
+        self.intake.timeline.join(panes.start * slide..panes.end * slide);
         self.nodes.complete(ending);
-        let slide = self.grid.slide;
         let window = (pane + 1) * slide - self.grid.length..(pane + 1) * slide;
         self.missed = self.intake.timeline.missed(window);
         let had_events = self.busy.remove(&pane) || self.by_count;

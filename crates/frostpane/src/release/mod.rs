@@ -4,6 +4,7 @@ pub(crate) mod alternatives;
 #[cfg(test)]
 pub(crate) mod by_hand;
 pub(crate) mod by_sketch;
+mod counts;
 pub(crate) mod guarantee;
 #[cfg(feature = "internals")]
 mod inside;

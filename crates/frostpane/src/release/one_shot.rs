@@ -11,6 +11,7 @@ use crate::mechanism::Threshold;
 use crate::noise::Entropy;
 use crate::pane::Pane;
 use crate::release::by_sketch::BySketch;
+use crate::release::counts::Counts;
 use crate::release::guarantee::{Guarantee, Statement};
 use crate::release::norm::NormEstimate;
 use crate::release::published::{Asked, Coverage, Estimator, Heavy, Release};
@@ -18,7 +19,6 @@ use crate::release::request::Request;
 use crate::release::slack::Slack;
 use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
-use crate::sketch::count_sketch::sum_of_squares;
 use crate::spec::{Edge, Norm};
 use crate::timeline::{Covered, Straddling};
 
@@ -48,7 +48,7 @@ pub(crate) fn release<K: Key>(
     request.check(panes)?;
     let events = view.coverage.events;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(request, panes, events, entropy)?;
+    let norm = measure_norm(request, panes, &Counts::of_panes(panes, request), events, entropy)?;
     let keys_with_noise = request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
     let floor = request.floor();
     let by_counts = request.by_counts(floor, events, cut, norm, keys_with_noise);
@@ -139,10 +139,10 @@ impl Findings {
     }
 }
 
-/// Leaves the first so many, if so many are asked for and there are more.
+/// Leaves the first so many, if so many are asked for. A list that is full may have left out others.
 fn cut_short<K>(noisy: &mut Vec<(K, u64)>, top: Option<u64>, statement: Statement) -> Statement {
     let most = top.map_or(usize::MAX, |top| usize::try_from(top).unwrap_or(usize::MAX));
-    if noisy.len() <= most {
+    if noisy.len() < most {
         return statement;
     }
     noisy.truncate(most);
@@ -198,6 +198,7 @@ fn ask<K: Key>(
 pub(crate) fn measure_norm<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
+    counts: &Counts<'_, K>,
     events: u64,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
@@ -205,7 +206,7 @@ pub(crate) fn measure_norm<K: Key>(
         return Ok(NormEstimate::of_events(events));
     };
     let (unit, failure) = (request.unit(), request.norm_failure());
-    match norm_of(request, panes)? {
+    match norm_of(request, panes, counts)? {
         NormOf::Sketch(sketch) => NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy),
         NormOf::Squares(squares) => NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy),
     }
@@ -217,7 +218,11 @@ enum NormOf {
     Sketch(CountSketch),
 }
 
-fn norm_of<K: Key>(request: &Request<K>, panes: &[Cow<'_, Pane<K>>]) -> Result<NormOf> {
+fn norm_of<K: Key>(
+    request: &Request<K>,
+    panes: &[Cow<'_, Pane<K>>],
+    counts: &Counts<'_, K>,
+) -> Result<NormOf> {
     let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
     if cut > 0
         && let Some(mut sketch) = request.shape.parameters().empty_sketch()
@@ -225,12 +230,7 @@ fn norm_of<K: Key>(request: &Request<K>, panes: &[Cow<'_, Pane<K>>]) -> Result<N
         panes.iter().try_for_each(|pane| pane.add_to(&mut sketch))?;
         return Ok(NormOf::Sketch(sketch));
     }
-    let mut squares = 0;
-    WindowCounts::new(panes, request).for_each_table(|table| {
-        squares += sum_of_squares(table.iter().map(|(_, sum)| *sum));
-        Ok(())
-    })?;
-    Ok(NormOf::Squares(squares))
+    Ok(NormOf::Squares(counts.squares()?))
 }
 
 /// What a release adds noise to: the same counts and the same norm, without noise.
@@ -244,10 +244,12 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
     })?;
     let norm = match request.split.norm {
         None => None,
-        Some(epsilon) => Some(match norm_of(request, panes)? {
-            NormOf::Sketch(sketch) => (sketch.norm(), request.unit().sketched_norm(), epsilon),
-            NormOf::Squares(squares) => (squares.isqrt() as u64, request.unit().norm(), epsilon),
-        }),
+        Some(epsilon) => Some(
+            match norm_of(request, panes, &Counts::of_panes(panes, request))? {
+                NormOf::Sketch(sketch) => (sketch.norm(), request.unit().sketched_norm(), epsilon),
+                NormOf::Squares(squares) => (squares.isqrt() as u64, request.unit().norm(), epsilon),
+            },
+        ),
     };
     Ok(crate::release::Inside {
         counts,
@@ -314,7 +316,7 @@ mod tests {
     use crate::release::by_hand::{
         CONFIDENCE, SEED, laplace, pane, quantile, reach, request, request_of, shape, sketch, spec, times,
     };
-    use crate::sketch::count_sketch::Dimensions;
+    use crate::sketch::count_sketch::{Dimensions, sum_of_squares};
     use crate::spec::{Policy, Spec};
 
     const EPSILON: f64 = 0.5;

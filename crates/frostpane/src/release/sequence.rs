@@ -1,26 +1,28 @@
 #![doc = include_str!("sequence.md")]
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::key::Key;
-use crate::key::{Keys, Universe};
+use crate::key::{Footprint, Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
-use crate::noise::LaplaceSum;
+use crate::noise::{Inversion, LaplaceSum};
 use crate::noise::laplace_sum::LEAST_CHANCE;
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
+use crate::release::counts::Counts;
 use crate::release::guarantee::{Guarantee, Reach};
 use crate::release::norm::NormEstimate;
 use crate::release::one_shot::{Findings, measure_norm};
 use crate::release::published::{Asked, Coverage, Estimator, Release};
 
 use crate::release::request::Request;
-use crate::release::window_counts::WindowCounts;
 use crate::spec::Edge;
+use crate::timeline::Running;
 use crate::tree::node_key::{Keyed, KeyedEntropy, Purpose};
 use crate::tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
 
@@ -59,6 +61,9 @@ pub(crate) struct Setup {
     pub noise: WindowNoise,
     /// The most that it takes, in bytes.
     pub memory: u64,
+    /// How much of that is for counts that are carried on from one window to the next.
+    pub running: u64,
+    pub footprint: Footprint,
 }
 
 /// What all releases of a sequence have in common.
@@ -78,7 +83,7 @@ pub(crate) struct Sequence<K: Key> {
 impl<K: Key> Sequence<K> {
     /// A sequence of windows of panes of at most so many events each, if that is known.
     pub fn new(request: Request<K>, setup: Setup, longest_pane: Option<u64>) -> Result<Self> {
-        let Setup { noise, memory } = setup;
+        let Setup { noise, memory, .. } = setup;
         let (horizon, together) = (request.spec.horizon(), request.spec.together());
         let panes = request.spec.panes();
         // Each release has its share of the chance of an untrue statement.
@@ -154,23 +159,29 @@ impl<K: Key> Sequence<K> {
         &self,
         number: u64,
         panes: &[Cow<'_, Pane<K>>],
+        running: Option<&Running<K>>,
         nodes: &WindowNodes<'_>,
         coverage: Coverage,
         asked_from: Option<Edge>,
     ) -> Result<Release<K>> {
         self.request.check(panes)?;
         let events = coverage.events;
+        let counts = match running {
+            Some(sums) => Counts::Running(sums),
+            None => Counts::of_panes(panes, &self.request),
+        };
         let norm = measure_norm(
             &self.request,
             panes,
+            &counts,
             events,
             &mut nodes.latest.entropy(Purpose::Norm),
         )?;
         let guarantee = self.guarantee(panes, norm);
         let noisy = match &self.request.keys {
-            Keys::Open => self.select_open(panes, &nodes.cover, guarantee.threshold)?,
+            Keys::Open => self.select_open(&counts, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
-                self.select_declared(universe.as_ref(), panes, &nodes.cover, guarantee.threshold)?
+                self.select_declared(universe.as_ref(), &counts, &nodes.cover, guarantee.threshold)?
             }
         };
         let findings = Findings {
@@ -228,46 +239,46 @@ impl<K: Key> Sequence<K> {
     /// The keys that occur and pass, with their noisy counts.
     fn select_open(
         &self,
-        panes: &[Cow<'_, Pane<K>>],
+        counts: &Counts<'_, K>,
         nodes: &[&NodeKey],
         threshold: u64,
     ) -> Result<Vec<(K, u64)>> {
+        let mut noises = Noises::new(nodes, &self.noise.sampler);
+        let mut least = self.looked_at(threshold);
+        if let Some(top) = self.request.spec.top {
+            let last = last_of_top(counts, &mut noises, top)?;
+            least = least.max(self.looked_at(last.max(0) as u64));
+        }
         let mut passed = Vec::new();
-        let mut encoding = Vec::new();
-        let mut functions: Vec<Keyed> = nodes.iter().map(|node| node.function()).collect();
-        let least = threshold.saturating_sub(self.lift.unwrap_or(threshold));
-        WindowCounts::new(panes, &self.request).for_each_table(|table| {
-            for (key, count) in table.iter().filter(|(_, count)| *count >= least) {
-                encoding.clear();
-                K::pack(*key, &mut encoding);
-                let mut noisy = *count as i64;
-                for node in &mut functions {
-                    noisy += node.noise(&encoding, &self.noise.sampler)?;
-                }
-                if noisy >= threshold as i64 {
-                    passed.push((K::owned(*key), noisy as u64));
-                }
+        counts.for_each(|key, count| {
+            if count < least {
+                return Ok(());
+            }
+            let noisy = count as i64 + noises.of::<K>(key)?;
+            if noisy >= threshold as i64 {
+                passed.push((K::owned(key), noisy as u64));
             }
             Ok(())
         })?;
         Ok(passed)
     }
 
+    /// From which count on keys are looked at whose noisy count is to reach this.
+    fn looked_at(&self, noisy: u64) -> u64 {
+        noisy.saturating_sub(self.lift.unwrap_or(noisy))
+    }
+
     /// All keys of the universe that pass, with their noisy counts.
     fn select_declared(
         &self,
         universe: &dyn Universe<K>,
-        panes: &[Cow<'_, Pane<K>>],
+        counts: &Counts<'_, K>,
         nodes: &[&NodeKey],
         threshold: u64,
     ) -> Result<Vec<(K, u64)>> {
         let mut present = Vec::new();
-        WindowCounts::new(panes, &self.request).for_each_table(|table| {
-            present.extend(
-                table
-                    .iter()
-                    .filter_map(|(key, count)| Some((universe.rank(*key)?, *count))),
-            );
+        counts.for_each(|key, count| {
+            present.extend(universe.rank(key).map(|rank| (rank, count)));
             Ok(())
         })?;
         present.sort_unstable();
@@ -291,6 +302,61 @@ impl<K: Key> Sequence<K> {
         }
         Ok(passed)
     }
+}
+
+/// The noise of open keys in a window.
+struct Noises<'a> {
+    functions: Vec<Keyed>,
+    sampler: &'a Inversion,
+    encoding: Vec<u8>,
+}
+
+impl<'a> Noises<'a> {
+    fn new(nodes: &[&NodeKey], sampler: &'a Inversion) -> Self {
+        Self {
+            functions: nodes.iter().map(|node| node.function()).collect(),
+            sampler,
+            encoding: Vec::new(),
+        }
+    }
+
+    /// Of all nodes together.
+    fn of<K: Key>(&mut self, key: K::Ref<'_>) -> Result<i64> {
+        self.encoding.clear();
+        K::pack(key, &mut self.encoding);
+        let mut sum = 0;
+        for node in &mut self.functions {
+            sum += node.noise(&self.encoding, self.sampler)?;
+        }
+        Ok(sum)
+    }
+}
+
+/// A noisy count that `top` keys reach: the lowest of those with the highest counts. So no key with a lower one is among the `top`.
+/// Where there are fewer keys, none is too low.
+fn last_of_top<K: Key>(counts: &Counts<'_, K>, noises: &mut Noises<'_>, top: u64) -> Result<i64> {
+    let most = usize::try_from(top).unwrap_or(usize::MAX);
+    let mut highest = BinaryHeap::new();
+    counts.for_each(|_, count| {
+        if highest.len() < most {
+            highest.push(Reverse(count));
+        } else if let Some(mut lowest) = highest.peek_mut().filter(|lowest| lowest.0 < count) {
+            *lowest = Reverse(count);
+        }
+        Ok(())
+    })?;
+    let Some(Reverse(lowest)) = highest.peek().copied().filter(|_| highest.len() == most) else {
+        return Ok(i64::MIN);
+    };
+    let mut noisy = Vec::new();
+    counts.for_each(|key, count| {
+        if count >= lowest {
+            noisy.push(count as i64 + noises.of::<K>(key)?);
+        }
+        Ok(())
+    })?;
+    noisy.sort_unstable();
+    Ok(noisy[noisy.len() - most])
 }
 
 /// How many windows have one of the first so many panes in them, where a window has `panes`.
@@ -330,7 +396,16 @@ mod tests {
             .together(1)
             .sequence_request(0)?;
         let noise = WindowNoise::new(panes, Unit::Event, request.split.counts, u64::MAX)?;
-        Sequence::new(request, Setup { noise, memory: 1 }, longest_pane)
+        Sequence::new(
+            request,
+            Setup {
+                noise,
+                memory: 1,
+                running: 0,
+                footprint: u64::footprint(8),
+            },
+            longest_pane,
+        )
     }
 
     fn declared(keys: u64) -> Builder<u64> {
@@ -435,7 +510,9 @@ mod tests {
         let (mut at_the_edge, mut below) = (0, 0);
         for (seed, threshold) in (0..400).flat_map(|seed| [(seed, 8), (seed, 9), (seed, 20)]) {
             let node = NodeKey::draw(&mut InsecureSeededEntropy::new(seed)).unwrap();
-            let mut found = sequence.select_open(&panes, &[&node], threshold).unwrap();
+            let mut found = sequence
+                .select_open(&Counts::of_panes(&panes, &sequence.request), &[&node], threshold)
+                .unwrap();
             let mut function = node.function();
             let mut expected = Vec::new();
             for key in 1..30_u64 {

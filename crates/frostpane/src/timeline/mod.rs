@@ -5,6 +5,7 @@ mod charge;
 mod closing;
 pub(crate) mod exponential;
 pub(crate) mod levels;
+mod running;
 pub(crate) mod schedule;
 pub(crate) mod smooth;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::tree::WindowNodes;
 use block::{Block, Closing, Past};
 pub use charge::{Charged, Covered, Straddling};
 use levels::LevelSketches;
+pub(crate) use running::Running;
 use schedule::Schedule;
 use workers::Workers;
 
@@ -43,6 +45,8 @@ pub struct Timeline<K> {
     /// Blocks that have closed, for their memory.
     spares: Vec<OpenPane<K>>,
     closer: Closer<K>,
+    /// The counts of the latest window, where they are carried on.
+    running: Option<Running<K>>,
 }
 
 /// What outlives the process, if anything does, while no block is being closed: plain data, and all of it that what comes
@@ -96,6 +100,7 @@ impl<K: Key> Timeline<K> {
             workers: None,
             spares: Vec::new(),
             closer: Closer::default(),
+            running: None,
         }
     }
 
@@ -296,6 +301,45 @@ impl<K: Key> Timeline<K> {
         advanced
     }
 
+    /// Carries the counts of windows on, as far as they fit.
+    pub(crate) fn with_running(self, running: Running<K>) -> Self {
+        Self {
+            running: Some(running),
+            ..self
+        }
+    }
+
+    /// The next window begins at this position: what comes before leaves.
+    pub(crate) fn leave(&mut self, from: i64) {
+        let Some(running) = &mut self.running else { return };
+        let leaving = running.window().start..from.min(running.window().end);
+        let within = |block: &&Block<Pane<K>>| leaving.contains(&block.start);
+        for block in self.state.closed.iter().filter(within) {
+            running.take_away(&block.pane);
+        }
+        let left = leaving.end.max(running.window().start)..running.window().end;
+        running.set_window(left);
+    }
+
+    /// The panes of the window that have closed since the one before it are in it.
+    pub(crate) fn join(&mut self, window: Range<i64>) {
+        let Some(running) = &mut self.running else { return };
+        let coming = running.window().end.max(window.start)..window.end;
+        let within = |block: &&Block<Pane<K>>| coming.contains(&block.start);
+        let mut blocks = self.state.closed.iter().filter(within);
+        match blocks.all(|block| running.add(&block.pane)) {
+            true => running.set_window(window),
+            false => self.running = None,
+        }
+    }
+
+    /// The counts of a window whose noise has been drawn, if they were carried on.
+    pub(crate) fn counted_by(&self, nodes: &WindowNodes<'_>) -> Option<&Running<K>> {
+        let slide = self.state.grid.slide;
+        let window = nodes.panes.start * slide..nodes.panes.end * slide;
+        self.running.as_ref().filter(|running| running.is_of(&window))
+    }
+
     /// The closed panes of a window whose noise has been drawn: without it none are opened.
     pub(crate) fn covered_by(&self, nodes: &WindowNodes<'_>) -> Vec<Cow<'_, Pane<K>>> {
         let slide = self.state.grid.slide;
@@ -323,6 +367,7 @@ impl<K: Key> Timeline<K> {
         open + closed
             + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
             + self.closer.bytes()
+            + self.running.as_ref().map_or(0, Running::bytes)
             + self.state.levels.as_ref().map_or(0, LevelSketches::bytes)
     }
 }

@@ -80,6 +80,11 @@ impl Nodes {
         self.ended = Some(origin..pane + 1);
     }
 
+    /// The panes of the window that ends with this one.
+    pub fn window_with(&self, pane: i64) -> Range<i64> {
+        self.origin(pane).max(pane + 1 - self.panes)..pane + 1
+    }
+
     /// The first pane of those that have ended one after the other up to this one.
     fn origin(&self, pane: i64) -> i64 {
         let before = self.ended.as_ref().filter(|ended| ended.end == pane);

@@ -146,6 +146,23 @@ impl Warning {
         }
     }
 
+    /// A stream whose first event lies well inside a window that begins where it was asked to.
+    pub fn of_first_event(asked: Span, first: Edge, window: &Coverage) -> Option<Self> {
+        match (asked, first, window.to?) {
+            (Span::Clock(asked), Edge::Instant(first), Edge::Instant(to)) => {
+                let covered = Duration::try_from(to.duration_since(first)).ok()?;
+                let (from, to) = (Edge::Instant(first), Edge::Instant(to));
+                (covered + asked / PANES <= asked).then_some(Self::ShortTime {
+                    asked,
+                    from,
+                    to,
+                    covered,
+                })
+            }
+            _ => None,
+        }
+    }
+
     fn of_flood(listed: usize, from_zero: usize) -> Option<Self> {
         let is_flood = from_zero > FLOOD && 2 * from_zero > listed;
         is_flood.then_some(Self::Flood { from_zero, listed })

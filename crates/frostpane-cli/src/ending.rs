@@ -1,0 +1,61 @@
+//! Where the windows of a list end: found before any event is counted, where that is possible.
+
+use frostpane::Keys;
+
+use crate::clock::Clock;
+use crate::failure::Result;
+use crate::input::Source;
+use crate::list::TextKey;
+use crate::request::Request;
+use crate::survey::Survey;
+
+/// What a list is asked to be, with its end if that could be found.
+pub struct Ending {
+    pub request: Request,
+    pub clock: Clock,
+    survey: Option<Survey>,
+}
+
+impl Ending {
+    /// The end that was given, or that of the files, which are read once more for it. That of a pipe is not known before it
+    /// comes: its windows are made of panes that were laid in advance.
+    pub fn find<K: TextKey>(
+        request: &Request,
+        keys: &Keys<K>,
+        clock: Clock,
+        source: impl Fn() -> Result<Source>,
+    ) -> Result<Self> {
+        let request = request.clone();
+        if let Some(end) = request.end(&clock)? {
+            let clock = clock.ending(end);
+            return Ok(Self {
+                request: request.ending(end, &clock)?,
+                clock,
+                survey: None,
+            });
+        }
+        let at_rest = source()?.total_bytes().is_some();
+        if !at_rest || !request.may_be_laid() {
+            return Ok(Self {
+                request,
+                clock,
+                survey: None,
+            });
+        }
+        let request = request.laid();
+        // What is wrong with the request is said before a long look at the files.
+        request.builder(keys.clone()).decided()?;
+        let survey = Survey::of(source()?.quietly(), &clock)?;
+        let end = survey.end(request.by_clock())?;
+        Ok(Self {
+            request: request.ending(end, &clock)?,
+            clock,
+            survey: Some(survey),
+        })
+    }
+
+    /// That the files have as many events as before.
+    pub fn check(&self, events: u64) -> Result<()> {
+        self.survey.as_ref().map_or(Ok(()), |survey| survey.check(events))
+    }
+}
