@@ -1,0 +1,185 @@
+//! Windows whose end is known before the first event: they begin where they were asked to, and their events come in any order.
+
+use std::time::Duration;
+
+use frostpane::internals::InsecureSeededEntropy;
+use frostpane::{
+    Builder, Bytes, Edge, ErrorKind, Event, HeavyHitters, Keys, Norm, Policy, Release, Span, Spec, Window,
+};
+
+const MINUTE: i64 = 60_000_000;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn at(minute: i64) -> Edge {
+    Edge::Instant(jiff::Timestamp::from_microsecond(minute * MINUTE).unwrap())
+}
+
+/// An hour of noiseless lists that ends at this minute.
+fn hour(end: i64) -> Builder<u64> {
+    HeavyHitters::builder(Keys::open())
+        .all()
+        .epsilon(1e5)
+        .window(Window::clock(HOUR))
+        .until(at(end))
+}
+
+/// Keys that thin out over three hours, some of which come at the same time.
+fn stream() -> Vec<(i64, u64)> {
+    (0..9_000_i64)
+        .map(|i| (i * 180 * MINUTE / 9_000, (i * i % 97) as u64 / 3))
+        .collect()
+}
+
+fn shuffled(mut events: Vec<(i64, u64)>, seed: u64) -> Vec<(i64, u64)> {
+    use frostpane::internals::Entropy;
+    let mut entropy = InsecureSeededEntropy::new(seed);
+    for i in (1..events.len()).rev() {
+        events.swap(i, entropy.word().unwrap() as usize % (i + 1));
+    }
+    events
+}
+
+fn release(builder: Builder<u64>, events: &[(i64, u64)]) -> Release<u64> {
+    let mut hitters = builder.build().unwrap();
+    hitters
+        .extend(events.iter().map(|(time, key)| Event::at(*time, *key)))
+        .unwrap();
+    hitters.release().unwrap()
+}
+
+#[test]
+fn a_window_begins_and_ends_exactly_where_it_was_asked_to() {
+    let events = stream();
+    for end in [1, 59, 60, 61, 100, 179, 180, 500] {
+        let found = release(hour(end), &events);
+        assert_eq!(
+            (found.window.from, found.window.to),
+            (Some(at(end - 60)), Some(at(end)))
+        );
+        assert_eq!(found.asked.from, found.window.from);
+        let inside = |time: &i64| ((end - 60) * MINUTE..end * MINUTE).contains(time);
+        let expected = events.iter().filter(|(time, _)| inside(time)).count() as u64;
+        assert_eq!(
+            (found.window.events, found.asked.slack),
+            (expected, Some(0)),
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn the_order_of_events_changes_nothing() {
+    let sorted = release(hour(130), &stream());
+    assert!(sorted.heavy.len() > 10);
+    for seed in 0..5 {
+        assert_eq!(release(hour(130), &shuffled(stream(), seed)), sorted);
+    }
+}
+
+#[test]
+fn events_outside_are_told_and_none_is_late() {
+    let mut hitters = hour(130).build().unwrap();
+    for (time, key) in shuffled(stream(), 9) {
+        hitters.update_at(time, key).unwrap();
+    }
+    // A year 2100 moves nothing.
+    hitters.update_at(4_102_444_800_000_000, 5).unwrap();
+    assert_eq!((hitters.outside(), hitters.dropped()), (9_001 - 3_000, 0));
+    assert_eq!(hitters.release().unwrap().window.events, 3_000);
+}
+
+#[test]
+fn each_of_several_windows_begins_where_it_was_asked_to() {
+    let windows = ["10m", "1h", "2h"].map(|window| window.parse::<Span>().unwrap());
+    let spec: Spec = serde_json::from_str(
+        r#"{ "window": ["10m", "1h", "2h"], "until": "1970-01-01T02:30:00Z", "all": true, "epsilon": 100000 }"#,
+    )
+    .unwrap();
+    let builder = Builder::from_spec(spec, Keys::<u64>::open());
+    for events in [stream(), shuffled(stream(), 4)] {
+        let mut hitters = builder.clone().build().unwrap();
+        hitters
+            .extend(events.iter().map(|(time, key)| Event::at(*time, *key)))
+            .unwrap();
+        for (window, minutes) in windows.into_iter().zip([10, 60, 120]) {
+            let found = hitters.release_over(window).unwrap();
+            assert_eq!(found.window.from, Some(at(150 - minutes)));
+            assert_eq!(found.window.events, minutes as u64 * 50);
+        }
+        // Every event was allowed in three releases: the last ten minutes have been in as many.
+        assert_eq!(
+            hitters.release_over(windows[0]).unwrap_err().kind(),
+            ErrorKind::Budget
+        );
+    }
+}
+
+#[test]
+fn by_count_the_last_events_are_covered_to_the_event() {
+    for (events, window) in [(10_000, 1_234), (1_000, 1_000), (500, 1_000)] {
+        let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+            .all()
+            .epsilon(1e5)
+            .window(Window::events(window))
+            .until(Edge::Event(events))
+            .build()
+            .unwrap();
+        hitters
+            .update_batch((0..events).map(|i| i % 7 + 100 * u64::from(i + window < events)))
+            .unwrap();
+        let found = hitters.release().unwrap();
+        let covered = window.min(events);
+        assert_eq!(found.window.events, covered);
+        assert_eq!(found.window.from, Some(Edge::Event(events - covered)));
+        assert_eq!(found.window.to, Some(Edge::Event(events)));
+        assert!(
+            found.heavy.iter().all(|heavy| heavy.key < 7),
+            "nothing from before"
+        );
+        assert_eq!(found.heavy.iter().map(|heavy| heavy.count).sum::<u64>(), covered);
+    }
+}
+
+/// Ever new keys, far more than fit, from the whole window in turn.
+#[test]
+fn memory_stays_within_the_plan_whatever_the_order() {
+    let builder = HeavyHitters::<Bytes>::builder(Keys::open())
+        .norm(Norm::L2)
+        .memory(2_000_000)
+        .window(Window::clock(HOUR))
+        .until(at(60));
+    let plan = builder.plan().unwrap();
+    let mut hitters = builder.build().unwrap();
+    for i in 0..200_000_i64 {
+        let key = format!("key {i:010}");
+        hitters
+            .update_at(i * 7_919 % 60 * MINUTE, key.as_bytes())
+            .unwrap();
+    }
+    let taken = hitters.bytes();
+    assert!(taken <= plan.memory.total(), "{taken} of {}", plan.memory.total());
+    assert_eq!(hitters.release().unwrap().window.events, 200_000);
+}
+
+/// One pane keeps more than sixty in the same memory, and so less is cut.
+#[test]
+fn a_window_in_one_pane_is_cut_less_than_one_in_many() {
+    let builder = || HeavyHitters::<Bytes>::builder(Keys::open()).window(Window::clock(HOUR));
+    let cut = |builder: Builder<Bytes>| builder.forecast(10_000_000, Some(1_000_000)).unwrap().cut;
+    let (fixed, uniform) = (
+        cut(builder().until(at(60))),
+        cut(builder().policy(Policy::Uniform)),
+    );
+    assert!(5 * fixed < uniform, "{fixed} {uniform}");
+}
+
+#[test]
+fn an_end_that_cannot_be_is_refused() {
+    let refusal = |builder: Builder<u64>| builder.build().err().unwrap().to_string();
+    let events = || HeavyHitters::<u64>::builder(Keys::open());
+    assert!(refusal(events().until(at(60))).contains("both must go by the number of events or both by time"));
+    assert!(refusal(hour(60).policy(Policy::Uniform)).contains("leave the policy out"));
+    assert!(refusal(events().policy(Policy::Fixed)).contains("say where they end, with until"));
+    let continual = hour(60).continual().err().unwrap().to_string();
+    assert!(continual.contains("has no end"), "{continual}");
+}
