@@ -9,7 +9,7 @@ use crate::audit::KeysArg;
 use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
 use crate::failure::Result;
-use crate::input::{Format, Packing};
+use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
 use crate::request::{NormArg, Request, RequestArgs};
 
 pub const EXIT_CODES: &str = "\
@@ -75,6 +75,8 @@ Examples:
     frostpane list --key 2 --time 1 --window 30d --slide 1d log.tsv.zst
   A list of the last day, one of the week and one of the month, in one pass:
     frostpane list --key 2 --time 1 --window 1d --window 7d --window 30d log.tsv.zst
+  What was asked of a web server in the last week, from its log:
+    frostpane list --pattern combined --window 7d access.log
   A field of JSON Lines, of many files, by time:
     frostpane list --key user.country --time at --window 7d 'logs/*.jsonl.gz'
   Pages that are known in advance, from a pipe, for another program:
@@ -84,9 +86,9 @@ Examples:
   A page to look at, beside the table:
     frostpane list --report searches.html searches.txt
 
-Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines) or a column (Parquet). A number is a position from 1, and then the first line is an event, unless --header says that it names the columns.
+Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines), a column (Parquet) or a group (--pattern); or a part of the path such as country=DE/. A number is a position from 1, and then the first line is an event, unless --header says that it names the columns.
 
-Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are seconds), with decimals or not; or dates as in RFC 3339, in UTC unless they say.
+Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by their size (below 100 billion they are seconds), with decimals or not; dates as in RFC 3339, also with a zone in brackets; 20251001, 20251001120000; 01/Oct/2025:12:00:00 +0200. In UTC unless they say.
 
 Every line is an event, a row in Parquet. One whose key is missing, empty or null, or that cannot be read, is an event without a key.
 
@@ -127,7 +129,7 @@ pub struct ListArgs {
 /// Where events come from, as options that commands share.
 #[derive(clap::Args)]
 pub struct InputArgs {
-    /// Files to read, one after the other
+    /// Files to read, one after the other; a folder stands for all files below it
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
@@ -139,6 +141,11 @@ pub struct InputArgs {
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
 
+    /// How times are written: unix, millis, micros or nanos, or a format such as '%d.%m.%Y %H:%M:%S' [default: told
+    /// apart, as said below]
+    #[arg(long, value_name = "FORMAT")]
+    pub time_format: Option<TimeFormat>,
+
     /// How events stand in the files [default: as their names end: .csv, .tsv, .jsonl, .parquet; else text]
     #[arg(long, value_enum, ignore_case = true)]
     pub format: Option<Format>,
@@ -146,6 +153,16 @@ pub struct InputArgs {
     /// How the files are packed [default: as their names end: .gz, .zst; else not at all]
     #[arg(long, value_enum, ignore_case = true)]
     pub packing: Option<Packing>,
+
+    /// The character that separates columns of CSV or TSV, or the word tab [default: what the first line shows, if it
+    /// names the columns; else a comma in CSV and a tab in TSV]
+    #[arg(long, value_name = "CHARACTER")]
+    pub delimiter: Option<Delimiter>,
+
+    /// Takes lines of text apart by a regular expression with groups (?<key>...) and (?<time>...), or as web servers
+    /// write them: common, combined
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["header", "multiline", "delimiter"])]
+    pub pattern: Option<Pattern>,
 
     /// The first line of CSV or TSV names the columns, although they are given by position
     #[arg(long)]
@@ -155,6 +172,10 @@ pub struct InputArgs {
     /// quotes are right
     #[arg(long)]
     pub multiline: bool,
+
+    /// Show on standard error what stands in a line that cannot be read, which may be a key
+    #[arg(long)]
+    pub show_input: bool,
 }
 
 /// Release the heavy hitters again at every slide, all of them at one epsilon.

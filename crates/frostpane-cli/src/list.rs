@@ -169,23 +169,33 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
 
 /// Which parts of the input are the events, for a window of this kind.
 pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
-    let fault = match (&args.key, &args.time, window) {
+    let column = |text: &Option<String>| text.as_deref().map(Column::new).transpose();
+    let group = |name| args.pattern.as_ref().and_then(|pattern| pattern.group(name));
+    let key = column(&args.key)?.or_else(|| group("key"));
+    let time = column(&args.time)?.or_else(|| group("time"));
+    let fault = match (&key, &time, window) {
+        (None, _, _) if args.pattern.is_some() => {
+            "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
+        }
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
         _ => {
-            let column = |text: &Option<String>| text.as_deref().map(Column::new).transpose();
-            let time = column(&args.time)?;
             return Ok(Selection {
-                key: column(&args.key)?,
+                key,
                 header: args.header || time.as_ref().is_some_and(Column::is_named),
+                show_names: args.header || args.show_input,
+                show_input: args.show_input,
                 // A window by count has no use for it.
                 time: time.filter(|_| matches!(window, Span::Clock(_))),
                 format: args.format,
                 packing: args.packing,
+                delimiter: args.delimiter,
+                pattern: args.pattern.clone(),
+                time_format: args.time_format.clone().unwrap_or_default(),
                 multiline: args.multiline,
-                live: false,
+                ..Selection::default()
             });
         }
     };

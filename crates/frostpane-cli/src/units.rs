@@ -80,10 +80,10 @@ impl Asked {
     }
 }
 
-/// A time such as `90s`, `15m`, `12h`, `30d` or `8w`.
+/// A time such as `90s`, `1h30m`, `12 hours`, `30d` or `8w`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(Span::Clock(time)) => Ok(time),
-        _ => Err("give a time such as 90s, 15m, 12h, 30d or 8w".to_owned()),
+        _ => Err("give a time such as 90s, 1h30m, 12 hours, 30d or 8w".to_owned()),
     }
 }

@@ -70,12 +70,14 @@ enum Format {
     Tsv,
     Jsonl,
     Parquet,
+    /// With `--pattern`.
+    Log,
 }
 
 impl Format {
     fn option(self) -> &'static str {
         match self {
-            Format::Text => "text",
+            Format::Text | Format::Log => "text",
             Format::Csv | Format::Records => "csv",
             Format::Tsv => "tsv",
             Format::Jsonl => "jsonl",
@@ -86,6 +88,7 @@ impl Format {
     fn ending(self) -> &'static str {
         match self {
             Format::Text => "txt",
+            Format::Log => "log",
             other => other.option(),
         }
     }
@@ -121,6 +124,11 @@ struct Setting {
     /// Whether keys are quoted and escaped as the format says, or written as they are.
     careful: bool,
     header: bool,
+    /// What separates columns, where any character may, and whether that is told.
+    delimiter: char,
+    delimiter_told: bool,
+    /// Whether the file lies in a folder of its own, which is what the program is given.
+    partitioned: bool,
     /// After the key, there is one column more.
     wide: bool,
     l2: bool,
@@ -145,6 +153,8 @@ impl Setting {
             Format::Jsonl,
             Format::Jsonl,
             Format::Parquet,
+            Format::Log,
+            Format::Log,
         ];
         let format = dice.of(&formats);
         let clock = match format {
@@ -158,13 +168,23 @@ impl Setting {
             (false, false) => &[&["1h", "5m"], &["10m", "1m"], &["90s", "15s"]],
             (false, true) => &[&["10m", "1m"], &["2m", "30s"]],
         };
+        let header = dice.one_in(2);
+        let (delimiter, delimiter_told) = match format {
+            Format::Tsv => dice.of(&[('\t', false), ('\t', false), ('|', true)]),
+            // A header shows it.
+            Format::Csv | Format::Records if header => (dice.of(&[',', ';', '\t']), dice.one_in(2)),
+            _ => dice.of(&[(',', false), (',', false), (';', true)]),
+        };
         Self {
             format,
             packing: dice.of(&["none", "none", "gzip", "zstd"]),
             told: dice.of(&[Told::Name, Told::Options, Told::Pipe]),
             clock,
             careful: dice.one_in(2) || clock == Clock::AfterKey || format == Format::Records,
-            header: dice.one_in(2),
+            header,
+            delimiter,
+            delimiter_told,
+            partitioned: dice.one_in(3),
             wide: dice.one_in(2),
             l2: dice.one_in(4),
             declared: dice.one_in(4),
@@ -177,7 +197,7 @@ impl Setting {
     /// A common key, or one that would like to be something else.
     fn key(&self, dice: &mut Dice) -> Key {
         const COMMON: [&[u8]; 4] = [b"elm", b"oak", b"ash", b"yew"];
-        const ODD: [&[u8]; 29] = [
+        const ODD: [&[u8]; 36] = [
             b"x",
             b"",
             b" ",
@@ -207,6 +227,14 @@ impl Setting {
             b"null",
             b"1700000000",
             b"x\", \"at\": 1800000000, \"y\": \"z",
+            b";",
+            b"a;b|c",
+            b"x 1700000000",
+            b"] [",
+            // With what stands beside it, such a line is the header.
+            b"key",
+            b"key,size",
+            b"key;size",
         ];
         let mut key = match dice.below(400) {
             0..170 => return Some(dice.of(&COMMON).to_vec()),
@@ -222,9 +250,9 @@ impl Setting {
         if !self.has_line_breaks() {
             key.retain(|&byte| byte != b'\n');
         }
-        // A tab cannot be written there other than as a separator.
+        // What separates columns cannot be written there as anything else.
         if self.format == Format::Tsv && self.careful {
-            key.retain(|&byte| byte != b'\t');
+            key.retain(|&byte| char::from(byte) != self.delimiter);
         }
         Some(key)
     }
@@ -234,7 +262,7 @@ impl Setting {
         match self.format {
             Format::Parquet | Format::Records => true,
             Format::Jsonl => self.careful,
-            Format::Text | Format::Csv | Format::Tsv => false,
+            Format::Text | Format::Csv | Format::Tsv | Format::Log => false,
         }
     }
 
@@ -253,6 +281,7 @@ impl Setting {
         match self.format {
             Format::Text => key.clone().unwrap_or_default(),
             Format::Jsonl => self.object(&time, key),
+            Format::Log => self.logged(&time, key),
             _ => self.fields(time, key),
         }
     }
@@ -262,7 +291,7 @@ impl Setting {
     }
 
     fn fields(&self, time: Vec<u8>, key: &Key) -> Vec<u8> {
-        let separator: &[u8] = if self.format == Format::Tsv { b"\t" } else { b"," };
+        let separator = [self.delimiter as u8];
         let before = match self.clock {
             Clock::BeforeKey => vec![time.clone()],
             _ => Vec::new(),
@@ -281,7 +310,25 @@ impl Setting {
         if self.wide {
             fields.push(b"1".to_vec());
         }
-        fields.join(separator)
+        fields.join(&separator[..])
+    }
+
+    /// A line as a server may write it, which no key can keep from matching.
+    fn logged(&self, time: &[u8], key: &Key) -> Vec<u8> {
+        let key = key.as_deref().unwrap_or_default();
+        match self.clock {
+            Clock::None => [b"asked: ", key].concat(),
+            Clock::BeforeKey => [b"at ", time, b" asked: ", key].concat(),
+            Clock::AfterKey => [b"asked: ", key, b" at ", time].concat(),
+        }
+    }
+
+    fn pattern(&self) -> &'static str {
+        match self.clock {
+            Clock::None => "^asked: (?<key>.*)$",
+            Clock::BeforeKey => r"^at (?<time>\d+)(?: asked: (?<key>.*))?$",
+            Clock::AfterKey => r"^asked: (?<key>.*) at (?<time>\d+)$",
+        }
     }
 
     fn object(&self, time: &[u8], key: &Key) -> Vec<u8> {
@@ -339,8 +386,7 @@ impl Setting {
             Clock::BeforeKey => &[b"at", b"key", b"size"],
             Clock::AfterKey => &[b"key", b"at", b"size"],
         };
-        let separator: &[u8] = if self.format == Format::Tsv { b"\t" } else { b"," };
-        vec![names.join(separator)]
+        vec![names.join(&[self.delimiter as u8][..])]
     }
 
     fn parquet(&self, keys: &[Key]) -> Vec<u8> {
@@ -381,11 +427,17 @@ impl Setting {
             (false, Clock::BeforeKey) => ("2", "1"),
             (false, _) => ("1", "2"),
         };
-        if self.format != Format::Text {
+        if self.format == Format::Log {
+            options.extend(["--pattern", self.pattern()]);
+        } else if self.format != Format::Text {
             options.extend(["--key", key]);
         }
-        if self.clock != Clock::None {
+        if self.clock != Clock::None && self.format != Format::Log {
             options.extend(["--time", time]);
+        }
+        let delimiter = self.delimiter.to_string();
+        if self.delimiter_told && matches!(self.format, Format::Csv | Format::Records | Format::Tsv) {
+            options.extend(["--delimiter", &delimiter]);
         }
         if self.l2 && !self.watch {
             // Choosing takes longer than all the rest.
@@ -423,7 +475,7 @@ impl Setting {
         };
         match self.told {
             Told::Name => format!("events.{}{packed}", self.format.ending()),
-            _ => "events".to_owned(),
+            _ => "untold".to_owned(),
         }
     }
 
@@ -432,9 +484,19 @@ impl Setting {
         let mut options = self.options(folder);
         let piped = self.told == Told::Pipe;
         if !piped {
-            let file = folder.join(self.name());
+            let file = match self.partitioned {
+                true => folder.join("events/shop=7").join(self.name()),
+                false => folder.join(self.name()),
+            };
+            let _ = fs::remove_dir_all(folder.join("events"));
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, &bytes).unwrap();
-            options.push(file.to_str().unwrap().to_owned());
+            let given = if self.partitioned {
+                folder.join("events")
+            } else {
+                file
+            };
+            options.push(given.to_str().unwrap().to_owned());
         }
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let output = frostpane(&options, if piped { &bytes } else { b"" });

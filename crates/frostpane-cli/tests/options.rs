@@ -20,7 +20,18 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
     ("about the specification itself", &["spec", "print-spec"]),
     (
         "where events stand",
-        &["key", "time", "format", "packing", "header", "multiline"],
+        &[
+            "key",
+            "time",
+            "time-format",
+            "format",
+            "packing",
+            "delimiter",
+            "pattern",
+            "header",
+            "multiline",
+            "show-input",
+        ],
     ),
     (
         "how a release is shown",

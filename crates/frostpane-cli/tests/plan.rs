@@ -105,7 +105,11 @@ fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
             1,
             "a memory of 6.0 MB is too small for this window and alpha: give at least ",
         ),
-        (&["--memory", "much"], 2, "give a size such as 16MB, 64MB or 1GB"),
+        (
+            &["--memory", "much"],
+            2,
+            "give a size such as 64MB, 1.5GB or 64MiB",
+        ),
         (&["--epsilon", "-1"], 1, "epsilon is -1, but must be above 0"),
         (&["--epsilon", "NaN"], 1, "epsilon is NaN, but must be above 0"),
         (&["--epsilon", "2000000"], 1, "can be at most 1000000"),

@@ -163,7 +163,7 @@ fn every_wrong_use_ends_with_one_sentence_that_says_what_to_do() {
         (
             &["list", "no/such/file"],
             1,
-            "frostpane: cannot read no/such/file: No such file",
+            "frostpane: cannot read no/such/file: there is no such file",
         ),
         (
             &["list", "--window", "30d"],
@@ -196,7 +196,7 @@ fn every_wrong_use_ends_with_one_sentence_that_says_what_to_do() {
         (
             &["list", "--window", "soon"],
             2,
-            "give a number of events such as 1000000, or a time such as 90s",
+            "give a number of events such as 1000000, 10k or 1M, or a time such as 90s",
         ),
         (
             &["list", "--epsilon", "0"],

@@ -191,7 +191,7 @@ fn nothing_but_names_and_options_tells_how_a_file_is_read() {
         assert_eq!(refused.status.code(), Some(1));
         assert!(
             stderr(&refused).ends_with(
-                "first.txt: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet\n"
+                "first.txt: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet, or what separates them with --delimiter\n"
             ),
             "{}",
             stderr(&refused)
@@ -290,7 +290,7 @@ fn an_event_whose_time_cannot_be_read_has_that_of_the_one_before() {
         told.starts_with(
             "frostpane: 4 of 904 events could not be read and have no key; the first is in standard input, line 1: \
              no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; \
-             if it names the columns, use --header\n"
+             --time-format tells how others are written; if it names the columns, use --header\n"
         ),
         "{told}"
     );
@@ -397,7 +397,7 @@ fn what_a_file_seems_to_be_is_said_to_the_operator_and_changes_nothing() {
     let plain = temporary("plain.txt.gz", b"elm\nelm\nelm\n");
     let plain = plain.to_str().unwrap();
     assert_eq!(said(&["--packing", "none", plain], b""), "");
-    assert!(said(&[plain], b"").ends_with("plain.txt.gz: invalid gzip header\n"));
+    assert!(said(&[plain], b"").ends_with("plain.txt.gz: it does not begin as what gzip has packed does: if it is not packed, use --packing none\n"));
     assert_eq!(
         said(&[], b" {\"a\": 1}\n"),
         "frostpane: warning: standard input is read as text, but begins as JSON does: if its lines are objects, use --format jsonl and --key\n"
@@ -502,14 +502,14 @@ const MESSAGES: [Case; 19] = [
     (
         &["--format", "csv", "--key", "contry"],
         b"time,user,country\n1,2,3\n",
-        "standard input: there is no column \"contry\", for which --key asks; there are time, user, country",
+        "standard input: there is no column \"contry\", for which --key asks; the first line has 3 columns; --header says that it names them, and then they are shown here",
     ),
     (
         &[
             "--format", "tsv", "--key", "user", "--time", "4", "--window", "1h",
         ],
         b"time\tuser\n",
-        "standard input: there is no column number 4, for which --time asks; there are time, user",
+        "standard input: there is no column number 4, for which --time asks; the first line has 2 columns; --header says that it names them, and then they are shown here",
     ),
     (
         &["--format", "csv", "--key", "2", "--multiline"],
@@ -519,14 +519,14 @@ const MESSAGES: [Case; 19] = [
     (
         &["--format", "tsv", "--key", "1", "--time", "2", "--window", "1h"],
         b"elm\tnoon\nelm\n",
-        "no event has a time: is --time 2 right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z",
+        "no event has a time: is --time 2 right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written",
     ),
     (
         &[
             "--format", "jsonl", "--key", "a", "--time", "b.c", "--window", "1h",
         ],
         b"{\"a\": 1, \"b\": {\"d\": 1}}\n",
-        "no event has a time: is --time b.c right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z",
+        "no event has a time: is --time b.c right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written",
     ),
     (
         &["--format", "jsonl"],
@@ -536,17 +536,17 @@ const MESSAGES: [Case; 19] = [
     (
         &["no/such/file.csv"],
         b"",
-        "no/such/file.csv: this is CSV: say which column holds the key, with --key, or take whole lines with --format text",
+        "cannot read no/such/file.csv: there is no such file; there is no folder no/such either",
     ),
     (
         &["--key", "a"],
         b"a,b\nelm,1\n",
-        "standard input: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet",
+        "standard input: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet, or what separates them with --delimiter",
     ),
     (
-        &["--key", "2", "no/such/log.txt.gz"],
-        b"",
-        "no/such/log.txt.gz: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet",
+        &["--format", "csv"],
+        b"elm\n",
+        "standard input: this is CSV: say which column holds the key, with --key, or take whole lines with --format text",
     ),
     (
         &["--format", "parquet"],
@@ -561,11 +561,15 @@ const MESSAGES: [Case; 19] = [
     (
         &["--format", "parquet", "--key", "a"],
         b"PAR1 and no more",
-        "standard input: this cannot be read as Parquet: Parquet error: Invalid Parquet file. Corrupt footer",
+        "standard input: this cannot be read as Parquet: it does not end as Parquet files do, so it is none, or was cut off: copy or write it again, or give its --format",
     ),
     (&["--key", "0"], b"", "columns are counted from 1"),
     (&["--key", ""], b"", "the name of a column is empty"),
-    (&["no/such/*.csv"], b"", "no file matches \"no/such/*.csv\""),
+    (
+        &["no/such/*.csv"],
+        b"",
+        "no file matches \"no/such/*.csv\"; there is no folder no/such either",
+    ),
     (
         &["no/such/[.csv"],
         b"",
@@ -574,17 +578,17 @@ const MESSAGES: [Case; 19] = [
     (
         &["--packing", "gzip"],
         b"\x1f\x8b\x08\x00",
-        "cannot read standard input: unexpected end of file",
+        "cannot read standard input: it ends in the middle of what was packed: it was cut off, so copy it again",
     ),
     (
         &["--packing", "gzip"],
         b"elm\nelm\nelm\nelm\n",
-        "cannot read standard input: invalid gzip header",
+        "cannot read standard input: it does not begin as what gzip has packed does: if it is not packed, use --packing none",
     ),
     (
         &["--packing", "zstd"],
         b"elm\n",
-        "cannot read standard input: Unknown frame descriptor",
+        "cannot read standard input: it does not begin as what zstd has packed does: if it is not packed, use --packing none",
     ),
 ];
 

@@ -294,12 +294,12 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
             r#"expected a number of events, or a time such as "30d""#,
         ),
         (
-            r#"{ "slide": "1 day" }"#,
-            "give a number of events such as 1000000, or a time such as 90s",
+            r#"{ "slide": "a day" }"#,
+            "give a number of events such as 1000000, 10k or 1M, or a time such as 90s",
         ),
         (
             r#"{ "lateness": 5 }"#,
-            "give a time such as 90s, 15m, 12h, 30d or 8w",
+            "give a time such as 90s, 1h30m, 12 hours, 30d or 8w",
         ),
         (r#"{ "lateness": true }"#, r#"a time such as "30d""#),
         (
@@ -312,7 +312,10 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
         (r#"{ "releases": -1 }"#, "expected u32"),
         (r#"{ "horizon": 1.5 }"#, "expected u64"),
         (r#"{ "together": "all" }"#, "expected u64"),
-        (r#"{ "memory": "much" }"#, "give a size such as 16MB, 64MB or 1GB"),
+        (
+            r#"{ "memory": "much" }"#,
+            "give a size such as 64MB, 1.5GB or 64MiB",
+        ),
         (
             r#"{ "memory": -1 }"#,
             r#"expected a number of bytes, or a size such as "64MB""#,

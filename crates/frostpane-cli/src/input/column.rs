@@ -1,5 +1,8 @@
 //! Which columns make an event.
 
+use super::delimiter::Delimiter;
+use super::partitions::Partitions;
+use super::time::Times;
 use crate::text::printable;
 
 /// Most names that a message lists.
@@ -35,21 +38,53 @@ impl Column {
         }
     }
 
-    /// Where the column stands among these, from 0.
-    fn among(&self, names: &[String], option: &str) -> Result<usize, String> {
+    /// Where the column stands among these. A column of the file counts more than one of its path.
+    fn among(&self, names: &Names<'_>, paths: &Partitions, option: &str) -> Result<Place, String> {
+        let all = names.all;
         let (found, asked) = match self {
-            Column::Name(name) => (names.iter().position(|there| there == name), format!("{name:?}")),
+            Column::Name(name) => {
+                let in_file = all.iter().position(|there| there == name).map(Place::Field);
+                let found = in_file.or_else(|| paths.position(name).map(Place::Path));
+                (found, format!("{name:?}"))
+            }
             Column::Position(position) => (
-                (*position <= names.len()).then(|| position - 1),
+                (*position <= all.len()).then(|| Place::Field(position - 1)),
                 format!("number {position}"),
             ),
         };
         found.ok_or_else(|| {
             format!(
-                "there is no column {asked}, for which {option} asks; there are {}",
-                listed(names)
+                "there is no column {asked}, for which {option} asks; {}",
+                names.told(paths)
             )
         })
+    }
+}
+
+/// The names of the columns of a file.
+pub struct Names<'a> {
+    pub all: &'a [String],
+    /// Whether they may be told: a first line may be an event after all, unless someone said that it is none.
+    pub are_public: bool,
+}
+
+impl Names<'_> {
+    fn told(&self, paths: &Partitions) -> String {
+        let there = match (self.are_public, self.all.len()) {
+            (true, _) => format!("there are {}", listed(self.all)),
+            (false, 1) => "the first line has 1 column".to_owned(),
+            (false, columns) => format!("the first line has {columns} columns"),
+        };
+        let of_path: Vec<String> = paths.names().map(str::to_owned).collect();
+        let of_path = match &of_path[..] {
+            [] => String::new(),
+            names => format!(", and of the path {}", listed(names)),
+        };
+        let advice = match self.are_public {
+            true => "",
+            false => "; --header says that it names them, and then they are shown here",
+        };
+        there + &of_path + advice
     }
 }
 
@@ -66,50 +101,83 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// The columns that were asked for.
+/// The columns that were asked for, and how to read them.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     pub key: Column,
     pub time: Option<Column>,
-    /// Whether `--header` was given.
+    /// Whether the first line names columns although none that is looked for is given by name.
     pub header: bool,
+    /// Whether an error may tell what stands in a first line that names columns.
+    pub show_names: bool,
+    pub delimiter: Option<Delimiter>,
+    pub times: Times,
+    pub partitions: Partitions,
 }
 
 impl Wanted {
+    #[cfg(test)]
+    /// These columns, with nothing else told.
+    pub fn new(key: Column, time: Option<Column>) -> Self {
+        Self {
+            key,
+            time,
+            header: false,
+            show_names: false,
+            delimiter: None,
+            times: Times::default(),
+            partitions: Partitions::default(),
+        }
+    }
+
     /// Whether the first line names the columns: if one is asked for by name, or if told.
     pub fn has_header(&self) -> bool {
         self.header || self.key.is_named() || self.time.as_ref().is_some_and(Column::is_named)
     }
 
     /// Where the columns stand in a file that names its columns.
-    pub fn among(&self, names: &[String]) -> Result<Positions, String> {
-        let time = self.time.as_ref().map(|time| time.among(names, "--time"));
+    pub fn among(&self, names: &Names<'_>) -> Result<Positions, String> {
+        let place = |column: &Column, option| column.among(names, &self.partitions, option);
+        let time = self.time.as_ref().map(|time| place(time, "--time"));
         Ok(Positions {
-            key: self.key.among(names, "--key")?,
+            key: place(&self.key, "--key")?,
             time: time.transpose()?,
         })
     }
 
     /// Where the columns stand, if all are given by number.
     pub fn by_number(&self) -> Option<Positions> {
-        let index = |column: &Column| match column {
-            Column::Position(position) => Some(position - 1),
+        let place = |column: &Column| match column {
+            Column::Position(position) => Some(Place::Field(position - 1)),
             Column::Name(_) => None,
         };
         let time = match &self.time {
-            Some(time) => Some(index(time)?),
+            Some(time) => Some(place(time)?),
             None => None,
         };
         Some(Positions {
-            key: index(&self.key)?,
+            key: place(&self.key)?,
             time,
         })
     }
 }
 
-/// Where the columns of an event stand in a line, from 0.
+/// Where the columns of an event stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Positions {
-    pub key: usize,
-    pub time: Option<usize>,
+    pub key: Place,
+    pub time: Option<Place>,
+}
+
+/// Where a column stands, from 0: among the fields of a line, or among the columns of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Field(usize),
+    Path(usize),
+}
+
+impl Place {
+    pub fn is_of_path(self) -> bool {
+        matches!(self, Place::Path(_))
+    }
 }

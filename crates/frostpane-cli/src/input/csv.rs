@@ -1,14 +1,15 @@
-//! Comma-separated values, with quotes as in RFC 4180. A line is a record, also where a quote in it does not end:
+//! Values separated by commas, or by another character, with quotes as in RFC 4180. A line is a record, also where a quote in it does not end:
 //! else one key could swallow the events after it. Records of several lines are read where that is asked for.
 
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
-use super::column::Wanted;
+use super::column::{Names, Wanted};
+use super::delimiter::Delimiter;
 use super::fields::Fields;
 use super::lines::{Lines, too_long};
-use super::records::Records;
+use super::records::{Records, names};
 use super::sink::{Fault, Sink};
 use crate::failure::{Failure, Result};
 
@@ -18,16 +19,17 @@ const LONGEST_RECORD: usize = 16_000_000;
 pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = Lines::new(reader);
     let mut records = Records::new(wanted);
-    let mut quoted = Quoted::new();
+    let delimiter = delimiter(&mut lines, wanted).map_err(|cause| sink.broken(cause))?;
+    let mut quoted = Quoted::new(delimiter);
     while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
         let fault = too_long(line);
         if !has_quote {
-            records.take(number, Fields::new(line, b','), fault, sink)?;
+            records.take(number, line, Fields::new(line, delimiter.0), fault, sink)?;
             continue;
         }
         quoted.start(number);
         let open = (!quoted.push(line)).then_some(Fault::OpenQuote);
-        records.take(number, quoted.fields(), fault.or(open), sink)?;
+        records.take(number, line, quoted.fields(), fault.or(open), sink)?;
     }
     Ok(())
 }
@@ -36,11 +38,13 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
 pub fn read_multiline(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = Lines::new(reader);
     let mut records = Records::new(wanted);
-    let mut quoted = Quoted::new();
+    let delimiter = delimiter(&mut lines, wanted).map_err(|cause| sink.broken(cause))?;
+    let mut quoted = Quoted::new(delimiter);
     let mut open = false;
     while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
         if !open && !has_quote {
-            records.take(number, Fields::new(line, b','), too_long(line), sink)?;
+            let fields = Fields::new(line, delimiter.0);
+            records.take(number, line, fields, too_long(line), sink)?;
             continue;
         }
         if !open {
@@ -51,13 +55,42 @@ pub fn read_multiline(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink
             return Err(refused(sink, quoted.number, "is longer than 16 MB"));
         }
         if !open {
-            records.take(quoted.number, quoted.fields(), None, sink)?;
+            records.take(quoted.number, quoted.text(), quoted.fields(), None, sink)?;
         }
     }
     if open {
         return Err(refused(sink, quoted.number, "has a quote that does not end"));
     }
     Ok(())
+}
+
+/// What separates columns: as told, or as a first line shows that names them; never as an event does.
+fn delimiter(lines: &mut Lines<'_>, wanted: &Wanted) -> io::Result<Delimiter> {
+    if let Some(told) = wanted.delimiter {
+        return Ok(told);
+    }
+    if !wanted.has_header() {
+        return Ok(Delimiter::COMMA);
+    }
+    let line = lines.peek()?;
+    let columns = |delimiter| {
+        let mut quoted = Quoted::new(delimiter);
+        quoted.push(line);
+        names(quoted.fields())
+    };
+    let has_all = |delimiter| {
+        let all = &columns(delimiter);
+        wanted
+            .among(&Names {
+                all,
+                are_public: false,
+            })
+            .is_ok()
+    };
+    Ok(Delimiter::of_header(
+        |delimiter| columns(delimiter).len(),
+        has_all,
+    ))
 }
 
 fn refused(sink: &Sink<'_>, number: u64, wrong: &str) -> Failure {
@@ -79,9 +112,11 @@ struct Quoted {
 }
 
 impl Quoted {
-    fn new() -> Self {
+    fn new(delimiter: Delimiter) -> Self {
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter.0).terminator(Terminator::Any(b'\n'));
         Self {
-            reader: ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build(),
+            reader: builder.build(),
             number: 0,
             text: Vec::new(),
             ends: Vec::new(),
@@ -122,6 +157,11 @@ impl Quoted {
             }
         }
         false
+    }
+
+    /// The fields without what separates them.
+    fn text(&self) -> &[u8] {
+        &self.text[..self.text_length]
     }
 
     /// Those that have ended.

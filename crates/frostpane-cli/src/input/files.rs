@@ -1,5 +1,8 @@
 //! Which files to read.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use glob::glob;
@@ -7,6 +10,10 @@ use glob::glob;
 use crate::failure::{Failure, Result};
 
 const STANDARD_INPUT: &str = "-";
+/// Files that a message names in place of one that is not there, at most.
+const SIMILAR: usize = 3;
+/// Letters by which such names differ at most.
+const SLIPS: usize = 2;
 
 pub fn is_standard_input(file: &Path) -> bool {
     file == Path::new(STANDARD_INPUT)
@@ -21,8 +28,8 @@ pub fn name(file: &Path) -> String {
     }
 }
 
-/// The files that are meant: standard input if there are none, and those that match a pattern that the shell
-/// has left as it is, in the order of their names.
+/// The files that are meant: standard input if there are none, all below a folder, and those that match a pattern
+/// that the shell has left as it is, in the order of their names.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if given.is_empty() {
         return Ok(vec![STANDARD_INPUT.into()]);
@@ -30,15 +37,18 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for file in given {
         match file.to_str() {
+            _ if file.is_dir() => files.extend(within(file)?),
             Some(pattern) if pattern.contains(['*', '?', '[']) && !file.exists() => {
                 files.extend(matching(pattern)?);
             }
-            _ => files.push(file.clone()),
+            _ if is_standard_input(file) || file.exists() => files.push(file.clone()),
+            _ => return Err(Failure::Message(missing(file))),
         }
     }
     Ok(files)
 }
 
+/// The files that match; if none does, those below the folders that do.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let found = glob(pattern).map_err(|cause| {
         format!(
@@ -46,12 +56,137 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
             cause.msg
         )
     })?;
-    let files: Vec<PathBuf> = found.flatten().filter(|file| !file.is_dir()).collect();
-    if files.is_empty() {
-        return Err(Failure::Message(format!("no file matches {pattern:?}")));
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = found.flatten().partition(|file| file.is_dir());
+    if !files.is_empty() {
+        return Ok(files);
     }
+    if folders.is_empty() {
+        return Err(Failure::Message(format!(
+            "no file matches {pattern:?}{}",
+            place_of(Path::new(pattern))
+        )));
+    }
+    let files: Result<Vec<_>> = folders.iter().map(|folder| within(folder)).collect();
+    Ok(files?.concat())
+}
+
+/// All files below a folder.
+fn within(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    collect(folder, &mut files).map_err(|cause| unreadable(&name(folder), &cause))?;
+    if files.is_empty() {
+        return Err(Failure::Message(format!(
+            "there is no file to read in the folder {}: those whose names begin with a dot or _ are left out",
+            name(folder)
+        )));
+    }
+    files.sort();
     Ok(files)
 }
+
+/// Leaves out what other programs note beside the data, such as `_SUCCESS`, and folders that are links, which may lead
+/// in a circle.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".")
+            || entry.file_name().as_encoded_bytes().starts_with(b"_")
+        {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            collect(&path, files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Why a file cannot be read that is not there.
+fn missing(file: &Path) -> String {
+    let similar = similar(file);
+    let advice = match &similar[..] {
+        [] => place_of(file),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    };
+    format!("cannot read {}: there is no such file{advice}", name(file))
+}
+
+/// Where a name was looked for.
+fn place_of(file: &Path) -> String {
+    let parents = file
+        .ancestors()
+        .skip(1)
+        .filter(|parent| !parent.as_os_str().is_empty());
+    match parents.into_iter().find(|parent| !parent.is_dir()) {
+        Some(parent) => format!("; there is no folder {} either", parent.display()),
+        None if file.is_relative() => match std::env::current_dir() {
+            Ok(folder) => format!("; it was looked for in {}", folder.display()),
+            Err(_) => String::new(),
+        },
+        None => String::new(),
+    }
+}
+
+/// Files beside this one that are called nearly the same.
+fn similar(file: &Path) -> Vec<String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Vec::new();
+    };
+    let text = |name: &OsStr| name.to_string_lossy().to_lowercase();
+    let asked = file.file_name().map(text).unwrap_or_default();
+    let mut near: Vec<(usize, String)> = entries
+        .flatten()
+        .map(|entry| (slips(&asked, &text(&entry.file_name())), entry.file_name()))
+        .filter(|(slips, _)| *slips <= SLIPS)
+        .map(|(slips, name)| (slips, file.with_file_name(name).display().to_string()))
+        .collect();
+    near.sort();
+    near.into_iter().take(SIMILAR).map(|(_, name)| name).collect()
+}
+
+/// How many letters one has to add, leave out or change to get from one name to the other; an ending more or less,
+/// such as `.gz`, counts as one.
+fn slips(one: &str, other: &str) -> usize {
+    let ending = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'));
+    if !one.is_empty() && !other.is_empty() && (ending(one, other) || ending(other, one)) {
+        return 1;
+    }
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (above, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
+        for (column, there) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(*there != letter);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// Why a file could not be read on, and what to do.
+pub fn unreadable(name: &str, cause: &io::Error) -> String {
+    let told = cause.to_string();
+    let why = match cause.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            "it ends in the middle of what was packed: it was cut off, so copy it again".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => {
+            "you are not allowed to: ask its owner for the right to read it".to_owned()
+        }
+        io::ErrorKind::InvalidInput if told.contains("gzip header") => NOT_PACKED.replace("PACKING", "gzip"),
+        io::ErrorKind::Other if told.contains("frame descriptor") => NOT_PACKED.replace("PACKING", "zstd"),
+        _ => told,
+    };
+    format!("cannot read {name}: {why}")
+}
+
+const NOT_PACKED: &str =
+    "it does not begin as what PACKING has packed does: if it is not packed, use --packing none";
 
 /// How many bytes the files have on disk together, unless one of them is a pipe.
 pub fn total_bytes(files: &[PathBuf]) -> Option<u64> {
@@ -60,6 +195,25 @@ pub fn total_bytes(files: &[PathBuf]) -> Option<u64> {
 
 /// How many bytes a file has on disk, unless it is a pipe.
 pub fn bytes_on_disk(file: &Path) -> Option<u64> {
-    let data = std::fs::metadata(file).ok()?;
+    let data = fs::metadata(file).ok()?;
     (data.is_file() && !is_standard_input(file)).then_some(data.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_counted_as_people_make_them() {
+        for (one, other, count) in [
+            ("log.csv", "log.csv", 0),
+            ("log.csv", "logs.csv", 1),
+            ("lgo.csv", "log.csv", 2),
+            ("log.csv", "log.csv.gz", 1),
+            ("log", "", 3),
+            ("", "log", 3),
+        ] {
+            assert_eq!(slips(one, other), count, "{one} {other}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
+use super::Selection;
 use super::packing::{Packing, outermost};
 
 /// How events stand in a file.
@@ -12,9 +13,9 @@ use super::packing::{Packing, outermost};
 pub enum Format {
     /// The whole line is the key
     Text,
-    /// Comma-separated, with quotes
+    /// Separated by commas or by --delimiter, with quotes
     Csv,
-    /// Tab-separated, without quotes
+    /// Separated by tabs or by --delimiter, without quotes
     Tsv,
     /// JSON Lines: one object a line
     Jsonl,
@@ -42,10 +43,28 @@ impl Format {
     }
 
     /// How a file is to be read: as told, or else by its name. Where neither says, lines are text, which has no
-    /// columns.
-    pub fn of(file: &Path, told: Option<Self>, columns: bool) -> Result<Self, String> {
-        let format = told.or_else(|| Self::of_name(file));
-        match (format, columns) {
+    /// columns but those of a pattern.
+    pub fn of(file: &Path, selection: &Selection) -> Result<Self, String> {
+        let told = selection.format;
+        if selection.pattern.is_some() {
+            return match told {
+                None | Some(Format::Text) => Ok(Format::Text),
+                Some(format) => Err(format!(
+                    "--pattern is for lines of text, not for {}: leave out one of the two",
+                    format.name()
+                )),
+            };
+        }
+        let implied = selection.delimiter.map(|_| Format::Csv);
+        let format = told
+            .or_else(|| Self::of_name(file).filter(|format| implied.is_none() || *format != Format::Text))
+            .or(implied);
+        if let (Some(_), Some(Format::Text | Format::Jsonl | Format::Parquet)) = (implied, format) {
+            return Err(
+                "--delimiter is for CSV and TSV: leave it out, or give one of them as --format".to_owned(),
+            );
+        }
+        match (format, selection.key.is_some()) {
             (None | Some(Format::Text), false) => Ok(Format::Text),
             (Some(format), false) => Err(format!(
                 "this is {}: say which column holds the key, with --key, or take whole lines with --format text",
@@ -55,7 +74,7 @@ impl Format {
                 Err("text has no columns: leave out --key and --time, or give another --format".to_owned())
             }
             (None | Some(Format::Text), true) => Err(
-                "nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet"
+                "nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet, or what separates them with --delimiter"
                     .to_owned(),
             ),
             (Some(format), true) => Ok(format),
@@ -110,6 +129,7 @@ pub fn advice_to_unpack(head: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Column;
     use super::*;
 
     #[test]
@@ -156,11 +176,19 @@ mod tests {
             ("a.gz", None),
             ("-", None),
         ] {
-            let (file, told) = (Path::new(file), Some(Format::Tsv));
-            assert_eq!(Format::of(file, None, true).ok(), format, "{}", file.display());
-            assert_eq!(Format::of(file, told, true), Ok(Format::Tsv));
-            assert_eq!(Format::of(file, Some(Format::Text), false), Ok(Format::Text));
-            assert_eq!(Format::of(file, None, false).is_ok(), format.is_none());
+            let file = Path::new(file);
+            let of = |format, columns: bool| {
+                let selection = Selection {
+                    format,
+                    key: columns.then_some(Column::Position(1)),
+                    ..Selection::default()
+                };
+                Format::of(file, &selection)
+            };
+            assert_eq!(of(None, true).ok(), format, "{}", file.display());
+            assert_eq!(of(Some(Format::Tsv), true), Ok(Format::Tsv));
+            assert_eq!(of(Some(Format::Text), false), Ok(Format::Text));
+            assert_eq!(of(None, false).is_ok(), format.is_none());
         }
     }
 }

@@ -18,7 +18,7 @@ use super::parquet::same::written;
 use super::sink::{Sink, Tally};
 use super::source::read_stream;
 use super::stream::Stream;
-use super::{Event, Format, Packing};
+use super::{Event, Format, Packing, Pattern, Selection, pattern};
 use crate::failure::Result;
 
 const FORMATS: [Format; 5] = [
@@ -32,23 +32,24 @@ const FORMATS: [Format; 5] = [
 /// Reads bytes as a file of a format, by name and by position; says how many events there were.
 fn read(bytes: &[u8], packing: Packing, format: Format, named: bool, multiline: bool) -> Result<u64> {
     let columns = if named { ["key", "time"] } else { ["2", "1"] };
-    let wanted = Wanted {
-        key: Column::new(columns[0])?,
-        time: Some(Column::new(columns[1])?),
-        header: false,
-    };
+    let wanted = Wanted::new(Column::new(columns[0])?, Some(Column::new(columns[1])?));
     let mut tally = Tally::default();
     let mut sink = Sink {
         file: "hostile",
         unit: format.unit(),
         by_clock: true,
         live: false,
+        show_input: false,
         tally: &mut tally,
         visit: &mut |_: Event<'_>| Ok(()),
     };
     let stream = Stream::new(bytes, &[packing], false).map_err(|cause| cause.to_string())?;
     let wanted = Some(wanted).filter(|_| format != Format::Text);
-    read_stream(stream, format, wanted, multiline, &mut sink)?;
+    let selection = Selection {
+        multiline,
+        ..Selection::default()
+    };
+    read_stream(stream, format, wanted, &selection, &mut sink)?;
     Ok(tally.events + tally.waiting)
 }
 
@@ -205,6 +206,33 @@ fn random_lines_are_as_many_events_in_every_format() {
                 "{format:?}: {bytes:?}"
             );
         }
+    }
+}
+
+/// The same of lines that a pattern may match or not.
+#[test]
+fn random_lines_are_as_many_events_by_a_pattern() {
+    let mut dice = Dice(5);
+    let pattern: Pattern = r"(?<time>\d+)[^,]*,?(?<key>.*)".parse().unwrap();
+    let wanted = Wanted::new(
+        Column::Name("key".to_owned()),
+        Some(Column::Name("time".to_owned())),
+    );
+    for _ in 0..4_000 {
+        let bytes = [dice.bytes(), b"\n".to_vec()].concat();
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let mut tally = Tally::default();
+        let mut sink = Sink {
+            file: "hostile",
+            unit: "line",
+            by_clock: true,
+            live: false,
+            show_input: true,
+            tally: &mut tally,
+            visit: &mut |_: Event<'_>| Ok(()),
+        };
+        pattern::read(&mut bytes.as_slice(), &pattern, &wanted, &mut sink).unwrap();
+        assert_eq!(tally.events + tally.waiting, lines, "{bytes:?}");
     }
 }
 

@@ -7,11 +7,11 @@ use std::io::BufRead;
 
 use serde::de::{Deserializer, Error, Visitor};
 
+use super::Event;
 use super::column::Wanted;
-use super::json_path::{Found, Paths, find};
+use super::json_path::{Paths, find};
 use super::lines::{Lines, too_long};
 use super::sink::{Fault, Sink};
-use super::{Event, time};
 use crate::failure::Result;
 
 pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> Result<()> {
@@ -20,31 +20,35 @@ pub fn read(reader: &mut dyn BufRead, wanted: &Wanted, sink: &mut Sink<'_>) -> R
         key: Some(&key),
         time: time.as_deref(),
     };
+    let of_file = |name: &str| wanted.partitions.get(name);
+    let (key_of_file, time_of_file) = (of_file(&key), time.as_deref().and_then(of_file));
+    let time_of = |raw: Option<&str>| match raw {
+        Some(raw) => wanted.times.parse(text(raw, &mut Vec::new())?),
+        None => wanted.times.parse(time_of_file?),
+    };
     let mut lines = Lines::new(reader);
     let mut unescaped = Vec::new();
     while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
         let (found, whole) = find(line, paths);
         if whole && too_long(line).is_none() {
-            let time = found.time.and_then(time_of);
-            let key = found.key.and_then(|raw| text(raw, &mut unescaped));
-            sink.event(number, Event { time, key })?;
+            let time = time_of(found.time);
+            let key = match found.key {
+                Some(raw) => text(raw, &mut unescaped),
+                None => key_of_file.filter(|key| !key.is_empty()),
+            };
+            sink.tally.key_of_path |= found.key.is_none() && key_of_file.is_some();
+            sink.event(number, Event { time, key }, line)?;
         } else {
+            // As far as it can be read, or if a key in it is no text.
+            let time = time_of(found.time).or_else(|| {
+                let readable = String::from_utf8_lossy(line);
+                time_of(find(readable.as_bytes(), paths).0.time)
+            });
             let fault = too_long(line).unwrap_or(Fault::NoObject);
-            sink.unreadable(number, time_at_least(line, paths, &found), fault)?;
+            sink.unreadable(number, time, fault, line)?;
         }
     }
     Ok(())
-}
-
-fn time_of(raw: &str) -> Option<i64> {
-    time::parse(text(raw, &mut Vec::new())?)
-}
-
-/// The time in a line that is no object: as far as it can be read, or if a key in it is no text.
-fn time_at_least(line: &[u8], paths: Paths<'_>, found: &Found<'_>) -> Option<i64> {
-    let readable = String::from_utf8_lossy(line);
-    let found_there = || find(readable.as_bytes(), paths).0.time.and_then(time_of);
-    found.time.and_then(time_of).or_else(found_there)
 }
 
 /// What a JSON value is as text: strings without quotes, numbers and booleans as written, nothing else.
@@ -102,17 +106,15 @@ mod tests {
             unit: "line",
             by_clock: true,
             live: false,
+            show_input: false,
             tally: &mut tally,
             visit: &mut |event| {
                 events.push((event.time, event.key.map(<[u8]>::to_vec)));
                 Ok(())
             },
         };
-        let wanted = Wanted {
-            key: Column::Name("k".to_owned()),
-            time: Some(Column::Name("at".to_owned())),
-            header: false,
-        };
+        let named = |name: &str| Column::Name(name.to_owned());
+        let wanted = Wanted::new(named("k"), Some(named("at")));
         // Each between two that have another time, so that none can be taken from there.
         for line in lines {
             let text = [b"{\"at\": 1}\n", line, b"\n{\"at\": 9}\n"].concat();

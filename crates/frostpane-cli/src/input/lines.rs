@@ -55,7 +55,15 @@ impl<'a> Lines<'a> {
         Ok(self.numbered(line))
     }
 
-    /// The same, and whether the line has a quote.
+    /// The next line, which stays the next.
+    pub fn peek(&mut self) -> io::Result<&[u8]> {
+        let line = self.advance()?;
+        self.start = line.start;
+        self.number -= 1;
+        Ok(without_end(&self.buffer[line]))
+    }
+
+    /// The next line, its number, and whether it has a quote.
     #[inline]
     pub fn next_quoted(&mut self) -> io::Result<Option<(u64, &[u8], bool)>> {
         let line = self.advance()?;
@@ -239,6 +247,7 @@ mod tests {
         let mut text: &[u8] = b"a\r\n\nb";
         let mut lines = Lines::new(&mut text);
         for expected in [(1, b"a".as_slice()), (2, b""), (3, b"b")] {
+            assert_eq!(lines.peek().unwrap(), expected.1);
             assert_eq!(lines.next().unwrap(), Some(expected));
         }
         assert_eq!(lines.next().unwrap(), None);

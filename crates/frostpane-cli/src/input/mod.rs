@@ -5,31 +5,43 @@
 
 mod column;
 mod csv;
+mod delimiter;
 mod fields;
 mod files;
 mod find;
 mod format;
 mod guard;
+mod header;
 mod json_path;
 mod jsonl;
 mod lines;
 mod packing;
 mod parquet;
+mod partitions;
+mod pattern;
 mod records;
 mod sink;
 mod source;
 mod stream;
 mod text;
 mod time;
+mod time_format;
 mod tsv;
 
 #[cfg(test)]
 mod hostile;
 
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
 pub use column::Column;
+pub use delimiter::Delimiter;
 pub use format::Format;
 pub use packing::Packing;
+pub use pattern::Pattern;
 pub use source::Source;
+pub use time_format::TimeFormat;
 
 /// An event as it stands in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +53,7 @@ pub struct Event<'a> {
 }
 
 /// What to read from the files, and how.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Selection {
     /// Without a key column the whole line is the key.
     pub key: Option<Column>,
@@ -49,22 +61,65 @@ pub struct Selection {
     pub time: Option<Column>,
     /// Whether the first line names the columns, even if they are all given by number.
     pub header: bool,
+    /// Whether an error may tell what stands in such a line.
+    pub show_names: bool,
+    /// Whether messages may show a line that cannot be read.
+    pub show_input: bool,
     /// What the names of files do not have to tell.
     pub format: Option<Format>,
     pub packing: Option<Packing>,
+    pub delimiter: Option<Delimiter>,
+    /// What takes lines of text apart.
+    pub pattern: Option<Pattern>,
+    pub time_format: TimeFormat,
+    /// Of times that name none.
+    pub timezone: TimeZone,
     /// Whether records of CSV may go on over several lines.
     pub multiline: bool,
     /// Whether events are wanted as they come.
     pub live: bool,
 }
 
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            key: None,
+            time: None,
+            header: false,
+            show_names: false,
+            show_input: false,
+            format: None,
+            packing: None,
+            delimiter: None,
+            pattern: None,
+            time_format: TimeFormat::Any,
+            timezone: TimeZone::UTC,
+            multiline: false,
+            live: false,
+        }
+    }
+}
+
 impl Selection {
-    /// The columns to look for, unless whole lines are taken.
-    fn wanted(&self) -> Option<column::Wanted> {
+    /// The columns to look for in a file, unless whole lines are taken.
+    fn wanted(&self, file: &Path) -> Option<column::Wanted> {
         Some(column::Wanted {
             key: self.key.clone()?,
             time: self.time.clone(),
             header: self.header,
+            show_names: self.show_names,
+            delimiter: self.delimiter,
+            times: time::Times {
+                format: self.time_format.clone(),
+                zone: self.timezone.clone(),
+            },
+            partitions: partitions::Partitions::of(file),
         })
+    }
+
+    /// Whether the first line of CSV and TSV names the columns.
+    fn has_header(&self) -> bool {
+        let columns = [&self.key, &self.time];
+        self.header || columns.into_iter().flatten().any(Column::is_named)
     }
 }

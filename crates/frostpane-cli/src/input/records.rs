@@ -1,8 +1,9 @@
 //! Lines that are split into fields, with or without a first line that names them.
 
-use super::column::{Positions, Wanted};
+use super::Event;
+use super::column::{Names, Place, Positions, Wanted};
 use super::sink::{Fault, Sink};
-use super::{Event, time};
+use super::stream::BYTE_ORDER_MARK;
 use crate::failure::Result;
 
 /// Turns the lines of a file into events.
@@ -10,6 +11,8 @@ pub struct Records<'w> {
     wanted: &'w Wanted,
     /// Not before the names have been read.
     positions: Option<Positions>,
+    /// The line that they stood in.
+    header: Vec<u8>,
 }
 
 impl<'w> Records<'w> {
@@ -17,6 +20,7 @@ impl<'w> Records<'w> {
         Self {
             wanted,
             positions: wanted.by_number().filter(|_| !wanted.has_header()),
+            header: Vec::new(),
         }
     }
 
@@ -25,56 +29,93 @@ impl<'w> Records<'w> {
     pub fn take<'a>(
         &mut self,
         number: u64,
+        line: &[u8],
         fields: impl Iterator<Item = &'a [u8]>,
         fault: Option<Fault>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let Some(positions) = self.positions else {
-            return self.take_names(fields, sink);
+            return self.take_names(line, fields, sink);
         };
-        let (key, time) = pick(positions, fields);
-        let time = time.and_then(time::parse);
+        let (key, time) = self.pick(positions, fields);
+        let time = time.and_then(|time| self.wanted.times.parse(time));
+        if self.is_header(line) {
+            return sink.repeated_header(number, time);
+        }
         match (key, fault) {
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
-                sink.event(number, Event { time, key })
+                sink.event(number, Event { time, key }, line)
             }
-            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::FewColumns)),
+            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::FewColumns), line),
         }
+    }
+
+    /// Whether this is the line once more that named the columns, as where files are put one after the other.
+    #[inline]
+    fn is_header(&self, line: &[u8]) -> bool {
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        !self.header.is_empty() && self.header == line
     }
 
     /// Takes the first line.
     #[cold]
-    fn take_names<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>, sink: &Sink<'_>) -> Result<()> {
-        let names = names(fields);
+    fn take_names<'a>(
+        &mut self,
+        line: &[u8],
+        fields: impl Iterator<Item = &'a [u8]>,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
+        let names = Names {
+            all: &names(fields),
+            are_public: self.wanted.show_names,
+        };
         let positions = self.wanted.among(&names).map_err(|wrong| sink.unfit(wrong))?;
+        sink.tally.key_of_path |= positions.key.is_of_path();
         self.positions = Some(positions);
+        self.header = line.to_vec();
         Ok(())
     }
-}
 
-/// The fields of the key and of the time, as far as they are there; looks no further than the last of them.
-#[inline]
-fn pick<'a>(
-    positions: Positions,
-    fields: impl Iterator<Item = &'a [u8]>,
-) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
-    let (mut key, mut time) = (None, None);
-    for (index, field) in fields.enumerate() {
-        if index == positions.key {
-            key = Some(field);
+    /// The key and the time, as far as they are there; looks no further than the last of their fields.
+    #[inline]
+    fn pick<'s, 'a: 's>(
+        &'s self,
+        positions: Positions,
+        fields: impl Iterator<Item = &'a [u8]>,
+    ) -> (Option<&'s [u8]>, Option<&'s [u8]>) {
+        let Positions { key, time } = positions;
+        let of_path = |place| match place {
+            Place::Path(position) => Some(self.wanted.partitions.value(position)),
+            Place::Field(_) => None,
+        };
+        let (mut found_key, mut found_time) = (of_path(key), time.and_then(of_path));
+        let last = last_field(positions);
+        for (index, field) in fields.take(last).enumerate() {
+            let place = Place::Field(index);
+            if place == key {
+                found_key = Some(field);
+            }
+            if Some(place) == time {
+                found_time = Some(field);
+            }
         }
-        if Some(index) == positions.time {
-            time = Some(field);
-        }
-        if index >= positions.key && Some(index) >= positions.time {
-            break;
-        }
+        (found_key, found_time)
     }
-    (key, time)
 }
 
-fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+/// How many fields of a line have to be looked at.
+#[inline]
+fn last_field(positions: Positions) -> usize {
+    let fields = |place| match place {
+        Place::Field(index) => index + 1,
+        Place::Path(_) => 0,
+    };
+    fields(positions.key).max(positions.time.map_or(0, fields))
+}
+
+/// The names of columns, from the fields of a line.
+pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     fields
         .map(|name| String::from_utf8_lossy(name).trim().to_owned())
         .collect()
@@ -84,6 +125,7 @@ fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
 mod tests {
     use super::super::column::Column;
     use super::super::sink::Tally;
+    use super::super::time::Times;
     use super::super::{csv, tsv};
     use super::*;
 
@@ -125,6 +167,7 @@ mod tests {
             unit: "line",
             by_clock: false,
             live: false,
+            show_input: false,
             tally: &mut tally,
             visit: &mut |event: Event<'_>| {
                 events.push((event.time, event.key.map(<[u8]>::to_vec)));
@@ -142,7 +185,7 @@ mod tests {
         for line in text.lines() {
             let fields: Vec<&str> = line.split(separator).collect();
             let time = time.and_then(|index| fields.get(index));
-            let time = time.and_then(|time| time::parse(time.as_bytes()));
+            let time = time.and_then(|time| Times::default().parse(time.as_bytes()));
             let key = fields.get(key);
             unreadable += u64::from(key.is_none());
             let key = key.filter(|key| !key.is_empty());
@@ -159,11 +202,8 @@ mod tests {
             let text = generated(&mut dice, separator);
             let key = dice.below(4) as usize;
             let time = (dice.below(2) == 0).then(|| dice.below(4) as usize);
-            let wanted = Wanted {
-                key: Column::Position(key + 1),
-                time: time.map(|time| Column::Position(time + 1)),
-                header: false,
-            };
+            let position = |index| Column::Position(index + 1);
+            let wanted = Wanted::new(position(key), time.map(position));
             let expected = plainly(&text, separator, key, time);
             assert_eq!(
                 read(&text, separator, &wanted),
@@ -188,11 +228,7 @@ mod tests {
                     fields.collect::<Vec<_>>().join(",") + "\n"
                 })
                 .collect();
-            let wanted = Wanted {
-                key: Column::Position(2),
-                time: None,
-                header: false,
-            };
+            let wanted = Wanted::new(Column::Position(2), None);
             assert_eq!(
                 read(&quoted, ',', &wanted),
                 read(&text, ',', &wanted),

@@ -5,9 +5,14 @@ use std::fmt;
 use std::io;
 
 use super::Event;
+use super::files::unreadable;
 use super::time::is_in_calendar;
 use crate::failure::{Failure, Result};
+use crate::text::{cut, printable};
 use crate::warnings::tell;
+
+/// Columns of what is shown of a line.
+const SHOWN: usize = 200;
 
 /// Why a line counts as an event without a key. None of this shows what stands in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +21,7 @@ pub enum Fault {
     FewColumns,
     OpenQuote,
     NoObject,
+    NoMatch,
     NoTime,
 }
 
@@ -28,8 +34,9 @@ impl fmt::Display for Fault {
                 "a quote in it does not end; if fields go on over several lines, use --multiline"
             }
             Fault::NoObject => "it is no JSON object",
+            Fault::NoMatch => "it does not match --pattern",
             Fault::NoTime => {
-                "no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z"
+                "no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written"
             }
         })
     }
@@ -42,11 +49,17 @@ pub struct Place {
     pub unit: &'static str,
     pub number: u64,
     pub fault: Fault,
+    /// What stands there, if the operator has asked to see it.
+    pub text: Option<String>,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} {}: {}", self.file, self.unit, self.number, self.fault)
+        write!(f, "{}, {} {}: {}", self.file, self.unit, self.number, self.fault)?;
+        match &self.text {
+            Some(text) => write!(f, "; there stands: {text}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -58,6 +71,10 @@ pub struct Tally {
     /// Those that could not be read.
     pub unreadable: u64,
     pub first: Option<Place>,
+    /// Whether the key of an event was a part of the path of its file.
+    pub key_of_path: bool,
+    /// Lines that are the first line of their file once more, which names the columns.
+    pub repeated_headers: u64,
     /// Of the event before.
     time: Option<i64>,
     /// Events at the start for which no time is known yet.
@@ -74,17 +91,19 @@ pub struct Sink<'a> {
     pub by_clock: bool,
     /// Whether the operator should know at once what cannot be read.
     pub live: bool,
+    /// Whether the operator wants to see it.
+    pub show_input: bool,
     pub tally: &'a mut Tally,
     pub visit: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
 }
 
 impl Sink<'_> {
-    /// Takes what stands in the line or row with this number.
+    /// Takes what stands in the line or row with this number, which reads so.
     #[inline]
-    pub fn event(&mut self, number: u64, event: Event<'_>) -> Result<()> {
+    pub fn event(&mut self, number: u64, event: Event<'_>, text: &[u8]) -> Result<()> {
         if self.by_clock {
             let Some(time) = event.time.filter(|time| is_in_calendar(*time)) else {
-                return self.unreadable(number, None, Fault::NoTime);
+                return self.unreadable(number, None, Fault::NoTime, text);
             };
             if self.tally.time.is_none() {
                 self.begin(number, time)?;
@@ -97,15 +116,26 @@ impl Sink<'_> {
     /// Takes what cannot be read, as an event without a key. Where its time cannot be read either, it has that of
     /// the event before; where there is none before, that of the first that has one.
     #[cold]
-    pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault) -> Result<()> {
-        self.note(number, fault);
+    pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault, text: &[u8]) -> Result<()> {
+        self.note(number, fault, text);
+        self.without_key(number, time)
+    }
+
+    /// Takes a line that names the columns once more, as an event without a key: a key may have made it so.
+    #[cold]
+    pub fn repeated_header(&mut self, number: u64, time: Option<i64>) -> Result<()> {
+        self.tally.repeated_headers += 1;
+        self.without_key(number, time)
+    }
+
+    fn without_key(&mut self, number: u64, time: Option<i64>) -> Result<()> {
         let time = time.filter(|time| is_in_calendar(*time));
         match (self.by_clock, time.or(self.tally.time)) {
             (true, None) => {
                 self.tally.waiting += 1;
                 Ok(())
             }
-            (_, time) => self.event(number, Event { time, key: None }),
+            (_, time) => self.event(number, Event { time, key: None }, b""),
         }
     }
 
@@ -127,7 +157,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    fn note(&mut self, number: u64, fault: Fault) {
+    fn note(&mut self, number: u64, fault: Fault, text: &[u8]) {
         self.tally.unreadable += 1;
         if self.tally.first.is_none() {
             let place = Place {
@@ -135,6 +165,7 @@ impl Sink<'_> {
                 unit: self.unit,
                 number,
                 fault,
+                text: self.show_input.then(|| shown(text)),
             };
             if self.live {
                 tell(format_args!("{place}; it counts as an event without a key"));
@@ -155,13 +186,21 @@ impl Sink<'_> {
 
     /// The file could not be read on.
     pub fn broken(&self, cause: io::Error) -> String {
-        format!("cannot read {}: {cause}", self.file)
+        unreadable(self.file, &cause)
     }
 
     /// The file as a whole is not what was asked for.
     pub fn unfit(&self, wrong: String) -> Failure {
         Failure::Message(format!("{}: {wrong}", self.file))
     }
+}
+
+/// Text of a file for the operator, as much as fits into a few lines.
+pub fn shown(text: &[u8]) -> String {
+    cut(
+        &printable(&String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)])),
+        SHOWN,
+    )
 }
 
 #[cfg(test)]
@@ -178,6 +217,7 @@ mod tests {
             unit: "line",
             by_clock,
             live: false,
+            show_input: false,
             tally: &mut tally,
             visit: &mut |event| {
                 times.push(event.time);
@@ -189,7 +229,7 @@ mod tests {
                 time: *time,
                 key: None,
             };
-            sink.event(line as u64 + 1, event).unwrap();
+            sink.event(line as u64 + 1, event, b"").unwrap();
         }
         (times, tally)
     }

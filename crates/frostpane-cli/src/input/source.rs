@@ -9,11 +9,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::column::Wanted;
-use super::files::{bytes_on_disk, expand, is_standard_input, name, total_bytes};
+use super::files::{bytes_on_disk, expand, is_standard_input, name, total_bytes, unreadable};
 use super::format::advice_to_unpack;
+use super::header::seems_header;
 use super::sink::{Sink, Tally};
 use super::stream::{Counted, Stream};
-use super::{Event, Format, Packing, Selection, csv, jsonl, parquet, text, tsv};
+use super::{Delimiter, Event, Format, Packing, Selection, csv, jsonl, parquet, pattern, text, tsv};
 use crate::failure::{Failure, Result};
 use crate::units::grouped;
 use crate::warnings::tell;
@@ -25,6 +26,12 @@ pub struct Source {
     bytes_read: Rc<Cell<u64>>,
     total_bytes: Option<u64>,
     tally: Tally,
+    /// Whether one of the files so far has lines with columns.
+    is_delimited: bool,
+    /// Whether it was said that a first line seems to name them.
+    is_advised: bool,
+    /// Files without a byte.
+    empty: Vec<String>,
     /// What was last said about a file.
     announced: String,
     quiet: bool,
@@ -40,7 +47,7 @@ struct Layout {
 
 impl Layout {
     fn of(file: PathBuf, selection: &Selection) -> Result<Self> {
-        let format = Format::of(&file, selection.format, selection.key.is_some());
+        let format = Format::of(&file, selection);
         Ok(Self {
             format: format.map_err(|wrong| format!("{}: {wrong}", name(&file)))?,
             packings: match selection.packing {
@@ -67,6 +74,9 @@ impl Source {
             selection,
             bytes_read: Rc::default(),
             tally: Tally::default(),
+            is_delimited: false,
+            is_advised: false,
+            empty: Vec::new(),
             announced: String::new(),
             quiet: false,
         })
@@ -136,9 +146,8 @@ impl Source {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(first) = &self.tally.first {
-            let headless =
-                first.number == 1 && self.selection.wanted().is_some_and(|wanted| !wanted.has_header());
-            let advice = if headless {
+            let headless = first.number == 1 && !self.selection.has_header();
+            let advice = if headless && self.is_delimited {
                 "; if it names the columns, use --header"
             } else {
                 ""
@@ -148,6 +157,28 @@ impl Source {
                 grouped(self.tally.unreadable),
                 grouped(self.tally.events)
             ));
+        }
+        match &self.empty[..] {
+            [] => {}
+            [only] => notes.push(format!("warning: {only} is empty")),
+            [first, ..] => notes.push(format!(
+                "warning: {} files are empty; the first is {first}",
+                self.empty.len()
+            )),
+        }
+        if self.tally.key_of_path && self.selection.time.is_none() {
+            notes.push(
+                "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"
+                    .to_owned(),
+            );
+        }
+        match self.tally.repeated_headers {
+            0 => {}
+            1 => notes.push("1 line repeats the header; it counts as an event without a key".to_owned()),
+            lines => notes.push(format!(
+                "{} lines repeat the header; each counts as an event without a key",
+                grouped(lines)
+            )),
         }
         if let (1.., 0, Some(key)) = (self.tally.events, self.tally.with_key, &self.selection.key) {
             notes.push(format!(
@@ -171,29 +202,38 @@ impl Source {
         } = layout;
         let name = name(file);
         let before = self.bytes_read.get();
-        let unreadable = |cause: io::Error| format!("cannot read {name}: {cause}");
+        let broken = |cause: io::Error| unreadable(&name, &cause);
         let raw = Counted {
-            reader: open(file).map_err(unreadable)?,
+            reader: open(file).map_err(broken)?,
             bytes: self.bytes_read(),
             pause,
         };
-        let stream = Stream::new(raw, packings, self.selection.live).map_err(unreadable)?;
+        let stream = Stream::new(raw, packings, self.selection.live).map_err(broken)?;
         self.announce(&name, layout, &stream);
+        if stream.head.is_empty() && !is_standard_input(file) {
+            if *format == Format::Parquet {
+                return Err(Failure::Message(format!(
+                    "{name} is empty, so it is no Parquet file: write it again"
+                )));
+            }
+            self.empty.push(name.clone());
+        }
         let mut sink = Sink {
             file: &name,
             unit: format.unit(),
             by_clock: self.selection.time.is_some(),
             live: self.selection.live,
+            show_input: self.selection.show_input,
             tally: &mut self.tally,
             visit,
         };
-        match (format, bytes_on_disk(file), self.selection.wanted()) {
+        match (format, bytes_on_disk(file), self.selection.wanted(file)) {
             (Format::Parquet, Some(bytes), Some(wanted)) if packings.is_empty() => {
-                let file = File::open(file).map_err(unreadable)?;
+                let file = File::open(file).map_err(broken)?;
                 let progress = |share: f64| self.bytes_read.set(before + (bytes as f64 * share) as u64);
                 parquet::read(file, &wanted, &progress, &mut sink)
             }
-            (format, _, wanted) => read_stream(stream, *format, wanted, self.selection.multiline, &mut sink),
+            (_, _, wanted) => read_stream(stream, *format, wanted, &self.selection, &mut sink),
         }
     }
 
@@ -205,8 +245,10 @@ impl Source {
         }
         let Layout { format, packings, .. } = layout;
         let mut text = format.name().to_owned();
-        let delimited = matches!(format, Format::Csv | Format::Tsv);
-        if delimited && self.selection.wanted().is_some_and(|wanted| wanted.has_header()) {
+        let is_delimited = matches!(format, Format::Csv | Format::Tsv);
+        self.is_delimited |= is_delimited;
+        let has_header = self.selection.has_header();
+        if is_delimited && has_header {
             text.push_str(" with a header");
         }
         for packing in packings {
@@ -216,12 +258,30 @@ impl Source {
             tell(format_args!("reading {name} as {text}"));
             self.announced = text;
         }
+        if is_delimited && !has_header && !self.is_advised {
+            self.advise_header(name, *format, &stream.head);
+        }
         // What is packed may look like anything else besides.
         let unpack = advice_to_unpack(&stream.head).filter(|_| self.selection.packing.is_none());
         if let Some(advice) = unpack.or_else(|| format.advice(&stream.head)) {
             tell(format_args!(
                 "warning: {name} is read as {}, but {advice}",
                 format.name()
+            ));
+        }
+    }
+
+    /// Says that a first line seems to name the columns, where no time in it tells so anyway.
+    fn advise_header(&mut self, name: &str, format: Format, head: &[u8]) {
+        let usual = match format {
+            Format::Tsv => Delimiter::TAB,
+            _ => Delimiter::COMMA,
+        };
+        let delimiter = self.selection.delimiter.unwrap_or(usual);
+        if self.selection.time.is_none() && seems_header(head, delimiter) {
+            self.is_advised = true;
+            tell(format_args!(
+                "warning: the first line of {name} seems to name the columns, but counts as an event: if it names them, use --header"
             ));
         }
     }
@@ -237,12 +297,12 @@ fn open(file: &Path) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(io::stdin().lock()))
 }
 
-/// Reads a whole stream in a format; text has no columns.
+/// Reads a whole stream in a format; text has no columns but those of a pattern.
 pub fn read_stream(
     mut stream: Stream<'_>,
     format: Format,
     wanted: Option<Wanted>,
-    multiline: bool,
+    selection: &Selection,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let reader = &mut *stream.reader;
@@ -250,8 +310,11 @@ pub fn read_stream(
         return text::read(reader, sink);
     };
     match format {
-        Format::Text => text::read(reader, sink),
-        Format::Csv if multiline => csv::read_multiline(reader, &wanted, sink),
+        Format::Text => match &selection.pattern {
+            Some(pattern) => pattern::read(reader, pattern, &wanted, sink),
+            None => text::read(reader, sink),
+        },
+        Format::Csv if selection.multiline => csv::read_multiline(reader, &wanted, sink),
         Format::Csv => csv::read(reader, &wanted, sink),
         Format::Tsv => tsv::read(reader, &wanted, sink),
         Format::Jsonl => jsonl::read(reader, &wanted, sink),

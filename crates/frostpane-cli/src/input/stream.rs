@@ -9,7 +9,7 @@ use super::packing::Packing;
 const BLOCK: usize = 1 << 16;
 /// Bytes that are looked at to give advice.
 const HEAD: usize = 1 << 14;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What a file holds once it is unpacked.
 pub struct Stream<'a> {

@@ -11,11 +11,11 @@ pub fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
     let mut lines = Lines::new(reader);
     while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
         if let Some(fault) = too_long(line) {
-            sink.unreadable(number, None, fault)?;
+            sink.unreadable(number, None, fault, line)?;
             continue;
         }
         let key = Some(line).filter(|line| !line.is_empty());
-        sink.event(number, Event { time: None, key })?;
+        sink.event(number, Event { time: None, key }, line)?;
     }
     Ok(())
 }

@@ -1,73 +1,150 @@
 //! Times as files have them, in microseconds since 1970.
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use super::time_format::{TimeFormat, Unit};
 
 const BILLION: i128 = 1_000_000_000;
+/// Whole numbers that are dates, where the calendar has them: the years that they may lie in.
+const YEARS: std::ops::RangeInclusive<i64> = 1900..=2199;
+/// As the logs of web servers have them.
+const WEB_LOG: &str = "%d/%b/%Y:%H:%M:%S %z";
 
-/// A number is a Unix time whose unit follows from its size; anything else is RFC 3339, in UTC unless it
-/// says.
-pub fn parse(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?.trim();
-    number(text).or_else(|| calendar(text))
+/// How times are read.
+#[derive(Clone, Debug)]
+pub struct Times {
+    pub format: TimeFormat,
+    /// Of times that name none.
+    pub zone: TimeZone,
 }
 
-/// A whole Unix time whose unit follows from its size.
-pub fn of_integer(number: i64) -> i64 {
-    match Unit::of(number.unsigned_abs()) {
-        Unit::Seconds => number * 1_000_000,
-        Unit::Millis => number * 1_000,
-        Unit::Micros => number,
-        Unit::Nanos => number.div_euclid(1_000),
-    }
-}
-
-/// A Unix time in binary floating point.
-pub fn of_float(number: f64) -> Option<i64> {
-    (number.abs() < 1e19).then(|| of_billionths((number * BILLION as f64) as i128))?
-}
-
-/// A Unix time, from a billion times the number as it was written.
-fn of_billionths(number: i128) -> Option<i64> {
-    let size = number.unsigned_abs() / BILLION.unsigned_abs();
-    let unit = match Unit::of(size.try_into().ok()?) {
-        Unit::Seconds => 1_000_000_000,
-        Unit::Millis => 1_000_000,
-        Unit::Micros => 1_000,
-        Unit::Nanos => 1,
-    };
-    (number * unit).div_euclid(BILLION * 1_000).try_into().ok()
-}
-
-enum Unit {
-    Seconds,
-    Millis,
-    Micros,
-    Nanos,
-}
-
-impl Unit {
-    /// Seconds reach up to the year 5138, and the other units as far.
-    fn of(size: u64) -> Self {
-        match size {
-            0..100_000_000_000 => Unit::Seconds,
-            100_000_000_000..100_000_000_000_000 => Unit::Millis,
-            100_000_000_000_000..100_000_000_000_000_000 => Unit::Micros,
-            _ => Unit::Nanos,
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            format: TimeFormat::Any,
+            zone: TimeZone::UTC,
         }
     }
 }
 
-fn number(text: &str) -> Option<i64> {
-    if let Ok(whole) = text.parse() {
-        return Some(of_integer(whole));
+impl Times {
+    pub fn parse(&self, text: &[u8]) -> Option<i64> {
+        let text = std::str::from_utf8(text).ok()?.trim();
+        match &self.format {
+            TimeFormat::Any => self.number(text).or_else(|| self.calendar(text)),
+            TimeFormat::Unix(unit) => unit.micros(number(text)?),
+            TimeFormat::Calendar(format) => self.formatted(format, text),
+        }
     }
-    match decimal(text) {
-        Some(billionths) => of_billionths(billionths),
-        None if text.ends_with(|c: char| c.is_ascii_digit()) => text.parse().ok().and_then(of_float),
-        None => None,
+
+    /// A time that is stored as a whole number.
+    pub fn of_integer(&self, number: i64) -> Option<i64> {
+        match &self.format {
+            TimeFormat::Any => self.of_any_integer(number),
+            TimeFormat::Unix(unit) => unit.whole(number),
+            TimeFormat::Calendar(format) => self.formatted(format, &number.to_string()),
+        }
     }
+
+    /// A time that is stored in binary floating point.
+    pub fn of_float(&self, number: f64) -> Option<i64> {
+        if number.is_nan() || number.abs() >= 1e19 {
+            return None;
+        }
+        let billionths = (number * BILLION as f64) as i128;
+        match &self.format {
+            TimeFormat::Any => Unit::of_billionths(billionths).micros(billionths),
+            TimeFormat::Unix(unit) => unit.micros(billionths),
+            TimeFormat::Calendar(format) => self.formatted(format, &number.to_string()),
+        }
+    }
+
+    /// Microseconds that a clock on the wall showed since 1970.
+    pub fn of_wall_clock(&self, micros: i64) -> Option<i64> {
+        if self.zone == TimeZone::UTC {
+            return Some(micros);
+        }
+        let shown = Timestamp::from_microsecond(micros).ok()?;
+        self.instant(TimeZone::UTC.to_datetime(shown))
+    }
+
+    /// A date such as 20251001, or 20251001120000, or else a Unix time whose unit follows from its size.
+    fn of_any_integer(&self, number: i64) -> Option<i64> {
+        let date = match number {
+            19_000_101..=21_991_231 => digits(number, 0),
+            19_000_101_000_000..=21_991_231_235_959 => digits(number / 1_000_000, number % 1_000_000),
+            _ => None,
+        };
+        match date {
+            Some(date) => self.instant(date),
+            None => Unit::of(number.unsigned_abs()).whole(number),
+        }
+    }
+
+    fn number(&self, text: &str) -> Option<i64> {
+        if let Ok(whole) = text.parse() {
+            return self.of_any_integer(whole);
+        }
+        let billionths = number(text)?;
+        Unit::of_billionths(billionths).micros(billionths)
+    }
+
+    /// As in RFC 3339 and RFC 9557, or in the log of a web server.
+    fn calendar(&self, text: &str) -> Option<i64> {
+        if let Ok(instant) = text.parse::<Timestamp>() {
+            return Some(instant.as_microsecond());
+        }
+        if text.ends_with(']') {
+            return Some(text.parse::<Zoned>().ok()?.timestamp().as_microsecond());
+        }
+        match text.parse::<DateTime>() {
+            Ok(date) => self.instant(date),
+            Err(_) if text.as_bytes().get(2) == Some(&b'/') => self.formatted(WEB_LOG, text),
+            Err(_) => None,
+        }
+    }
+
+    fn formatted(&self, format: &str, text: &str) -> Option<i64> {
+        let parts = jiff::fmt::strtime::parse(format, text).ok()?;
+        if let Ok(instant) = parts.to_timestamp() {
+            return Some(instant.as_microsecond());
+        }
+        match parts.iana_time_zone() {
+            Some(_) => Some(parts.to_zoned().ok()?.timestamp().as_microsecond()),
+            None => self.instant(parts.to_datetime().ok()?),
+        }
+    }
+
+    fn instant(&self, date: DateTime) -> Option<i64> {
+        Some(self.zone.to_timestamp(date).ok()?.as_microsecond())
+    }
+}
+
+/// A date and a time of day that are written as one number each.
+fn digits(date: i64, time: i64) -> Option<DateTime> {
+    let (year, month, day) = (date / 10_000, date / 100 % 100, date % 100);
+    if !YEARS.contains(&year) {
+        return None;
+    }
+    let date = Date::new(year as i16, month as i8, day as i8).ok()?;
+    let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
+    let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
+    Some(date.to_datetime(time))
+}
+
+/// A billion times a number.
+fn number(text: &str) -> Option<i128> {
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(i128::from(whole) * BILLION);
+    }
+    decimal(text).or_else(|| {
+        let float: f64 = text
+            .ends_with(|c: char| c.is_ascii_digit())
+            .then(|| text.parse().ok())??;
+        (float.abs() < 1e19).then_some((float * BILLION as f64) as i128)
+    })
 }
 
 /// A billion times a decimal without exponent, exactly; digits after the ninth are cut off.
@@ -90,14 +167,6 @@ fn decimal(text: &str) -> Option<i128> {
     Some(if negative { -size } else { size })
 }
 
-fn calendar(text: &str) -> Option<i64> {
-    let time = match text.parse::<Timestamp>() {
-        Ok(time) => time,
-        Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,
-    };
-    Some(time.as_microsecond())
-}
-
 /// Whether a time in microseconds since 1970 lies within the calendar.
 pub fn is_in_calendar(time: i64) -> bool {
     Timestamp::from_microsecond(time).is_ok()
@@ -106,6 +175,10 @@ pub fn is_in_calendar(time: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> Option<i64> {
+        Times::default().parse(text.as_bytes())
+    }
 
     #[test]
     fn the_unit_of_a_number_follows_from_its_size() {
@@ -125,7 +198,7 @@ mod tests {
             ("1.7e9", 1_700_000_000_000_000),
             ("1.7E+09", 1_700_000_000_000_000),
         ] {
-            assert_eq!(parse(text.as_bytes()), Some(micros), "{text}");
+            assert_eq!(parse(text), Some(micros), "{text}");
         }
     }
 
@@ -137,9 +210,9 @@ mod tests {
             "2023-11-14 22:13:20",
             " 2023-11-14T22:13:20.000Z ",
         ] {
-            assert_eq!(parse(text.as_bytes()), Some(1_700_000_000_000_000), "{text}");
+            assert_eq!(parse(text), Some(1_700_000_000_000_000), "{text}");
         }
-        assert_eq!(parse(b"2023-11-14"), Some(1_699_920_000_000_000));
+        assert_eq!(parse("2023-11-14"), Some(1_699_920_000_000_000));
     }
 
     #[test]
@@ -147,8 +220,88 @@ mod tests {
         for text in [
             "", "-", ".", "noon", "1,5", "NaN", "inf", "1e99", "12:00", "1.2.3", "--5", "é",
         ] {
-            assert!(parse(text.as_bytes()).is_none(), "{text}");
+            assert!(parse(text).is_none(), "{text}");
         }
-        assert!(parse(b"\xff").is_none());
+        assert!(Times::default().parse(b"\xff").is_none());
+    }
+
+    #[test]
+    fn numbers_that_are_days_of_the_calendar_are_dates() {
+        for (number, date) in [
+            ("20251001", "2025-10-01"),
+            ("19000101", "1900-01-01"),
+            ("21991231", "2199-12-31"),
+            ("20251001120304", "2025-10-01T12:03:04"),
+            ("20251001T120000", "2025-10-01T12:00:00"),
+            ("20251001T120000Z", "2025-10-01T12:00:00"),
+        ] {
+            assert_eq!(parse(number), parse(date), "{number}");
+        }
+        for seconds in ["20251301", "20250229", "18991231", "22000101"] {
+            assert_eq!(parse(seconds), Some(seconds.parse::<i64>().unwrap() * 1_000_000));
+        }
+        let millis = 20_251_001_240_000;
+        assert_eq!(
+            parse(&millis.to_string()),
+            Some(millis * 1_000),
+            "no day has 24:00:00"
+        );
+    }
+
+    #[test]
+    fn zones_are_taken_from_the_time_and_else_as_told() {
+        let times = Times {
+            zone: TimeZone::get("America/New_York").unwrap(),
+            ..Times::default()
+        };
+        let noon = parse("2025-10-01T12:00:00Z");
+        for text in [
+            "2025-10-01T14:00:00+02:00[Europe/Berlin]",
+            "2025-10-01T14:00:00[Europe/Berlin]",
+            "2025-10-01 14:00[Europe/Berlin]",
+            "2025-10-01T12:00:00Z",
+            "01/Oct/2025:14:00:00 +0200",
+            "2025-10-01T08:00:00",
+            "20251001080000",
+        ] {
+            assert_eq!(times.parse(text.as_bytes()), noon, "{text}");
+        }
+        assert_eq!(times.parse(b"20251001"), parse("2025-10-01T04:00:00Z"));
+        assert_eq!(times.of_wall_clock(parse("2025-10-01T08:00:00").unwrap()), noon);
+        for text in [
+            "2025-10-01T14:00:00[Europe/Nowhere]",
+            "01/Okt/2025:14:00:00 +0200",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_format_that_was_told_is_the_only_one() {
+        let noon = parse("2025-10-01T12:00:00Z").unwrap();
+        for (format, text, other) in [
+            ("%d.%m.%Y %H:%M", "01.10.2025 12:00", "2025-10-01T12:00:00Z"),
+            ("%d.%m.%Y %H:%M %z", "01.10.2025 14:00 +0200", "01.10.2025 12:00"),
+            ("%Y-%m-%d %H %Q", "2025-10-01 14 Europe/Berlin", "2025-10-01 14"),
+            ("%s", "1759320000", "noon"),
+            ("unix", "1759320000", "2025-10-01"),
+            ("millis", "1759320000000", ""),
+            ("micros", "1759320000000000.0", "x"),
+            ("nanos", "1759320000000000000", "1e99"),
+        ] {
+            let times = Times {
+                format: format.parse().unwrap(),
+                ..Times::default()
+            };
+            assert_eq!(times.parse(text.as_bytes()), Some(noon), "{format}");
+            assert_eq!(times.parse(other.as_bytes()), None, "{format}: {other}");
+        }
+        let seconds = Times {
+            format: TimeFormat::Unix(Unit::Seconds),
+            ..Times::default()
+        };
+        assert_eq!(seconds.parse(b"20251001"), Some(20_251_001_000_000));
+        assert_eq!(seconds.of_integer(20_251_001), Some(20_251_001_000_000));
+        assert_eq!(seconds.of_float(0.5), Some(500_000));
     }
 }

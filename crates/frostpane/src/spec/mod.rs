@@ -6,6 +6,7 @@ mod edge;
 mod keys;
 mod norm;
 mod policy;
+mod quantity;
 mod size;
 mod span;
 pub(crate) mod window;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::quantity::Quantity;
 use crate::error::Error;
 
 /// Units of time, the longest first, in microseconds.
@@ -19,7 +20,7 @@ const UNITS: [(&str, u64); 7] = [
     ("us", 1),
 ];
 
-/// So many events, or so much time: `1000000`, `90s`, `15m`, `12h`, `30d`, `8w`.
+/// So many events, or so much time: `1000000`, `10k`, `1M`, `90s`, `15m`, `1h30m`, `12 hours`, `30d`, `8w`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,6 +28,7 @@ const UNITS: [(&str, u64); 7] = [
 ///
 /// # fn main() -> frostpane::Result<()> {
 /// assert_eq!("1_000_000".parse::<Span>()?, Span::from(1_000_000));
+/// assert_eq!("1M".parse::<Span>()?, Span::from(1_000_000));
 /// let month: Span = "30d".parse()?;
 /// assert_eq!(month, Span::from(Duration::from_secs(30 * 86_400)));
 /// assert_eq!(month.to_string(), "30d");
@@ -61,27 +63,61 @@ pub(super) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A time such as `90s`, `15m`, `12h`, `30d` or `8w`.
+/// What a unit of time is called, in microseconds.
+fn unit(name: &str) -> Option<u64> {
+    let short = match name {
+        "us" | "\u{b5}s" | "\u{3bc}s" | "microsecond" | "microseconds" => "us",
+        "ms" | "millisecond" | "milliseconds" => "ms",
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hr" | "hrs" | "hour" | "hours" => "h",
+        "d" | "day" | "days" => "d",
+        "w" | "week" | "weeks" => "w",
+        _ => return None,
+    };
+    UNITS
+        .into_iter()
+        .find(|(name, _)| *name == short)
+        .map(|(_, unit)| unit)
+}
+
+/// A time such as `90s`, `1h30m`, `12 hours` or `1.5d`: the longest unit first, and none twice.
 fn parse_time(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let (_, micros) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
-    Some(Duration::from_micros(
-        number.parse::<u64>().ok()?.checked_mul(micros)?,
-    ))
+    let (mut micros, mut shortest, mut rest) = (0_u64, u64::MAX, text);
+    while !rest.is_empty() || shortest == u64::MAX {
+        let (number, after) = Quantity::first_of(rest)?;
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
+        let (name, next) = after.split_at(end);
+        let unit = unit(name).filter(|unit| *unit < shortest)?;
+        micros = micros.checked_add(number.times(unit)?)?;
+        (shortest, rest) = (unit, next.trim_start());
+    }
+    Some(Duration::from_micros(micros))
+}
+
+/// A number such as `1000000`, `10k`, `1M` or `1e6`, and the word events after it or not.
+fn parse_events(text: &str) -> Option<u64> {
+    let number = text.strip_suffix("events").or(text.strip_suffix("event"));
+    let (number, unit) = Quantity::first_of(number.unwrap_or(text))?;
+    number.times(match unit.trim() {
+        "" => 1,
+        "k" | "K" | "thousand" => 1_000,
+        "M" | "million" => 1_000_000,
+        "G" | "billion" => 1_000_000_000,
+        _ => return None,
+    })
 }
 
 impl FromStr for Span {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let plain = text.replace(['_', ','], "");
-        if let Ok(events) = plain.parse() {
-            return Ok(Span::Events(events));
-        }
-        parse_time(&plain).map(Span::Clock).ok_or_else(|| {
+        let text = text.trim();
+        let events = parse_events(text).map(Span::Events);
+        events.or_else(|| parse_time(text).map(Span::Clock)).ok_or_else(|| {
             Error::parameter(
-                "give a number of events such as 1000000, or a time such as 90s, 15m, 12h, 30d or 8w",
+                "give a number of events such as 1000000, 10k or 1M, or a time such as 90s, 1h30m, 12 hours, 30d or 8w",
             )
         })
     }
@@ -156,7 +192,9 @@ pub(super) mod time {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         match Span::deserialize(deserializer)? {
             Span::Clock(time) => Ok(time),
-            Span::Events(_) => Err(de::Error::custom("give a time such as 90s, 15m, 12h, 30d or 8w")),
+            Span::Events(_) => Err(de::Error::custom(
+                "give a time such as 90s, 1h30m, 12 hours, 30d or 8w",
+            )),
         }
     }
 }
@@ -205,6 +243,13 @@ mod tests {
             ("1500ms", 1_500_000, "1500ms"),
             ("7us", 7, "7us"),
             ("0s", 0, "0s"),
+            ("90 s", 90_000_000, "90s"),
+            ("1h30m", 5_400_000_000, "90m"),
+            (" 1 hour 30 min ", 5_400_000_000, "90m"),
+            ("2 weeks", 14 * 86_400_000_000, "2w"),
+            ("1 day", 86_400_000_000, "1d"),
+            ("1.5h", 5_400_000_000, "90m"),
+            ("3\u{b5}s", 3, "3us"),
         ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(
@@ -214,9 +259,35 @@ mod tests {
             assert_eq!(span.to_string(), said);
             assert_eq!(said.parse::<Span>(), Ok(span));
         }
-        assert_eq!("1_000,000".parse(), Ok(Span::Events(1_000_000)));
+        for text in [
+            "1_000,000",
+            "1,000,000",
+            "1M",
+            "1 M",
+            "1e6",
+            "1000k",
+            "1 million events",
+            "1000000 events",
+        ] {
+            assert_eq!(text.parse(), Ok(Span::Events(1_000_000)), "{text}");
+        }
         assert_eq!(Span::Events(5).to_string(), "5");
-        for text in ["", "d", "1x", "-1", "1.5h", "99999999999w"] {
+        for text in [
+            "",
+            " ",
+            "d",
+            "1x",
+            "-1",
+            "1,5h",
+            "1.5",
+            "30m1h",
+            "1h1h",
+            "1h30",
+            "0.5us",
+            "5 events 1h",
+            "1 month",
+            "99999999999w",
+        ] {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
     }

@@ -33,15 +33,26 @@ pub fn megabytes(bytes: u64) -> String {
     }
 }
 
-/// A time in its largest whole unit, cut down.
+/// A time in its largest unit and the next, or cut down to the largest if these two cannot say it.
 pub fn spoken(time: Duration) -> String {
+    const UNITS: [(u64, &str); 4] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let seconds = time.as_secs();
-    let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
-    let (unit, name) = units
-        .into_iter()
-        .find(|(unit, _)| seconds >= 2 * unit)
-        .unwrap_or((1, "second"));
-    let number = seconds / unit;
+    let largest = UNITS.iter().position(|(unit, _)| seconds >= *unit).unwrap_or(3);
+    let (unit, name) = UNITS[largest];
+    let rest = seconds % unit;
+    match UNITS.get(largest + 1) {
+        Some((smaller, smaller_name)) if rest > 0 && rest.is_multiple_of(*smaller) => {
+            format!(
+                "{} {}",
+                some(seconds / unit, name),
+                some(rest / smaller, smaller_name)
+            )
+        }
+        _ => some(seconds / unit, name),
+    }
+}
+
+fn some(number: u64, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {name}{plural}", grouped(number))
 }
@@ -59,13 +70,16 @@ mod tests {
     }
 
     #[test]
-    fn times_are_spoken_in_their_largest_unit() {
+    fn times_are_spoken_in_their_largest_units() {
         for (seconds, expected) in [
             (0, "0 seconds"),
             (1, "1 second"),
-            (90, "90 seconds"),
+            (90, "1 minute 30 seconds"),
+            (5_400, "1 hour 30 minutes"),
             (7_200, "2 hours"),
-            (86_400, "24 hours"),
+            (86_399, "23 hours"),
+            (86_400, "1 day"),
+            (100 * 3_600, "4 days 4 hours"),
             (30 * 86_400, "30 days"),
         ] {
             assert_eq!(spoken(Duration::from_secs(seconds)), expected);

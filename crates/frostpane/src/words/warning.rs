@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(Warning::of_window(days(7), Some(days(1)), &week), None);
         assert_eq!(
             said(Warning::of_window(days(30), Some(days(1)), &week)).unwrap(),
-            "the stream is shorter than the window of 30 days: the release covers 6 days of it, \
+            "the stream is shorter than the window of 30 days: the release covers 6 days 18 hours of it, \
              from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z"
         );
         let none = Coverage {

@@ -247,7 +247,7 @@ fn is_known(encoding: Encoding) -> bool {
 }
 
 fn unknown(encoding: Encoding) -> ParquetError {
-    ParquetError::General(format!(
+    ParquetError::NYI(format!(
         "a page is encoded as {encoding}, which cannot be read here: write the file again in another way"
     ))
 }

@@ -1,19 +1,21 @@
 //! One column of a Parquet row group.
 
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::byte_cells::ByteCells;
+use super::fault::unreadable;
+use super::meaning::Meaning;
 use crate::input::guard::guarded;
-use crate::input::time;
+use crate::input::time::Times;
 
 /// Cells that are held in memory at once.
 const BATCH: usize = 1 << 13;
-const MICROS_PER_DAY: i64 = 86_400_000_000;
+const JULIAN_DAY_OF_1970: i128 = 2_440_588;
+const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
 /// A value as it is stored.
 #[derive(Clone, Copy, Debug)]
@@ -23,89 +25,26 @@ pub enum Value<'a> {
     Single(f32),
     Double(f64),
     Bytes(&'a [u8]),
-}
-
-/// What stored integers and bytes stand for, as keys.
-#[derive(Clone, Copy, Debug)]
-pub enum Meaning {
-    Plain,
-    Unsigned32,
-    Unsigned64,
-    Uuid,
-}
-
-/// What stored integers stand for, as times.
-#[derive(Clone, Copy, Debug)]
-pub enum Clock {
-    /// The unit follows from the size.
-    Unknown,
-    Days,
-    Millis,
-    Micros,
-    Nanos,
-}
-
-impl Clock {
-    pub fn micros(self, number: i64) -> Option<i64> {
-        match self {
-            Clock::Unknown => Some(time::of_integer(number)),
-            Clock::Days => number.checked_mul(MICROS_PER_DAY),
-            Clock::Millis => number.checked_mul(1_000),
-            Clock::Micros => Some(number),
-            Clock::Nanos => Some(number.div_euclid(1_000)),
-        }
-    }
-
-    fn of(column: &ColumnDescriptor) -> Self {
-        match (column.logical_type_ref(), column.converted_type()) {
-            (Some(LogicalType::Timestamp(stamp)), _) => match stamp.unit {
-                TimeUnit::MILLIS => Clock::Millis,
-                TimeUnit::MICROS => Clock::Micros,
-                TimeUnit::NANOS => Clock::Nanos,
-            },
-            (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Clock::Days,
-            (_, ConvertedType::TIMESTAMP_MILLIS) => Clock::Millis,
-            (_, ConvertedType::TIMESTAMP_MICROS) => Clock::Micros,
-            _ => Clock::Unknown,
-        }
-    }
-}
-
-impl Meaning {
-    fn of(column: &ColumnDescriptor) -> Self {
-        match (column.logical_type_ref(), column.converted_type()) {
-            (Some(LogicalType::Uuid), _) => Meaning::Uuid,
-            (_, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32) => {
-                Meaning::Unsigned32
-            }
-            (_, ConvertedType::UINT_64) => Meaning::Unsigned64,
-            _ => Meaning::Plain,
-        }
-    }
+    /// Since 1970.
+    Nanos(i128),
 }
 
 /// The cells of a column, from the top down.
 pub struct Cells {
-    pub meaning: Meaning,
-    pub clock: Clock,
+    meaning: Meaning,
     batch: Box<dyn Batch>,
 }
 
 impl Cells {
     /// The column with this number, from 0.
-    pub fn open(group: &dyn RowGroupReader, index: usize) -> Result<Self, String> {
-        let broken = |cause: ParquetError| format!("this cannot be read as Parquet: {cause}");
+    pub fn open(group: &dyn RowGroupReader, index: usize, show_input: bool) -> Result<Self, String> {
+        let broken = |cause: ParquetError| unreadable(&cause, show_input);
         let chunk = group.metadata().columns().get(index);
         let chunk = chunk.ok_or("a row group lacks columns")?;
         let column = chunk.column_descr_ptr();
         let unfit = |what: &str| format!("column {} holds {what}", column.path().string());
         if column.max_rep_level() > 0 {
             return Err(unfit("lists, but must hold one value a row"));
-        }
-        if column.converted_type() == ConvertedType::DECIMAL {
-            return Err(unfit(
-                "decimals, but must hold text, whole numbers, floats or timestamps",
-            ));
         }
         let most = column.max_def_level();
         if ByteCells::can_read(chunk) {
@@ -121,9 +60,7 @@ impl Cells {
             ColumnReader::DoubleColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::ByteArrayColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => Typed::boxed(reader, most),
-            ColumnReader::Int96ColumnReader(_) => {
-                return Err(unfit("96-bit timestamps, but must hold 64-bit ones"));
-            }
+            ColumnReader::Int96ColumnReader(reader) => Typed::boxed(reader, most),
         };
         Ok(Self::new(&column, batch))
     }
@@ -131,8 +68,18 @@ impl Cells {
     fn new(column: &ColumnDescriptor, batch: Box<dyn Batch>) -> Self {
         Self {
             meaning: Meaning::of(column),
-            clock: Clock::of(column),
             batch,
+        }
+    }
+
+    /// The same value in so many cells.
+    pub fn constant(value: &[u8], cells: i64) -> Self {
+        Self {
+            meaning: Meaning::Plain,
+            batch: Box::new(Constant {
+                value: value.to_vec(),
+                left: cells.try_into().unwrap_or(0),
+            }),
         }
     }
 
@@ -144,9 +91,30 @@ impl Cells {
         }
     }
 
-    /// The value of the next cell, unless it is null.
-    pub fn next(&mut self) -> Option<Value<'_>> {
-        self.batch.next()
+    /// The next cell as a key, unless it is null or empty.
+    #[inline]
+    pub fn key<'a>(&'a mut self, text: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let key = match (self.batch.next()?, self.meaning) {
+            (Value::Bytes(bytes), Meaning::Plain) => bytes,
+            (value, meaning) => {
+                text.clear();
+                meaning.write(value, text).ok()?;
+                text
+            }
+        };
+        Some(key).filter(|key| !key.is_empty())
+    }
+
+    /// The next cell as a time, if it is one. If it is none, its text is left in `shown`.
+    #[inline]
+    pub fn time(&mut self, times: &Times, shown: Option<&mut Vec<u8>>) -> Option<i64> {
+        let value = self.batch.next()?;
+        let time = self.meaning.time(value, times);
+        if let (None, Some(shown)) = (time, shown) {
+            shown.clear();
+            self.meaning.write(value, shown).ok()?;
+        }
+        time
     }
 }
 
@@ -169,6 +137,26 @@ impl Batch for ByteCells {
 
     fn next(&mut self) -> Option<Value<'_>> {
         self.next().map(Value::Bytes)
+    }
+}
+
+struct Constant {
+    value: Vec<u8>,
+    left: usize,
+}
+
+impl Batch for Constant {
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn fill(&mut self) -> Result<usize, ParquetError> {
+        Ok(self.left)
+    }
+
+    fn next(&mut self) -> Option<Value<'_>> {
+        self.left = self.left.saturating_sub(1);
+        Some(Value::Bytes(&self.value))
     }
 }
 
@@ -262,6 +250,14 @@ impl Stored for f32 {
 impl Stored for f64 {
     fn value(&self) -> Value<'_> {
         Value::Double(*self)
+    }
+}
+
+impl Stored for Int96 {
+    fn value(&self) -> Value<'_> {
+        let &[low, high, day] = self.data().first_chunk().unwrap_or(&[0; 3]);
+        let nanos = i128::from(high) << 32 | i128::from(low);
+        Value::Nanos((i128::from(day as i32) - JULIAN_DAY_OF_1970) * NANOS_PER_DAY + nanos)
     }
 }
 

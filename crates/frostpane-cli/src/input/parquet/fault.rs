@@ -1,0 +1,22 @@
+//! Why a Parquet file cannot be read.
+
+use parquet::errors::ParquetError;
+
+/// What is wrong, and what to do. The words of the parquet crate may hold a part of the file, so they are shown only
+/// if the operator has asked for that.
+pub fn unreadable(cause: &ParquetError, show_input: bool) -> String {
+    let why = match cause {
+        ParquetError::NYI(what) => what,
+        ParquetError::General(what) if what.starts_with("Invalid Parquet file") => {
+            "it does not end as Parquet files do, so it is none, or was cut off: copy or write it again, or give its --format"
+        }
+        ParquetError::EOF(_) | ParquetError::NeedMoreData(_) | ParquetError::NeedMoreDataRange(_) => {
+            "it is cut off: copy or write it again"
+        }
+        _ => "it is damaged: copy or write it again",
+    };
+    match show_input {
+        true => format!("this cannot be read as Parquet: {why} ({cause})"),
+        false => format!("this cannot be read as Parquet: {why}"),
+    }
+}

@@ -1,0 +1,259 @@
+//! What the values of a column stand for, as keys and as times.
+
+use std::io::{self, Write};
+
+use half::f16;
+use jiff::civil::{Date, Time, date};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Span, Timestamp};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::column::Value;
+use super::decimal;
+use crate::input::time::Times;
+use crate::input::time_format::Unit;
+
+const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+
+/// What stored numbers and bytes stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    Plain,
+    Unsigned32,
+    Unsigned64,
+    Uuid,
+    Float16,
+    /// With so many digits after the point.
+    Decimal(usize),
+    /// Days since 1970.
+    Date,
+    /// Since midnight.
+    TimeOfDay(Unit),
+    /// Since 1970 in UTC.
+    Instant(Unit),
+    /// What a clock on the wall showed since 1970.
+    WallClock(Unit),
+}
+
+impl Meaning {
+    pub fn of(column: &ColumnDescriptor) -> Self {
+        match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Uuid), _) => Meaning::Uuid,
+            (Some(LogicalType::Float16), _) => Meaning::Float16,
+            (Some(LogicalType::Timestamp(stamp)), _) => match stamp.is_adjusted_to_u_t_c {
+                true => Meaning::Instant(unit(stamp.unit)),
+                false => Meaning::WallClock(unit(stamp.unit)),
+            },
+            (Some(LogicalType::Time(time)), _) => Meaning::TimeOfDay(unit(time.unit)),
+            (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Meaning::Date,
+            (Some(LogicalType::Decimal(_)), _) | (_, ConvertedType::DECIMAL) => {
+                Meaning::Decimal(column.type_scale().try_into().unwrap_or(0))
+            }
+            (_, ConvertedType::TIMESTAMP_MILLIS) => Meaning::Instant(Unit::Millis),
+            (_, ConvertedType::TIMESTAMP_MICROS) => Meaning::Instant(Unit::Micros),
+            (_, ConvertedType::TIME_MILLIS) => Meaning::TimeOfDay(Unit::Millis),
+            (_, ConvertedType::TIME_MICROS) => Meaning::TimeOfDay(Unit::Micros),
+            (_, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32) => {
+                Meaning::Unsigned32
+            }
+            (_, ConvertedType::UINT_64) => Meaning::Unsigned64,
+            _ => Meaning::Plain,
+        }
+    }
+
+    /// The time that a value stands for, in microseconds since 1970.
+    pub fn time(self, value: Value<'_>, times: &Times) -> Option<i64> {
+        match (value, self) {
+            (Value::Integer(days), Meaning::Date) => {
+                let micros = days.checked_mul(Unit::Nanos.whole(NANOS_PER_DAY as i64)?)?;
+                times.of_wall_clock(micros)
+            }
+            (Value::Integer(number), Meaning::Instant(unit)) => unit.whole(number),
+            (Value::Integer(number), Meaning::WallClock(unit)) => times.of_wall_clock(unit.whole(number)?),
+            (_, Meaning::TimeOfDay(_)) | (Value::Boolean(_), _) => None,
+            (_, Meaning::Decimal(_) | Meaning::Float16) => {
+                let mut text = Vec::new();
+                self.write(value, &mut text).ok()?;
+                times.parse(&text)
+            }
+            (Value::Nanos(nanos), _) => nanos.div_euclid(1_000).try_into().ok(),
+            (Value::Integer(number), _) => times.of_integer(number),
+            (Value::Bytes(text), _) => times.parse(text),
+            (Value::Single(number), _) => times.of_float(number.into()),
+            (Value::Double(number), _) => times.of_float(number),
+        }
+    }
+
+    /// A value as people write it.
+    pub fn write(self, value: Value<'_>, text: &mut Vec<u8>) -> io::Result<()> {
+        match (value, self) {
+            (Value::Bytes(bytes), Meaning::Uuid) => uuid(bytes, text),
+            (Value::Bytes(&[low, high]), Meaning::Float16) => {
+                write!(text, "{}", shortest(f16::from_le_bytes([low, high])))
+            }
+            (Value::Bytes(bytes), Meaning::Decimal(scale)) => decimal::write(bytes, scale, text),
+            (Value::Bytes(bytes), _) => text.write_all(bytes),
+            (Value::Boolean(value), _) => write!(text, "{value}"),
+            (Value::Integer(number), _) => self.write_integer(number, text),
+            (Value::Single(number), _) => write!(text, "{number}"),
+            (Value::Double(number), _) => write!(text, "{number}"),
+            (Value::Nanos(nanos), _) => instant(nanos, text),
+        }
+    }
+
+    fn write_integer(self, number: i64, text: &mut Vec<u8>) -> io::Result<()> {
+        match self {
+            Meaning::Unsigned32 => write!(text, "{}", number as u32),
+            Meaning::Unsigned64 => write!(text, "{}", number as u64),
+            Meaning::Decimal(scale) => decimal::write(&number.to_be_bytes(), scale, text),
+            Meaning::Instant(unit) => instant(nanos(unit, number), text),
+            Meaning::WallClock(unit) => match Timestamp::from_nanosecond(nanos(unit, number)) {
+                Ok(shown) => write!(text, "{}", TimeZone::UTC.to_datetime(shown)),
+                Err(_) => write!(text, "{number}"),
+            },
+            Meaning::Date => match day(number) {
+                Ok(date) => write!(text, "{date}"),
+                Err(_) => write!(text, "{number}"),
+            },
+            Meaning::TimeOfDay(unit) => match time_of_day(nanos(unit, number)) {
+                Some(time) => write!(text, "{time}"),
+                None => write!(text, "{number}"),
+            },
+            Meaning::Plain | Meaning::Uuid | Meaning::Float16 => write!(text, "{number}"),
+        }
+    }
+}
+
+fn unit(unit: TimeUnit) -> Unit {
+    match unit {
+        TimeUnit::MILLIS => Unit::Millis,
+        TimeUnit::MICROS => Unit::Micros,
+        TimeUnit::NANOS => Unit::Nanos,
+    }
+}
+
+fn nanos(unit: Unit, number: i64) -> i128 {
+    i128::from(number) * unit.nanos()
+}
+
+fn instant(nanos: i128, text: &mut Vec<u8>) -> io::Result<()> {
+    match Timestamp::from_nanosecond(nanos) {
+        Ok(instant) => write!(text, "{instant}"),
+        Err(_) => write!(text, "{nanos}"),
+    }
+}
+
+/// So many days after the first of 1970.
+fn day(number: i64) -> Result<Date, jiff::Error> {
+    date(1970, 1, 1).checked_add(Span::new().try_days(number)?)
+}
+
+fn time_of_day(nanos: i128) -> Option<Time> {
+    let since = SignedDuration::from_nanos(nanos.try_into().ok()?);
+    Time::midnight().checked_add(since).ok()
+}
+
+fn uuid(bytes: &[u8], text: &mut Vec<u8>) -> io::Result<()> {
+    for (index, byte) in bytes.iter().enumerate() {
+        let dash = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+        write!(text, "{dash}{byte:02x}")?;
+    }
+    Ok(())
+}
+
+/// The number with the fewest digits that is stored so; whole ones have all of theirs.
+fn shortest(number: f16) -> f32 {
+    let exact = number.to_f32();
+    if exact.fract() == 0.0 {
+        return exact;
+    }
+    let rounded = (0..5).filter_map(|digits| format!("{exact:.digits$e}").parse::<f32>().ok());
+    rounded
+        .into_iter()
+        .find(|rounded| f16::from_f32(*rounded) == number)
+        .unwrap_or(exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(meaning: Meaning, value: Value<'_>) -> String {
+        let mut text = Vec::new();
+        meaning.write(value, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn values_are_written_as_people_write_them() {
+        let half = |number: f32| f16::from_f32(number).to_le_bytes();
+        for (meaning, value, written) in [
+            (Meaning::Date, Value::Integer(20_362), "2025-10-01"),
+            (Meaning::Date, Value::Integer(-1), "1969-12-31"),
+            (Meaning::Date, Value::Integer(i64::MAX), "9223372036854775807"),
+            (
+                Meaning::TimeOfDay(Unit::Millis),
+                Value::Integer(45_296_000),
+                "12:34:56",
+            ),
+            (
+                Meaning::TimeOfDay(Unit::Micros),
+                Value::Integer(500_000),
+                "00:00:00.5",
+            ),
+            (Meaning::TimeOfDay(Unit::Nanos), Value::Integer(-1), "-1"),
+            (
+                Meaning::Instant(Unit::Millis),
+                Value::Integer(1_759_320_000_000),
+                "2025-10-01T12:00:00Z",
+            ),
+            (
+                Meaning::WallClock(Unit::Micros),
+                Value::Integer(1_759_320_000_500_000),
+                "2025-10-01T12:00:00.5",
+            ),
+            (
+                Meaning::Plain,
+                Value::Nanos(1_759_320_000_000_000_001),
+                "2025-10-01T12:00:00.000000001Z",
+            ),
+            (Meaning::Decimal(2), Value::Integer(-5), "-0.05"),
+            (Meaning::Float16, Value::Bytes(&half(0.1)), "0.1"),
+            (Meaning::Float16, Value::Bytes(&half(-2.5)), "-2.5"),
+            (Meaning::Float16, Value::Bytes(&half(65_504.0)), "65504"),
+            (Meaning::Float16, Value::Bytes(&half(f32::INFINITY)), "inf"),
+            (Meaning::Float16, Value::Bytes(&half(f32::NAN)), "NaN"),
+            (Meaning::Unsigned32, Value::Integer(-1), "4294967295"),
+        ] {
+            assert_eq!(text(meaning, value), written, "{meaning:?} {value:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_on_the_wall_and_dates_are_in_the_zone_that_was_told() {
+        let berlin = Times {
+            zone: TimeZone::get("Europe/Berlin").unwrap(),
+            ..Times::default()
+        };
+        let midnight = 1_759_269_600_000_000;
+        assert_eq!(
+            Meaning::Date.time(Value::Integer(20_362), &berlin),
+            Some(midnight)
+        );
+        let shown = Value::Integer(1_759_276_800_000);
+        assert_eq!(
+            Meaning::WallClock(Unit::Millis).time(shown, &berlin),
+            Some(midnight)
+        );
+        assert_eq!(
+            Meaning::Instant(Unit::Millis).time(shown, &berlin),
+            Some(1_759_276_800_000_000)
+        );
+        assert_eq!(Meaning::TimeOfDay(Unit::Millis).time(shown, &berlin), None);
+        assert_eq!(
+            Meaning::Decimal(1).time(Value::Integer(15), &berlin),
+            Some(1_500_000)
+        );
+    }
+}

@@ -1,0 +1,421 @@
+//! Files as the world writes them: the same events give the same release, whatever they are written in.
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+
+use parquet::basic::{BrotliLevel, Compression};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type, Int96,
+    Int96Type,
+};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde_json::Value;
+
+use common::{EXACT, exact, folder, frostpane, heavy, stderr, stdout};
+
+const EVENTS: i64 = 1_000;
+const START: i64 = 1_759_320_000;
+
+/// Nine in ten events have the first key.
+fn key(event: i64) -> &'static str {
+    if event % 10 == 0 { "a;b|c, \"d\"" } else { "elm" }
+}
+
+/// An event a second.
+fn lines(line: impl Fn(i64, &str) -> String) -> Vec<u8> {
+    let lines = (0..EVENTS).map(|event| line(START + event, key(event)) + "\n");
+    lines.collect::<String>().into_bytes()
+}
+
+fn quoted(key: &str) -> String {
+    format!("\"{}\"", key.replace('"', "\"\""))
+}
+
+/// The last ten minutes of the events.
+fn expected() -> Value {
+    let events = lines(|time, key| format!("{time}\t{key}"));
+    let release = exact(
+        &[&WINDOW[..], &["--format", "tsv", "--time", "1", "--key", "2"]].concat(),
+        &events,
+    );
+    assert_eq!(release["window"]["events"], 580);
+    assert_eq!(
+        heavy(&release),
+        [("elm".to_owned(), 522), (key(0).to_owned(), 58)]
+    );
+    release
+}
+
+const WINDOW: [&str; 4] = ["--window", "10m", "--slide", "1m"];
+
+#[test]
+fn columns_are_separated_as_told_or_as_a_header_shows() {
+    let expected = expected();
+    for (delimiter, name) in [(";", ";"), ("|", "|"), ("\t", "tab"), ("\t", "\\t"), ("^", "^")] {
+        let rows = lines(|time, key| [time.to_string(), quoted("x,y;z"), quoted(key)].join(delimiter));
+        let header = ["at", "what", "\"the tree\"", "\n"].join(delimiter).into_bytes();
+        let told = ["--delimiter", name, "--time", "1", "--key", "3"];
+        assert_eq!(exact(&[&WINDOW[..], &told].concat(), &rows), expected, "{name}");
+        let named = [
+            &WINDOW[..],
+            &["--format", "csv", "--time", "at", "--key", "the tree"],
+        ]
+        .concat();
+        let with_header = [header, rows].concat();
+        let told = [&named[..], &["--delimiter", name]].concat();
+        assert_eq!(exact(&told, &with_header), expected, "{name}");
+        if delimiter != "^" {
+            assert_eq!(exact(&named, &with_header), expected, "{name} from the header");
+        }
+    }
+    let unquoted = lines(|time, key| format!("{time};{}", key.replace(';', ":")));
+    let options = ["--format", "tsv", "--delimiter", ";", "--time", "1", "--key", "2"];
+    let release = exact(&[&WINDOW[..], &options].concat(), &unquoted);
+    assert_eq!(
+        heavy(&release)[1],
+        ("a:b|c, \"d\"".to_owned(), 58),
+        "TSV has no quotes"
+    );
+}
+
+/// Every line but the first has commas, and the first may have anything: it is an event.
+#[test]
+fn what_separates_columns_is_never_taken_from_an_event() {
+    for first in ["1,x", "1;x", "1|x|y", "1\tx", "at;key", "\"1;x"] {
+        let events = [first.as_bytes(), b"\n", &b"1,elm\n".repeat(999)].concat();
+        let release = exact(&["--format", "csv", "--key", "2"], &events);
+        assert_eq!(release["window"]["events"], 1_000, "{first}");
+        assert_eq!(heavy(&release), [("elm".to_owned(), 999)], "{first}");
+    }
+}
+
+#[test]
+fn times_are_read_in_every_way_that_they_are_written() {
+    let expected = expected();
+    let date = |time: i64, format: &str| {
+        let time = jiff::Timestamp::from_second(time).unwrap();
+        jiff::fmt::strtime::format(format, &time.to_zoned(jiff::tz::TimeZone::UTC)).unwrap()
+    };
+    for (format, option) in [
+        ("%s", None),
+        ("%Y-%m-%dT%H:%M:%SZ", None),
+        ("%Y-%m-%d %H:%M:%S", None),
+        ("%Y-%m-%dT%H:%M:%S[Etc/UTC]", None),
+        ("%Y-%m-%dT%H:%M:%S+00:00[UTC]", None),
+        ("%Y%m%d%H%M%S", None),
+        ("%Y%m%dT%H%M%S", None),
+        ("%d/%b/%Y:%H:%M:%S +0000", None),
+        ("%d.%m.%Y %H:%M:%S", Some("%d.%m.%Y %H:%M:%S")),
+        ("%m/%d/%y %I:%M:%S %p", Some("%m/%d/%y %I:%M:%S %p")),
+        ("%s", Some("unix")),
+        ("%s000", Some("millis")),
+        ("%s000000", Some("micros")),
+        ("%s000000000", Some("nanos")),
+    ] {
+        let events = lines(|time, key| format!("{}\t{key}", date(time, format)));
+        let mut options = vec!["--format", "tsv", "--time", "1", "--key", "2"];
+        options.extend(
+            option
+                .map(|option| ["--time-format", option])
+                .into_iter()
+                .flatten(),
+        );
+        assert_eq!(
+            exact(&[&WINDOW[..], &options].concat(), &events),
+            expected,
+            "{format} {option:?}"
+        );
+    }
+}
+
+#[test]
+fn patterns_take_lines_apart() {
+    let expected = expected();
+    let logged = |time: i64| {
+        let time = jiff::Timestamp::from_second(time).unwrap();
+        let zoned = time.to_zoned(jiff::tz::TimeZone::get("Asia/Kathmandu").unwrap());
+        jiff::fmt::strtime::format("%d/%b/%Y:%H:%M:%S %z", &zoned).unwrap()
+    };
+    let own = lines(|time, key| format!("INFO {time} user=7 q={key}"));
+    let options = ["--pattern", r"^\w+ (?<time>\d+) user=(?<user>\d+) q=(?<key>.*)$"];
+    assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
+    let options = [
+        "--pattern",
+        r"^\w+ (?<when>\d+) user=\d+ q=(?<what>.*)$",
+        "--key",
+        "what",
+        "--time",
+        "when",
+    ];
+    assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
+    let request = |key: &str| {
+        if key == "elm" {
+            "GET /elm HTTP/1.1".to_owned()
+        } else {
+            "GET /oak".to_owned()
+        }
+    };
+    let common =
+        |time: i64, key: &str| format!("192.0.2.7 - ann [{}] \"{}\" 200 -", logged(time), request(key));
+    let combined = |time: i64, key: &str| format!("{} \"-\" \"Agent \\\"x\\\" ü\"", common(time, key));
+    for (name, events) in [
+        ("common", lines(common)),
+        ("common", lines(combined)),
+        ("combined", lines(combined)),
+    ] {
+        let release = exact(&[&WINDOW[..], &["--pattern", name]].concat(), &events);
+        assert_eq!(release["window"], expected["window"]);
+        assert_eq!(
+            heavy(&release),
+            [("/elm".to_owned(), 522), ("/oak".to_owned(), 58)],
+            "{name}"
+        );
+    }
+    let release = exact(&["--pattern", "combined", "--key", "agent"], &lines(combined));
+    assert_eq!(heavy(&release), [("Agent \\\"x\\\" ü".to_owned(), 1_000)]);
+}
+
+/// Whatever was asked of the server, and that is up to anyone, its time stands.
+#[test]
+fn the_patterns_of_web_servers_keep_the_time_of_every_request() {
+    let line = |minute: i64, request: &str| {
+        format!("192.0.2.7 - - [01/Oct/2025:12:{minute:02}:00 +0000] {request}\n").into_bytes()
+    };
+    let usual = line(5, "\"GET /elm HTTP/1.1\" 200 17 \"-\" \"-\"");
+    let requests: [&[u8]; 7] = [
+        b"\"GET /oak HTTP/1.1\" 200 17 \"-\" \"-\"",
+        b"\"-\" 408 -",
+        b"\"\\x16\\x03\" 400 0 \"-\" \"-\"",
+        b"\"GET /a b\" c\" d\" 400 0 \"-\" \"-\"",
+        b"\"GET /\xff\xfe] [x] HTTP/1.1\" 200 5 \"-\" \"-\"",
+        b"\"",
+        b"",
+    ];
+    for name in ["common", "combined"] {
+        for request in requests {
+            let odd = [&line(9, "")[..line(9, "").len() - 1], request, b"\n"].concat();
+            let events = [usual.repeat(500), odd].concat();
+            let options = ["--pattern", name, "--window", "1h", "--slide", "1m"];
+            let release = exact(&options, &events);
+            assert_eq!(
+                release["window"]["to"],
+                "2025-10-01T12:09:01Z",
+                "{}",
+                request.escape_ascii()
+            );
+            assert_eq!(release["window"]["events"], 501);
+        }
+    }
+}
+
+/// Both keys from the path, all other columns from the file.
+#[test]
+fn folders_are_read_whole_and_their_names_are_columns() {
+    let root = folder("partitions");
+    let write = |name: &str, content: &[u8]| {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, content).unwrap();
+    };
+    let rows = |from: i64, line: &dyn Fn(i64) -> String| {
+        let lines = (from..from + EVENTS / 2).map(|event| line(START + event) + "\n");
+        lines.collect::<String>().into_bytes()
+    };
+    let csv = |from| [b"at,city\n".to_vec(), rows(from, &|time| format!("{time},x"))].concat();
+    let json = |from| rows(from, &|time| format!("{{\"at\": {time}, \"city\": \"x\"}}"));
+    for (format, ending, file) in [
+        ("csv", "csv", &csv as &dyn Fn(i64) -> Vec<u8>),
+        ("jsonl", "jsonl", &json),
+    ] {
+        write(
+            &format!("{format}/city=y/country=S%C3%A3o/part-0.{ending}"),
+            &file(0),
+        );
+        write(
+            &format!("{format}/city=z/country=__HIVE_DEFAULT_PARTITION__/part-1.{ending}"),
+            &file(500),
+        );
+        write(&format!("{format}/_SUCCESS"), b"x");
+        write(&format!("{format}/city=z/.part.crc"), b"x");
+        write(&format!("{format}/_temporary/0/part.{ending}"), &file(0));
+        let folder = root.join(format);
+        let options = |key| {
+            [
+                "--key",
+                key,
+                "--time",
+                "at",
+                "--window",
+                "1h",
+                folder.to_str().unwrap(),
+            ]
+        };
+        let release = exact(&options("country"), b"");
+        assert_eq!(release["window"]["events"], 1_000, "{format}");
+        assert_eq!(
+            heavy(&release),
+            [("São".to_owned(), 500)],
+            "{format}: null is no key"
+        );
+        let release = exact(&options("city"), b"");
+        assert_eq!(
+            heavy(&release),
+            [("x".to_owned(), 1_000)],
+            "{format}: the file counts more than its path"
+        );
+    }
+    let pattern = root.join("csv/*/country=*");
+    let by_pattern = [
+        "--key",
+        "city",
+        "--time",
+        "at",
+        "--window",
+        "1h",
+        pattern.to_str().unwrap(),
+    ];
+    assert_eq!(
+        heavy(&exact(&by_pattern, b"")),
+        [("x".to_owned(), 1_000)],
+        "folders that match"
+    );
+}
+
+#[test]
+fn lines_that_repeat_the_header_are_events_without_a_key() {
+    let part = [b"at,key\n".to_vec(), b"1700000000,elm\n".repeat(300)].concat();
+    for options in [
+        &["--format", "csv", "--key", "key"][..],
+        &["--format", "csv", "--key", "2", "--header"],
+        &[
+            "--format", "csv", "--key", "key", "--time", "at", "--window", "1h",
+        ],
+        &["--format", "csv", "--key", "key", "--multiline"],
+    ] {
+        let marked = [b"\xef\xbb\xbf".to_vec(), part.clone()].concat();
+        let output = frostpane(
+            &[&EXACT[..], options].concat(),
+            &[&marked[..], &part, &marked].concat(),
+        );
+        let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(release["window"]["events"], 902, "{options:?}");
+        assert_eq!(heavy(&release), [("elm".to_owned(), 900)], "{options:?}");
+        let told = stderr(&output);
+        assert!(told.contains("2 lines repeat the header"), "{told}");
+        assert!(!told.contains("could not be read"), "{told}");
+    }
+}
+
+/// One column of every kind, all with the same value in each row but for the first, which counts the seconds.
+fn kinds(compression: Compression) -> Vec<u8> {
+    let schema = "message events {
+        required int96 at;
+        required int32 price (DECIMAL(9, 2));
+        required int64 large (DECIMAL(18, 0));
+        required binary bytes (DECIMAL(30, 3));
+        required fixed_len_byte_array(9) fixed (DECIMAL(20, 1));
+        required int32 day (DATE);
+        required int64 noon (TIME(MICROS, true));
+        required int64 local (TIMESTAMP(MILLIS, false));
+        required int64 stamp (TIMESTAMP(NANOS, true));
+        required fixed_len_byte_array(2) half (FLOAT16);
+    }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let rows = EVENTS as usize;
+    let fixed = |bytes: &[u8]| vec![FixedLenByteArray::from(bytes.to_vec()); rows];
+    let days: Vec<Int96> = (0..EVENTS).map(|event| instant(START + event)).collect();
+    let mut index = 0;
+    while let Some(mut column) = group.next_column().unwrap() {
+        let long = |value| vec![value; rows];
+        match index {
+            0 => column.typed::<Int96Type>().write_batch(&days, None, None),
+            1 => column
+                .typed::<Int32Type>()
+                .write_batch(&vec![-1_999; rows], None, None),
+            2 => column.typed::<Int64Type>().write_batch(&long(1_999), None, None),
+            3 => column.typed::<ByteArrayType>().write_batch(
+                &vec![ByteArray::from(vec![1, 0]); rows],
+                None,
+                None,
+            ),
+            4 => column
+                .typed::<FixedLenByteArrayType>()
+                .write_batch(&fixed(&[0xFF; 9]), None, None),
+            5 => column
+                .typed::<Int32Type>()
+                .write_batch(&vec![20_362; rows], None, None),
+            6 => column
+                .typed::<Int64Type>()
+                .write_batch(&long(43_200_000_000), None, None),
+            7 => column
+                .typed::<Int64Type>()
+                .write_batch(&long(1_759_320_000_000), None, None),
+            8 => column
+                .typed::<Int64Type>()
+                .write_batch(&long(1_759_320_000_000_000_000), None, None),
+            _ => column
+                .typed::<FixedLenByteArrayType>()
+                .write_batch(&fixed(&[0x66, 0x2E]), None, None),
+        }
+        .unwrap();
+        column.close().unwrap();
+        index += 1;
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// Nanoseconds of a day, and the day.
+fn instant(second: i64) -> Int96 {
+    let (day, nanos) = (second / 86_400 + 2_440_588, second % 86_400 * 1_000_000_000);
+    let mut instant = Int96::new();
+    instant.set_data(nanos as u32, (nanos >> 32) as u32, day as u32);
+    instant
+}
+
+#[test]
+fn parquet_is_unpacked_however_it_was_packed_and_keys_are_what_people_write() {
+    let plain = kinds(Compression::UNCOMPRESSED);
+    for (column, key) in [
+        ("price", "-19.99"),
+        ("large", "1999"),
+        ("bytes", "0.256"),
+        ("fixed", "-0.1"),
+        ("day", "2025-10-01"),
+        ("noon", "12:00:00"),
+        ("local", "2025-10-01T12:00:00"),
+        ("stamp", "2025-10-01T12:00:00Z"),
+        ("half", "0.1"),
+    ] {
+        let release = exact(&["--format", "parquet", "--key", column], &plain);
+        assert_eq!(heavy(&release), [(key.to_owned(), 1_000)], "{column}");
+    }
+    let expected = &expected()["window"];
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::BROTLI(BrotliLevel::default()),
+    ] {
+        let options = ["--format", "parquet", "--key", "half", "--time", "at"];
+        let release = exact(&[&WINDOW[..], &options].concat(), &kinds(compression));
+        assert_eq!(&release["window"], expected, "{compression:?}");
+        assert_eq!(heavy(&release), [("0.1".to_owned(), 580)], "{compression:?}");
+    }
+    for time in ["day", "local", "stamp"] {
+        let options = [
+            "--format", "parquet", "--key", "half", "--time", time, "--window", "1h",
+        ];
+        assert_eq!(exact(&options, &plain)["window"]["events"], 1_000, "{time}");
+    }
+}
