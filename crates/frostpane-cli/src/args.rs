@@ -10,6 +10,7 @@ use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
 use crate::failure::Result;
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
+use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
 
 pub const EXIT_CODES: &str = "\
@@ -18,7 +19,8 @@ Exit codes:
   1  events, a file or parameters were refused, or writing failed
   2  the command line is wrong
   3  an audit found that a claim does not hold
-  4  the result was written, but no event had a key that counts";
+  4  the result was written, but no event had a key that counts
+  130, 143  `watch` was interrupted (SIGINT, SIGTERM); its files have every release that was written";
 
 /// Names the frequent keys of a stream, with counts, under differential privacy
 #[derive(Parser)]
@@ -120,8 +122,11 @@ pub struct ListArgs {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, else
-    /// all]
+    #[command(flatten)]
+    pub about: About,
+
+    /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, or
+    /// as many as --top asks for; else all]
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
 }
@@ -183,7 +188,8 @@ pub struct InputArgs {
 /// Reads what `list` reads, and follows standard input as it grows. Writes one release for each slide as JSON
 /// Lines, in the shape of `list --json`; on a terminal shows the current list, redrawn in place. A release is final:
 /// it is never revised, and together they cost epsilon once; how long delta holds is said at --horizon. The window is a
-/// whole number of slides.
+/// whole number of slides. There is one window: a second one would cost an epsilon of its own, so run a program for each.
+/// An interrupt (Ctrl-C) or SIGTERM ends it between two releases, with all files up to date.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -191,6 +197,8 @@ Examples:
     tail -f searches.txt | frostpane watch --window 1000000
   Every hour, of the last day, of pages that are known in advance, for another program:
     frostpane watch --key page --time at --window 24h --slide 1h --keys pages.txt log.jsonl > lists.jsonl
+  Every day, of the last 30, as rows and as a page with the latest list and how ranks went:
+    frostpane watch --key 2 --time 1 --window 30d --slide 1d --csv --report page.html log.tsv.zst > lists.csv
 
 By time, a slide ends when an event arrives past its end and past --lateness; a slide without events has its
 release too, until there was no event for two windows' time: then releases pause until the next event.")]
@@ -217,9 +225,26 @@ pub struct WatchArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Write the listed keys as comma-separated values, for which --guarantee says what they are good for: a header
+    /// once, and each row begins with the end of its window
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+
+    /// Keep what the latest list can be trusted for and what all of them cost here, as text to be published with them
+    #[arg(long, value_name = "FILE")]
+    pub guarantee: Option<PathBuf>,
+
     /// Keep a page of the latest releases here, as one HTML file: the list, ranks over time, risers and fallers
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub about: About,
+
+    /// Show at most so many rows on a terminal; JSON and CSV are never cut [default: 25, or as many as --top
+    /// asks for]
+    #[arg(long, value_name = "N")]
+    pub rows: Option<usize>,
 }
 
 /// Compare with exact counting and with the published algorithms, on a stream whose truth may be looked at.

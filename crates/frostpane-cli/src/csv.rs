@@ -7,25 +7,45 @@ use frostpane::{Key, Release};
 
 use crate::units::Asked;
 
+const COLUMNS: [&str; 4] = ["key", "count", "low", "high"];
+
 /// A header, and a row for each listed key, quoted where needed (RFC 4180). Of several releases each row
 /// begins with its window.
 pub fn write_releases<K: Key>(out: &mut impl Write, releases: &[(Asked, Release<K>)]) -> io::Result<()> {
     let mut rows = Writer::from_writer(out);
     let several = releases.len() > 1;
-    let window = |text: &str| several.then(|| text.to_owned());
-    let header = ["key", "count", "low", "high"].map(str::to_owned);
-    rows.write_record(window("window").iter().chain(&header))
-        .map_err(cause)?;
+    write_row(&mut rows, several.then_some("window"), COLUMNS)?;
     for (asked, release) in releases {
-        let window = window(&asked.text);
-        for heavy in &release.heavy {
-            let numbers = [heavy.count, heavy.low, heavy.high].map(|number| number.to_string());
-            let key = [heavy.key.shown().to_string()];
-            rows.write_record(window.iter().chain(&key).chain(&numbers))
-                .map_err(cause)?;
-        }
+        write_rows(&mut rows, several.then_some(&asked.text), release)?;
     }
     rows.flush()
+}
+
+/// The rows of one release of a sequence, each with where its window ends before it; the header if it is the first.
+pub fn write_one_of_many<K: Key>(out: &mut impl Write, release: &Release<K>, first: bool) -> io::Result<()> {
+    let mut rows = Writer::from_writer(out);
+    if first {
+        write_row(&mut rows, Some("to"), COLUMNS)?;
+    }
+    let to = release.window.to.map_or(String::new(), |to| to.to_string());
+    write_rows(&mut rows, Some(&to), release)?;
+    rows.flush()
+}
+
+fn write_rows<K: Key, W: Write>(
+    rows: &mut Writer<W>,
+    before: Option<&String>,
+    release: &Release<K>,
+) -> io::Result<()> {
+    release.heavy.iter().try_for_each(|heavy| {
+        let [count, low, high] = [heavy.count, heavy.low, heavy.high].map(|number| number.to_string());
+        let key = heavy.key.shown().to_string();
+        write_row(rows, before.map(String::as_str), [&key, &count, &low, &high])
+    })
+}
+
+fn write_row<W: Write>(rows: &mut Writer<W>, before: Option<&str>, cells: [&str; 4]) -> io::Result<()> {
+    rows.write_record(before.into_iter().chain(cells)).map_err(cause)
 }
 
 /// What went wrong with the output. A closed pipe must still be seen as one.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use frostpane::words::likelier;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 use crate::args::DemoArgs;
@@ -213,10 +214,10 @@ fn write_words(
     let past = stream.iter().filter(|search| *search == gone).count() as u64;
     let words = format!(
         "In plain words: whoever reads this list learns next to nothing about any one search. Had one of them been \
-         different, any list would be at most {:.1} times as likely or unlikely as it is now (e to the epsilon), \
+         different, any list would be at most {} as likely or unlikely as it is now (e to the epsilon), \
          but for a chance of one in a billion. {} searches that were made only once stay unseen. \
          \"{gone}\", searched {} times, is not listed either: it had left the window.",
-        release.epsilon.exp(),
+        likelier(release.epsilon),
         grouped(once),
         grouped(past),
     );

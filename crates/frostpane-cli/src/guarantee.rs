@@ -4,13 +4,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstyle::Style;
-use frostpane::words::{Statement, horizon, panes, privacy, source, statements, sure, together};
+use frostpane::words::{
+    Statement, holds, horizon, panes, privacy, source, statements, sure, together, why_empty,
+};
 use frostpane::{Key, Release};
 
 use crate::draft::Draft;
 use crate::failure::Result;
 use crate::screen::Screen;
-use crate::table::{title, why_empty, write_heading};
+use crate::table::{title, write_heading};
 use crate::text::write_wrapped;
 use crate::units::Asked;
 
@@ -39,6 +41,7 @@ pub fn save<K: Key>(file: &Path, releases: &[(Asked, Release<K>)]) -> Result<()>
     draft.finish(written)
 }
 
+/// For whoever reads the lists: without advice to whoever made them.
 fn write_guarantees<K: Key>(
     out: &mut impl Write,
     releases: &[(Asked, Release<K>)],
@@ -49,10 +52,13 @@ fn write_guarantees<K: Key>(
             write_heading(out, asked, screen)?;
         }
         write_wrapped(out, "", &title(release), screen.width, Style::new())?;
-        if release.heavy.is_empty() {
-            write_wrapped(out, "", &why_empty(release), screen.width, Style::new())?;
+        let why = why_empty(release);
+        for text in why.into_iter().chain([sure(release)]) {
+            write_wrapped(out, "", &text, screen.width, Style::new())?;
         }
-        write_statements(out, release, screen)?;
+        for sentence in holds(release) {
+            write_wrapped(out, "- ", &sentence, screen.width, Style::new())?;
+        }
     }
     write_privacy(out, releases, screen)
 }
@@ -95,7 +101,7 @@ pub fn write_privacy<K: Key>(
 }
 
 /// What the price of a list at every slide is for.
-fn of_sequence<K: Key>(release: &Release<K>) -> String {
+pub fn of_sequence<K: Key>(release: &Release<K>) -> String {
     match (&release.continual, horizon(release)) {
         (None, _) => String::new(),
         (Some(_), None) => ", once for all lists".to_owned(),

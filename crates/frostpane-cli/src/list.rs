@@ -14,6 +14,7 @@ use crate::gate::{self, Gate};
 use crate::guarantee;
 use crate::input::{Column, Event, Selection, Source};
 use crate::progress::Progress;
+use crate::report::About;
 use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
@@ -21,9 +22,6 @@ use crate::survey::{self, INSTEAD};
 use crate::units::Asked;
 use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
-
-/// So many rows leave the guarantee in sight.
-const ROWS_ON_A_TERMINAL: usize = 25;
 
 pub fn run(args: &ListArgs) -> Result<()> {
     let request = args.request.resolve(false)?;
@@ -101,7 +99,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         tell(format_args!("the guarantee is in {}", file.display()));
     }
     if let Some(file) = &args.report {
-        save(file, releases)?;
+        save(file, releases, &args.about)?;
     }
     match hitters.without_key() == events {
         true => shown.and(Err(no_keys(&args.input))),
@@ -134,9 +132,9 @@ fn no_keys(input: &InputArgs) -> Failure {
     ))
 }
 
-fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>) -> Result<()> {
+fn save<K: Key>(file: &Path, releases: Vec<(Asked, Release<K>)>, about: &About) -> Result<()> {
     let (windows, releases): (Vec<_>, Vec<_>) = releases.into_iter().unzip();
-    report::save(file, &releases, &windows)?;
+    report::save(file, &releases, &windows, about)?;
     tell(format_args!("the report is in {}", file.display()));
     Ok(())
 }
@@ -153,9 +151,11 @@ fn write<K: Key>(args: &ListArgs, releases: &[(Asked, Release<K>)]) -> Result<()
     } else if args.csv {
         csv::write_releases(&mut out, releases)?;
     } else {
-        let rows = args
-            .rows
-            .or(io::stdout().is_terminal().then_some(ROWS_ON_A_TERMINAL));
+        let on_a_terminal = || Some(table::rows_on_a_terminal(&releases.first()?.1));
+        let rows = match io::stdout().is_terminal() {
+            true => args.rows.or_else(on_a_terminal),
+            false => args.rows,
+        };
         table::write_releases(&mut out, releases, &screen, rows)?;
     }
     out.flush()?;

@@ -84,6 +84,13 @@ impl Drop for Progress {
     }
 }
 
+/// Erases the line, of whichever thread, where there may be one.
+pub fn erase() {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "{ERASE_LINE}");
+    }
+}
+
 /// What the line says when this share of the bytes has been read.
 fn line(events: u64, elapsed: Duration, share: Option<f64>) -> String {
     let rate = events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;

@@ -15,6 +15,14 @@ const BAR_WIDTHS: (usize, usize) = (10, 40);
 const LEAST_KEY: usize = 8;
 const GAP: usize = 2;
 
+/// So many rows leave the guarantee in sight.
+const ROWS_ON_A_TERMINAL: u64 = 25;
+
+/// As many as are looked at, unless more were asked for.
+pub fn rows_on_a_terminal<K: Key>(release: &Release<K>) -> usize {
+    ROWS_ON_A_TERMINAL.max(release.top.unwrap_or(0)) as usize
+}
+
 /// The lists, and what they can be trusted for. Shows no more than so many rows of each, if that is given.
 pub fn write_releases<K: Key>(
     out: &mut impl Write,
@@ -53,8 +61,9 @@ pub fn title<K: Key>(release: &Release<K>) -> String {
     let listed = match (release.alpha, release.top, release.norm) {
         (Some(alpha), _, Norm::L1) => format!("L1 heavy hitters at alpha {alpha}"),
         (Some(alpha), _, Norm::L2) => format!("L2 heavy hitters at alpha {alpha}"),
-        (None, Some(top), _) => format!("The top {}", grouped(top)),
-        (None, None, _) => "All keys that may be listed".to_owned(),
+        (None, Some(1), _) => "The top key".to_owned(),
+        (None, Some(top), _) => format!("The top {} keys", grouped(top)),
+        (None, None, _) => "All keys that may be listed,".to_owned(),
     };
     format!("{listed} of {}", covered(&release.window))
 }
@@ -88,7 +97,8 @@ pub fn why_empty<K: Key>(release: &Release<K>) -> String {
     format!("The list is empty: {why}.")
 }
 
-fn write_list<K: Key>(
+/// A row for each key, the first so many.
+pub fn write_list<K: Key>(
     out: &mut impl Write,
     heavy: &[Heavy<K>],
     screen: &Screen,

@@ -35,7 +35,7 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
     ),
     (
         "how a release is shown",
-        &["json", "csv", "rows", "report", "guarantee"],
+        &["json", "csv", "rows", "report", "title", "source", "guarantee"],
     ),
     ("what a plan is asked", &["events", "target-count"]),
     ("asks for nothing", &["help"]),

@@ -100,7 +100,7 @@ fn an_empty_list_is_explained_in_its_guarantee() {
     assert_eq!(stdout(&output), "key,count,low,high\n");
     let guarantee = std::fs::read_to_string(&file).unwrap();
     assert!(
-        guarantee.contains("The list is empty: the window has no events."),
+        guarantee.contains("Nothing is listed, because there were no events."),
         "{guarantee}"
     );
 }
@@ -311,7 +311,7 @@ fn a_list_that_is_mostly_noise_is_told() {
     assert!(
         told[0].ends_with(
             "listed keys may be there because of noise alone (their interval begins at 0); \
-             take a larger --alpha, or declare fewer keys"
+             list fewer, with a larger --alpha or with --top, or declare fewer keys"
         ),
         "{told:?}"
     );
@@ -366,9 +366,13 @@ fn nobody_has_to_read_what_the_operator_is_told() {
 /// Runs a line of shell in a terminal of 90 columns and returns all that it shows, or `None` without
 /// `script`.
 fn in_a_terminal(line: &str) -> Option<String> {
+    in_a_terminal_of(90, 40, line)
+}
+
+fn in_a_terminal_of(columns: u32, rows: u32, line: &str) -> Option<String> {
     let programs = Path::new(PROGRAM).parent().unwrap().display();
     let line = format!(
-        "stty cols 90 rows 40; unset COLUMNS NO_COLOR; export TERM=xterm PATH='{programs}':\"$PATH\"; {line}"
+        "stty cols {columns} rows {rows}; unset COLUMNS NO_COLOR; export TERM=xterm PATH='{programs}':\"$PATH\"; {line}"
     );
     let output = Command::new("script")
         .args(["-qec", &line, "/dev/null"])
@@ -429,6 +433,20 @@ fn a_terminal_gives_the_width() {
 }
 
 #[test]
+fn a_terminal_shows_as_many_as_the_top_has() {
+    let file = temporary("forty-listed.txt", &forty_trees());
+    let at = |options: &str| {
+        let line = format!("NO_COLOR=1 frostpane list {options} '{}'", file.display());
+        let shown = in_a_terminal(&line)?;
+        Some(shown.lines().filter(|line| line.contains("tree ")).count())
+    };
+    for (options, rows) in [("--all", 25), ("--top 30", 30), ("--top 30 --rows 7", 7)] {
+        let Some(shown) = at(options) else { return };
+        assert_eq!(shown, rows, "{options}");
+    }
+}
+
+#[test]
 fn a_terminal_sees_progress_that_is_erased() {
     let file = temporary("many.txt", &trees().repeat(20));
     let file = file.display();
@@ -445,4 +463,43 @@ fn a_terminal_sees_progress_that_is_erased() {
 
     let hidden = in_a_terminal(&format!("{slowly} --json 2>/dev/null")).unwrap();
     assert!(!hidden.contains("million a second"), "{hidden}");
+}
+
+/// The lines of the last of several lists that are drawn over each other.
+fn last_frame(shown: &str) -> Vec<&str> {
+    let (_, frame) = shown.rsplit_once("\x1b[H\x1b[2J").unwrap();
+    frame.lines().collect()
+}
+
+/// Forty keys, the first most often; twenty slides.
+fn forty_trees() -> Vec<u8> {
+    let events = (0..20_000_u64).map(|i| format!("tree {:02}\n", (i * i + i / 7) % 40));
+    events.collect::<String>().into_bytes()
+}
+
+#[test]
+fn a_small_terminal_shows_the_list_rather_than_the_fine_print() {
+    let file = temporary("forty.txt", &forty_trees());
+    let line = format!(
+        "NO_COLOR=1 frostpane watch --window 10000 --slide 1000 --all '{}'",
+        file.display()
+    );
+    for (columns, rows, least) in [(80, 12, 7), (80, 24, 18), (40, 12, 4)] {
+        let Some(shown) = in_a_terminal_of(columns, rows, &line) else {
+            return;
+        };
+        let frame = last_frame(&shown);
+        let listed = frame.iter().filter(|line| line.contains("tree ")).count();
+        assert!(
+            listed >= least,
+            "{listed} rows at {columns} by {rows}: {frame:#?}"
+        );
+        assert!(frame.len() <= rows as usize, "{frame:#?}");
+        let essence = frame.concat();
+        assert!(essence.contains("Release 20. With 95 % confidence"), "{frame:#?}");
+    }
+    let tall = in_a_terminal_of(80, 60, &format!("{line} --rows 3")).unwrap();
+    let frame = last_frame(&tall);
+    assert_eq!(frame.iter().filter(|line| line.contains("tree ")).count(), 3);
+    assert!(frame.concat().contains("... and ") && frame.concat().contains("Privacy: epsilon 1"));
 }

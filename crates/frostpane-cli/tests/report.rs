@@ -65,9 +65,8 @@ fn the_page_comes_beside_a_table_or_csv() {
         table.contains("heavy hitters at alpha 0.05 of 4,000 events") && table.contains("elm"),
         "{table}"
     );
-    let (title, _) = table.split_once('\n').unwrap();
     assert!(
-        page.contains(&format!("<p class=\"subtitle\">{title}</p>")),
+        page.contains("<p class=\"subtitle\">4,000 events, number 0 up to 4,000</p>"),
         "{page}"
     );
     let (page, csv, told) = report("csv", &["--window", "4000", "--csv"], &events());
@@ -76,10 +75,65 @@ fn the_page_comes_beside_a_table_or_csv() {
     for text in [
         "With 95 % confidence, all of this holds at once:",
         "the three promises",
-        "<dd>the key of one event</dd>",
+        "<b>Protected</b> is the key of one event",
+        "at most 2.8 times as likely or unlikely",
+        "but for a chance of 1 in 1,000,000,000 (delta)",
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
+}
+
+#[test]
+fn a_page_is_called_what_it_was_told() {
+    let options = [
+        "--window",
+        "4000",
+        "--title",
+        "Trees & <shrubs>",
+        "--source",
+        "a walk",
+    ];
+    let (page, _, _) = report("title", &options, &events());
+    assert!(page.contains("<h1>Trees &amp; &lt;shrubs&gt;</h1>"), "{page}");
+    assert!(page.contains("Source: a walk<br>\nMade on "), "{page}");
+    for command in ["list", "watch"] {
+        let alone = frostpane(&[command, "--title", "Trees"], b"");
+        assert_eq!(alone.status.code(), Some(2));
+        assert!(stderr(&alone).contains("--report <FILE>"), "{}", stderr(&alone));
+    }
+}
+
+#[test]
+fn a_page_does_not_praise_an_epsilon_that_protects_nobody() {
+    for (epsilon, praised, warned) in [("1", true, false), ("3", false, false), ("11", false, true)] {
+        let (page, _, _) = report("praise", &["--window", "4000", "--epsilon", epsilon], &events());
+        assert_eq!(page.contains("learns next to nothing"), praised, "{page}");
+        assert_eq!(page.contains("hardly anything is protected"), warned, "{page}");
+    }
+}
+
+#[test]
+fn the_top_and_all_keys_have_their_pages() {
+    let (page, json, _) = report("top", &["--window", "4000", "--top", "2", "--json"], &events());
+    let release: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (&release["top"], &release["alpha"]),
+        (&Value::from(2), &Value::Null)
+    );
+    assert_eq!(release["heavy"].as_array().unwrap().len(), 2);
+    for text in [
+        "<h1>The 2 most frequent keys</h1>",
+        "Listed are the keys with the highest counts, noise included: 2 at the most.",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("promises hold"), "{page}");
+    let (page, csv, _) = report("all", &["--window", "4000", "--all", "--csv"], &events());
+    assert_eq!(csv.lines().count(), 5, "{csv}");
+    assert!(
+        page.contains("Listed is every key whose count, noise included, was high enough"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -95,7 +149,7 @@ fn several_windows_have_a_section_each_and_one_price() {
         .collect();
     assert_eq!(data(&page), Value::Array(releases));
     for text in [
-        "<p class=\"subtitle\">2 lists, of windows of 1d, 2d</p>",
+        "<p class=\"subtitle\">2 lists, of windows of 1d, 2d up to 4 March 2026, ",
         "<h2>Window of 1d</h2>",
         "<h2>Window of 2d</h2>",
         "<dt>The 2 lists together</dt><dd>epsilon 2, delta 2e-9</dd>",
@@ -112,7 +166,7 @@ fn integers_and_an_empty_stream_have_a_page() {
     assert_eq!(data(&page)[0], serde_json::from_str::<Value>(&json).unwrap());
     assert!(page.contains("0: the privacy is pure"), "{page}");
     let (page, _, _) = report("empty", &[], b"");
-    assert!(page.contains("<p class=\"empty\">The list is empty: "), "{page}");
+    assert!(page.contains("<p class=\"empty\">Nothing is listed"), "{page}");
 }
 
 #[test]
@@ -222,6 +276,16 @@ fn the_browser_finds_what_is_wrong_with_a_page() {
         ("--quiet: #52626e", "--quiet: #999", "contrast "),
         ("max-width: 52rem) {", "max-width: 1px) {", "pixels"),
         ("scope=\"row\" ", "", "a heading without a scope"),
+        (
+            "screen and (max-width",
+            "(max-width",
+            "on paper a row is: grid, avoid",
+        ),
+        (
+            "screen and (prefers-color-scheme: dark)",
+            "(prefers-color-scheme: dark)",
+            "paper: rgb(18, 24, 29)",
+        ),
     ] {
         assert!(page.contains(right), "{right}");
         let found = browser::faults(&page.replacen(right, wrong, 1), "wrong");

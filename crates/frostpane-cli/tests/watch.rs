@@ -306,3 +306,117 @@ fn no_delta_is_said_to_hold_for_ever() {
             .all(|release| release["continual"]["delta_past_horizon"].is_null())
     );
 }
+
+#[test]
+fn rows_of_values_begin_with_the_end_of_their_window() {
+    let guarantee = common::temporary("watched-guarantee.txt", b"before");
+    let options = [
+        "watch", "--csv", "--top", "1", "--window", "3200", "--slide", "1600",
+    ];
+    let args = [&options[..], &["--guarantee", guarantee.to_str().unwrap()]].concat();
+    let output = frostpane(&args, lines(4_800).as_bytes());
+    let csv = stdout(&output);
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["to", "key", "count", "low", "high"]);
+    let firsts: Vec<[&str; 2]> = rows[1..].iter().map(|row| [row[0], row[1]]).collect();
+    assert_eq!(firsts, [["1600", "elm"], ["3200", "elm"], ["4800", "elm"]]);
+    let said = std::fs::read_to_string(guarantee).unwrap();
+    assert!(
+        said.starts_with("The top key of 3,200 events, number 1,600 up to 4,800\n")
+            && said.contains("once for all lists"),
+        "{said}"
+    );
+    assert!(
+        stderr(&output).contains("the guarantee is in "),
+        "{}",
+        stderr(&output)
+    );
+    let alone = frostpane(&options, lines(1_600).as_bytes());
+    assert!(
+        stderr(&alone).contains("--guarantee FILE does"),
+        "{}",
+        stderr(&alone)
+    );
+}
+
+#[test]
+fn the_help_says_that_there_is_one_window() {
+    let help = stdout(&frostpane(&["watch", "--help"], b""));
+    let words: Vec<&str> = help.split_whitespace().collect();
+    assert!(
+        words
+            .join(" ")
+            .contains("There is one window: a second one would cost an epsilon of its own"),
+        "{help}"
+    );
+}
+
+#[cfg(unix)]
+fn interrupt(child: &std::process::Child, signal: &str) {
+    let id = child.id().to_string();
+    let sent = std::process::Command::new("kill").args([signal, &id]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// The input is still open, and more may come: all that was released is in the files.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_writes_the_last_page() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let folder = common::folder(&format!("interrupted{signal}"));
+        let place = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let (page, guarantee) = (place("page.html"), place("guarantee.txt"));
+        let options = ["watch", "--window", "64", "--slide", "16"];
+        let files = ["--report", &page, "--guarantee", &guarantee];
+        let mut child = command(&[&options[..], &files].concat()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        input.write_all(lines(7 * 16).as_bytes()).unwrap();
+        input.flush().unwrap();
+        let mut line = String::new();
+        for _ in 0..7 {
+            line.clear();
+            output.read_line(&mut line).unwrap();
+        }
+        interrupt(&child, signal);
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), Some(code));
+        assert_eq!(output.lines().count(), 0, "nothing after the last line");
+        let last: Value = serde_json::from_str(&line).unwrap();
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
+        let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+        assert_eq!((shown.len(), shown.last()), (7, Some(&last)));
+        let said = std::fs::read_to_string(guarantee).unwrap();
+        assert!(said.contains("number 48 up to 112"), "{said}");
+        assert_eq!(common::names(&folder).len(), 2, "{:?}", common::names(&folder));
+    }
+}
+
+/// Nobody reads what it writes, so the first interrupt waits for the line to end; the second does not.
+#[test]
+#[cfg(unix)]
+fn a_second_interrupt_ends_it_at_once() {
+    let mut child = command(&["watch", "--window", "64", "--slide", "2"])
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let fed = std::thread::spawn(move || {
+        // More releases than a pipe holds; it ends when nobody reads any more.
+        let _ = input.write_all(lines(100_000).as_bytes());
+        input
+    });
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    interrupt(&child, "-INT");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "a line was cut");
+    interrupt(&child, "-INT");
+    let patience = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() && patience.elapsed().as_secs() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let ended = child.try_wait().unwrap();
+    let _ = child.kill();
+    drop(fed.join());
+    assert_eq!(ended.and_then(|ended| ended.code()), Some(130));
+}

@@ -1,6 +1,6 @@
 //! What is protected, what is not, and at what price.
 
-use frostpane::words::{NOT_HIDDEN, delta_words, horizon};
+use frostpane::words::{NOT_HIDDEN, delta_words, horizon, likelier, one_in};
 use frostpane::{Cost, Key, Release};
 
 use super::escape::escaped;
@@ -11,6 +11,37 @@ pub fn section<K: Key>(releases: &[Release<K>]) -> String {
     let Some(release) = releases.last() else {
         return String::new();
     };
+    protected(release, &Cost::of(releases)) + &facts(releases, release)
+}
+
+/// In plain words.
+fn protected<K: Key>(release: &Release<K>, cost: &Cost) -> String {
+    let chance = match cost.delta() {
+        0.0 => String::new(),
+        delta => format!(", but for a chance of {} (delta)", one_in(delta)),
+    };
+    format!(
+        "<p><b>Protected</b> is {}, whichever one it is. Had any one event had another key, every possible page would have been at most {} as \
+         likely or unlikely as it was (e<sup>epsilon</sup>){chance}.{}</p>\n\
+         <p><b>Not hidden</b> is {}. Someone with several events is protected for each of them, not for all together. \
+         And what many events have in common is what the list shows.</p>\n",
+        escaped(&release.unit.to_string()),
+        escaped(&likelier(cost.epsilon())),
+        verdict(cost.epsilon()),
+        escaped(NOT_HIDDEN)
+    )
+}
+
+/// What such an epsilon is worth, where there is no doubt.
+fn verdict(epsilon: f64) -> &'static str {
+    match epsilon {
+        strong if strong <= 1.0 => " So whoever reads it learns next to nothing about any one event.",
+        weak if weak > 10.0 => " That is so much that hardly anything is protected.",
+        _ => "",
+    }
+}
+
+fn facts<K: Key>(releases: &[Release<K>], release: &Release<K>) -> String {
     let lists = releases.len();
     let of_all = release.continual.is_some();
     let each = match lists {
@@ -21,13 +52,11 @@ pub fn section<K: Key>(releases: &[Release<K>]) -> String {
     let mut facts = vec![
         (format!("Epsilon{each}"), epsilon(release)),
         (format!("Delta{each}"), delta(release)),
-        ("Protected".to_owned(), release.unit.to_string()),
-        ("Not hidden".to_owned(), NOT_HIDDEN.to_owned()),
     ];
     if lists > 1 && !of_all {
-        facts.insert(2, together(lists, &Cost::of(releases)));
+        facts.push(together(lists, &Cost::of(releases)));
     }
-    let mut html = String::from("<dl>\n");
+    let mut html = String::from("<p>What that costs, in the numbers of the field:</p>\n<dl>\n");
     for (term, fact) in facts {
         html += &format!(
             "<div><dt>{}</dt><dd>{}</dd></div>\n",
@@ -35,7 +64,12 @@ pub fn section<K: Key>(releases: &[Release<K>]) -> String {
             escaped(&fact)
         );
     }
-    html + "</dl>\n"
+    html + "</dl>\n<p>Each further list of the same events costs epsilon again"
+        + if of_all {
+            ", unless it is one of this sequence.</p>\n"
+        } else {
+            ".</p>\n"
+        }
 }
 
 fn together(lists: usize, total: &Cost) -> (String, String) {

@@ -1,12 +1,13 @@
 //! The lists, each a table whose rows carry their bars, with what holds of it.
 
-use frostpane::words::{Statement, panes, source, statements, sure};
+use frostpane::words::{holds, sure, why_empty};
 use frostpane::{Heavy, Key, Release};
 
 use super::bar::Bar;
 use super::escape::{Name, escaped};
+use super::period::events_and_period;
 use super::trend::Trend;
-use crate::table::{interval, title, why_empty};
+use crate::table::interval;
 use crate::units::{Asked, grouped};
 
 /// More rows than this are folded away.
@@ -29,17 +30,17 @@ pub fn by_window<K: Key>(releases: &[Release<K>], windows: &[Asked]) -> String {
     html
 }
 
-/// The list of the last release.
+/// The list of the last release, whose period the page begins with.
 pub fn latest<K: Key>(trend: &Trend<'_, K>) -> String {
     let (Some(release), Some(label)) = (trend.releases.last(), trend.labels.last()) else {
         return String::new();
     };
-    section(release, &format!("The latest list, up to {label}"), true)
+    section(release, &format!("The latest list, up to {label}"), false)
 }
 
 /// Those before it, folded.
 pub fn earlier<K: Key>(trend: &Trend<'_, K>) -> String {
-    let mut html = String::from("<section><h2>Earlier lists</h2>\n");
+    let mut html = String::from("<section class=\"past\"><h2>Earlier lists</h2>\n");
     let last = trend.releases.len().saturating_sub(1);
     for (release, label) in trend.releases.iter().zip(&trend.labels).take(last) {
         let heading = format!("Up to {}: {}", label, listed(release.heavy.len()));
@@ -62,11 +63,17 @@ fn section<K: Key>(release: &Release<K>, heading: &str, titled: bool) -> String 
 
 fn body<K: Key>(release: &Release<K>, titled: bool) -> String {
     let title = match titled {
-        true => format!("<p class=\"covers\">{}</p>\n", escaped(&title(release))),
+        true => format!(
+            "<p class=\"covers\">{}</p>\n",
+            escaped(&events_and_period(&release.window))
+        ),
         false => String::new(),
     };
     let list = match release.heavy.is_empty() {
-        true => format!("<p class=\"empty\">{}</p>\n", escaped(&why_empty(release))),
+        true => format!(
+            "<p class=\"empty\">{}</p>\n",
+            escaped(&why_empty(release).unwrap_or_default())
+        ),
         false => tables(&release.heavy),
     };
     title + &list + &guarantee(release)
@@ -86,7 +93,7 @@ fn tables<K: Key>(heavy: &[Heavy<K>]) -> String {
     }
     let more = format!("The other {} keys", grouped(rest.len() as u64));
     format!(
-        "{html}<details><summary>{more}</summary>\n{}</details>\n",
+        "{html}<details class=\"more\"><summary>{more}</summary>\n{}</details>\n",
         table(rest, ROWS + 1, most, &more)
     )
 }
@@ -132,21 +139,13 @@ fn bar<K: Key>(heavy: &Heavy<K>, most: u64) -> String {
 
 fn guarantee<K: Key>(release: &Release<K>) -> String {
     let mut html = format!(
-        "<h3>What holds</h3>\n<p>{}</p>\n<ul class=\"holds\">\n",
+        "<h3>How far it can be trusted</h3>\n<p>{}</p>\n<ul class=\"holds\">\n",
         escaped(&sure(release))
     );
-    for statement in statements(release) {
-        let class = match statement {
-            Statement::Promise(_) => "promise",
-            Statement::Warning(_) => "warning",
-        };
-        html += &format!("<li class=\"{class}\">{}</li>\n", escaped(statement.text()));
+    for sentence in holds(release) {
+        html += &format!("<li>{}</li>\n", escaped(&sentence));
     }
-    html += "</ul>\n";
-    for note in source(release).into_iter().chain(panes(release)) {
-        html += &format!("<p>{}</p>\n", escaped(note));
-    }
-    html
+    html + "</ul>\n"
 }
 
 fn listed(keys: usize) -> String {

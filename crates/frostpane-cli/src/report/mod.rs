@@ -1,14 +1,17 @@
 //! Releases as one page for a browser: lists with charts, what holds of them, and what they cost.
 //!
-//! The page stands alone: no script runs in it, and nothing is fetched. Its policy forbids both, so a key
-//! that got past the escaping would still be harmless.
+//! The page is for whoever reads the lists, not for whoever made them. It stands alone: no script runs in it, and nothing is
+//! fetched. Its policy forbids both, so a key that got past the escaping would still be harmless.
 
+mod about;
 mod bar;
 mod budget;
 mod bump;
 mod changes;
 mod escape;
+mod lead;
 mod list;
+mod period;
 mod template;
 mod trend;
 
@@ -19,13 +22,14 @@ use std::io::{self, Write};
 use std::mem;
 use std::path::Path;
 
-use frostpane::{Key, Norm, Release};
+use frostpane::{Key, Release};
+use jiff::{Timestamp, Unit};
 
 use crate::draft::Draft;
 use crate::failure::Result;
-use crate::table::title;
 use crate::units::Asked;
-use escape::{escaped, json};
+pub use about::About;
+use escape::json;
 use trend::Trend;
 
 /// What the page is called in a message.
@@ -39,14 +43,27 @@ pub fn check(file: &Path) -> Result<()> {
 }
 
 /// Writes the page to a file, as a whole or not at all.
-pub fn save<K: Key>(file: &Path, releases: &[Release<K>], windows: &[Asked]) -> Result<()> {
+pub fn save<K: Key>(file: &Path, releases: &[Release<K>], windows: &[Asked], about: &About) -> Result<()> {
     let mut draft = Draft::create(WHAT, file)?;
-    let written = write(&mut draft, releases, windows);
+    let now = Timestamp::now();
+    let written = write(
+        &mut draft,
+        releases,
+        windows,
+        about,
+        now.round(Unit::Minute).unwrap_or(now),
+    );
     draft.finish(written)
 }
 
 /// Writes the page. `windows` are those asked for, one for each release or one for all of them. Releases whose windows end one after the other are shown over time.
-pub fn write<K: Key>(out: &mut impl Write, releases: &[Release<K>], windows: &[Asked]) -> io::Result<()> {
+pub fn write<K: Key>(
+    out: &mut impl Write,
+    releases: &[Release<K>],
+    windows: &[Asked],
+    about: &About,
+    made: Timestamp,
+) -> io::Result<()> {
     let trend = Trend::of(releases);
     let rules = trend.as_ref().map(bump::rules).unwrap_or_default();
     let mut lists = match &trend {
@@ -59,43 +76,15 @@ pub fn write<K: Key>(out: &mut impl Write, releases: &[Release<K>], windows: &[A
     let mut data = json(releases)?;
     template::fill(out, PAGE, |name| match name {
         "style" => STYLE.to_owned() + &rules,
-        "subtitle" => subtitle(releases, windows),
-        "lead" => lead(releases),
+        "title" => about.title(releases),
+        "subtitle" => lead::subtitle(releases, windows),
+        "origin" => about.origin(made),
+        "lead" => lead::paragraphs(releases),
         "course" => mem::take(&mut course),
         "lists" => mem::take(&mut lists),
-        "budget" => budget::section(releases),
+        "privacy" => budget::section(releases),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "data" => mem::take(&mut data),
         _ => String::new(),
     })
-}
-
-/// Which lists these are.
-fn subtitle<K: Key>(releases: &[Release<K>], windows: &[Asked]) -> String {
-    let spoken = windows.iter().map(Asked::spoken).collect::<Vec<_>>().join(", ");
-    escaped(&match (releases, windows.len()) {
-        ([], _) => "no lists".to_owned(),
-        ([release], _) => title(release),
-        (_, 1) => format!("{} lists, each of a window of {spoken}", releases.len()),
-        _ => format!("{} lists, of windows of {spoken}", releases.len()),
-    })
-}
-
-/// What it is, and what heavy means.
-fn lead<K: Key>(releases: &[Release<K>]) -> String {
-    let Some(release) = releases.first() else {
-        return String::new();
-    };
-    let norm = match release.norm {
-        Norm::L1 => "the number of events (the L1 norm)",
-        Norm::L2 => "the root of the sum of all squared counts (the L2 norm)",
-    };
-    let heavy = release.alpha.map_or(String::new(), |alpha| {
-        format!(" A key is heavy if it occurs at least alpha ({alpha}) times {norm}.")
-    });
-    escaped(&format!(
-        "The keys that were frequent in a window of an event stream, under differential privacy: every count \
-         has noise in it, so that whoever reads this page learns almost nothing about {}.{heavy}",
-        release.unit
-    ))
 }

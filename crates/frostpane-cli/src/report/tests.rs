@@ -21,10 +21,20 @@ const HOSTILE: [&str; 6] = [
 ];
 
 fn page<K: Key>(releases: &[Release<K>]) -> String {
+    page_about(releases, &About::default())
+}
+
+fn page_about<K: Key>(releases: &[Release<K>], about: &About) -> String {
     let week: Asked = "7d".parse().unwrap();
     let mut out = Vec::new();
-    write(&mut out, releases, &[week]).unwrap();
+    let made = "2026-03-16T08:30:00Z".parse().unwrap();
+    write(&mut out, releases, &[week], about, made).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+/// What people see of a page.
+fn text(page: &str) -> &str {
+    page.split_once("<script type=\"application/json\"").unwrap().0
 }
 
 fn data(page: &str) -> Value {
@@ -142,9 +152,107 @@ fn long_keys_are_cut_and_the_whole_is_in_the_title() {
 }
 
 #[test]
+fn a_page_says_what_it_is_where_it_is_from_and_when_it_was_made() {
+    let mut release = release_of(&[("elm", 50)]);
+    let plain = page(std::slice::from_ref(&release));
+    assert!(plain.contains("<h1>The most frequent keys</h1>") && !plain.contains("Source:"));
+    assert!(plain.contains("Made on 16 March 2026, 08:30 (UTC)"), "{plain}");
+    (release.alpha, release.top) = (None, Some(20));
+    let top = page(std::slice::from_ref(&release));
+    assert!(top.contains("<h1>The 20 most frequent keys</h1>"), "{top}");
+    let about = About {
+        title: Some("Trees <b>& shrubs".to_owned()),
+        source: Some("The \"register\"".to_owned()),
+    };
+    let given = page_about(&[release], &about);
+    assert!(given.contains("<h1>Trees &lt;b&gt;&amp; shrubs</h1>"), "{given}");
+    assert!(given.contains("<title>Trees &lt;b&gt;&amp; shrubs: "), "{given}");
+    assert!(given.contains("Source: The &quot;register&quot;<br>"), "{given}");
+}
+
+#[test]
+fn a_list_of_the_top_that_ends_early_says_why() {
+    let mut release = release_of(&[("elm", 50), ("oak", 49)]);
+    (release.alpha, release.top, release.promises) = (None, Some(2), None);
+    assert!(!page(std::slice::from_ref(&release)).contains("Fewer than"));
+    release.top = Some(3);
+    let page = page(&[release]);
+    assert!(
+        page.contains("<li>Fewer than 3 keys are listed: with its noise, no other reached "),
+        "{page}"
+    );
+}
+
+/// Whoever reads a page can change nothing about it, and wants to know what does hold.
+#[test]
+fn a_page_says_what_holds_and_has_no_advice_for_whoever_made_it() {
+    let mut pages = Vec::new();
+    let full = release_of(&[("elm", 50)]);
+    assert!(!full.held(), "100 events are too few");
+    pages.push(full.clone());
+    for note in [
+        frostpane::Note::NoEvents,
+        frostpane::Note::WithinOnePane,
+        frostpane::Note::BelowFloor { threshold: 46 },
+        frostpane::Note::BelowThreshold {
+            threshold: 1_000,
+            complete_above: 1_100,
+        },
+    ] {
+        let mut empty = full.clone();
+        empty.heavy.clear();
+        empty.note = Some(note);
+        pages.push(empty);
+    }
+    for release in pages {
+        let page = page(&[release]);
+        let text = text(&page);
+        for advice in [
+            "ask for",
+            "allow more",
+            "slide by",
+            "take ",
+            "not made",
+            "another policy",
+        ] {
+            assert!(!text.contains(advice), "{advice}: {text}");
+        }
+        assert!(text.contains("<li>Every key that occurred "), "{text}");
+    }
+}
+
+/// Where the promises are not made at the alpha asked for, a reader is told at which they are.
+#[test]
+fn promises_are_said_at_the_alpha_at_which_they_hold() {
+    let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
+        .norm(Norm::L1)
+        .alpha(0.001)
+        .window(Window::events(10_000))
+        .build()
+        .unwrap();
+    for i in 0..10_000_u32 {
+        let key = if i.is_multiple_of(2) {
+            "elm".to_owned()
+        } else {
+            i.to_string()
+        };
+        hitters.update(key.as_bytes()).unwrap();
+    }
+    let release = hitters.release().unwrap();
+    let alpha = release.promises.as_ref().unwrap().alpha.unwrap();
+    assert!(!release.held() && alpha > 0.001);
+    let page = page(&[release]);
+    let expected = format!("the three promises hold at alpha {alpha}: ");
+    assert!(text(&page).contains(&expected), "{expected}: {page}");
+}
+
+#[test]
 fn an_empty_list_says_why() {
     let page = page(&[release_of(&[])]);
-    assert!(page.contains("<p class=\"empty\">The list is empty: "), "{page}");
+    assert!(
+        page.contains("<p class=\"empty\">Nothing is listed, because there were no events.</p>"),
+        "{page}"
+    );
     assert!(
         !page.contains("<table") && !page.contains("Rank over time"),
         "{page}"

@@ -1,36 +1,31 @@
 //! `frostpane watch`: a private list at every slide.
 
-mod page;
+mod files;
+mod frame;
+mod interrupt;
+mod shown;
 
 use std::cell::RefCell;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
+use frostpane::Keys;
 use frostpane::words::Warning;
-use frostpane::{Continual, Keys, Release, Spec};
+use frostpane::{Continual, Spec};
 
 use crate::args::WatchArgs;
 use crate::clock::Clock;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::feed::feed;
 use crate::gate::Gate;
 use crate::input::{Event, Selection, Source};
 use crate::list::{TextKey, lines_of, selection};
 use crate::progress::Progress;
-use crate::report;
 use crate::request::{AnyKeys, Request};
-use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
 use crate::survey;
-use crate::table;
-use crate::units::{Asked, grouped};
 use crate::warnings::tell;
-use page::Page;
+use shown::Shared;
 
-/// From the top left corner, with everything erased.
-const FROM_THE_TOP: &str = "\x1b[H\x1b[2J";
-/// Lines of a terminal that the guarantee and the heading take.
-const GUARANTEE_LINES: usize = 16;
-const FEWEST_ROWS: usize = 5;
 /// When so many events in a row were too late, they are not what is wrong.
 const LATE_IN_A_ROW: u64 = 1_000;
 
@@ -56,9 +51,7 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         ..selection(&args.input, window.span)?
     };
     let mut source = Source::new(&args.input.files, selection)?;
-    args.report.as_deref().map(report::check).transpose()?;
-    let page = args.report.clone().map(|file| Page::new(file, window.clone()));
-    let mut shown = Shown::new(args, window, page);
+    let shown = Shared::new(args, window)?;
     let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
     let bytes_read = source.bytes_read();
@@ -80,7 +73,7 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         let counted = continual.extend(events.map(K::event), |continual| {
             if failure.is_none() {
                 let looks_sorted = sorted.borrow().looks_sorted();
-                failure = shown.show(continual, looks_sorted).err();
+                failure = shown.lock().show(continual, looks_sorted).err();
             }
         });
         late.look(continual.late_in_a_row());
@@ -91,12 +84,12 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     });
     let events = progress.finish();
     let read = read.and_then(|()| match (by_count, gate.latest()) {
-        (false, Some(latest)) => finish(&mut continual, &mut shown, &clock, &spec, latest),
+        (false, Some(latest)) => finish(&mut continual, &shown, &clock, &spec, latest),
         _ => Ok(()),
     });
-    let releases = shown.releases;
-    // The page is finished even if nobody reads the rest.
-    shown.page.map(Page::finish).transpose()?;
+    let releases = shown.lock().releases();
+    // Files are finished even if nobody reads the rest.
+    shown.lock().finish()?;
     read?;
     source.notes().into_iter().for_each(tell);
     gate.note().into_iter().for_each(tell);
@@ -116,7 +109,7 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
 /// latest event, if it has passed.
 fn finish<K: TextKey>(
     continual: &mut Continual<K>,
-    shown: &mut Shown<K>,
+    shown: &Shared<K>,
     clock: &Clock,
     spec: &Spec,
     latest: i64,
@@ -131,7 +124,7 @@ fn finish<K: TextKey>(
     let mut failure = None;
     continual.advance(end + spec.lateness.as_micros() as i64, |continual| {
         if failure.is_none() {
-            failure = shown.show(continual, false).err();
+            failure = shown.lock().show(continual, false).err();
         }
     })?;
     failure.map_or(Ok(()), Err)
@@ -150,72 +143,5 @@ impl LateWatch {
             tell(format_args!("warning: {}", Warning::TimeAhead(LATE_IN_A_ROW)));
         }
         self.told = ahead;
-    }
-}
-
-/// Where releases go.
-struct Shown<K: TextKey> {
-    window: Asked,
-    as_json: bool,
-    releases: u64,
-    page: Option<Page<K>>,
-    warned: bool,
-    warned_of_order: bool,
-}
-
-impl<K: TextKey> Shown<K> {
-    fn new(args: &WatchArgs, window: Asked, page: Option<Page<K>>) -> Self {
-        Self {
-            window,
-            as_json: args.json || !io::stdout().is_terminal(),
-            releases: 0,
-            page,
-            warned: false,
-            warned_of_order: false,
-        }
-    }
-
-    fn show(&mut self, continual: &Continual<K>, looks_sorted: bool) -> Result<()> {
-        let release = continual.release()?;
-        self.write(&release).map_err(Failure::Output)?;
-        if !self.warned {
-            let warnings = Warning::of_sequence(&release);
-            self.warned = !warnings.is_empty();
-            for warning in warnings {
-                tell(format_args!("warning: {warning}"));
-            }
-        }
-        if looks_sorted && !self.warned_of_order {
-            self.warned_of_order = true;
-            tell(format_args!("warning: {}", Warning::Sorted));
-        }
-        if let Some(warning) = Warning::of_horizon(&release) {
-            tell(format_args!("warning: {warning}"));
-        }
-        if let Some(page) = &mut self.page {
-            page.add(release);
-        }
-        Ok(())
-    }
-
-    /// Writes a release, at once: someone may be waiting for it.
-    fn write(&mut self, release: &Release<K>) -> io::Result<()> {
-        self.releases += 1;
-        let mut page = Vec::new();
-        if self.as_json {
-            serde_json::to_writer(&mut page, release)?;
-            writeln!(page)?;
-        } else {
-            let screen = Screen::of(&io::stdout());
-            write!(page, "{FROM_THE_TOP}")?;
-            let rows = screen.height.saturating_sub(GUARANTEE_LINES).max(FEWEST_ROWS);
-            let one = [(self.window.clone(), release.clone())];
-            table::write_releases(&mut page, &one, &screen, Some(rows))?;
-            let number = grouped(self.releases);
-            writeln!(page, "Release {number}. Ctrl-C ends.")?;
-        }
-        let mut out = io::stdout().lock();
-        out.write_all(&page)?;
-        out.flush()
     }
 }

@@ -23,12 +23,16 @@
 //!
 //! What is for the operator alone, and must not be published, is a [`Warning`].
 
+mod moments;
 mod numbers;
+mod readers;
 mod reasons;
 mod statements;
 mod warning;
 
-pub use numbers::{grouped, megabytes, percent, plain, spoken};
+pub use moments::{moment, period};
+pub use numbers::{grouped, likelier, megabytes, one_in, percent, plain, spoken, times};
+pub use readers::{holds, why_empty};
 pub use statements::{
     NOT_HIDDEN, Statement, delta_words, horizon, panes, privacy, source, statements, sure, together,
 };

@@ -15,6 +15,27 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// How often.
+pub fn times(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        number => format!("{} times", grouped(number)),
+    }
+}
+
+/// How much likelier an outcome may become at a privacy loss of epsilon, rounded up.
+pub fn likelier(epsilon: f64) -> String {
+    match epsilon <= 10.0 {
+        true => format!("{:.1} times", (epsilon.exp() * 10.0).ceil() / 10.0),
+        false => format!("e^{epsilon} times"),
+    }
+}
+
+/// A small chance.
+pub fn one_in(chance: f64) -> String {
+    format!("1 in {}", grouped(plain(1.0 / chance) as u64))
+}
+
 /// A small number as it was meant, without the dust of its sums.
 pub fn plain(number: f64) -> f64 {
     format!("{number:.11e}").parse().unwrap_or(number)
@@ -67,6 +88,16 @@ mod tests {
         assert_eq!(grouped(1_234), "1,234");
         assert_eq!(grouped(123_456), "123,456");
         assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn odds_are_never_better_than_said() {
+        assert_eq!(likelier(1.0), "2.8 times");
+        assert_eq!(likelier(0.1), "1.2 times");
+        assert_eq!(likelier(20.0), "e^20 times");
+        assert_eq!(one_in(1e-9), "1 in 1,000,000,000");
+        assert_eq!(one_in(0.3), "1 in 3");
+        assert_eq!([0, 1, 1_000].map(times), ["0 times", "once", "1,000 times"]);
     }
 
     #[test]

@@ -37,16 +37,19 @@ impl fmt::Display for Note {
             Note::NoEvents => f.write_str("the window has no events"),
             Note::BelowFloor { threshold } => write!(
                 f,
-                "no noisy count reached {threshold}, the least that may be listed at this epsilon and delta whatever alpha is: ask \
-                 for a window with more events or a larger epsilon"
+                "no noisy count reached {}, the least that may be listed at this epsilon and delta whatever alpha is: ask \
+                 for a window with more events or a larger epsilon",
+                grouped(*threshold)
             ),
             Note::BelowThreshold {
                 threshold,
                 complete_above,
             } => write!(
                 f,
-                "no noisy count reached the threshold of {threshold}, and every key with a count of at least {complete_above} would \
-                 be listed: ask for a smaller alpha"
+                "no noisy count reached the threshold of {}, and every key with a count of at least {} would be listed: ask for a \
+                 smaller alpha",
+                grouped(*threshold),
+                grouped(*complete_above)
             ),
         }
     }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::numbers::{grouped, percent, plain};
+use super::numbers::{grouped, percent, plain, times};
+use super::readers::fewer_than_asked;
 use crate::budget::Cost;
 use crate::key::Key;
 use crate::release::{Asked, Estimator, Release};
@@ -19,7 +20,7 @@ pub fn sure<K: Key>(release: &Release<K>) -> String {
     match &release.continual {
         None => format!("With {confidence} % confidence, all of this holds at once:"),
         Some(continual) => format!(
-            "With {confidence} % confidence, all of this holds at once, for any {} releases together:",
+            "With {confidence} % confidence, all of this holds at once, for any {} lists together:",
             grouped(continual.together)
         ),
     }
@@ -77,18 +78,17 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         ));
     }
     statements.push(Statement::Promise(format!(
-        "every key that occurred {} times or more is listed;",
-        grouped(release.complete_above)
+        "every key that occurred {} or more is listed;",
+        times(release.complete_above)
     )));
     statements.push(match release.nothing_below {
         0 => Statement::Warning(
             "but a key may be listed because of its noise alone, even if it never occurred;".to_owned(),
         ),
-        least => Statement::Promise(format!(
-            "no key that occurred fewer than {} times is;",
-            grouped(least)
-        )),
+        1 => Statement::Promise("no key that never occurred is;".to_owned()),
+        least => Statement::Promise(format!("no key that occurred fewer than {} is;", times(least))),
     });
+    statements.extend(fewer_than_asked(release).map(|why| Statement::Promise(why + ";")));
     statements.extend(promises(release));
     statements.extend(left_out(release).map(Statement::Promise));
     if let Some(Statement::Promise(last) | Statement::Warning(last)) = statements.last_mut()
@@ -101,40 +101,47 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
 
 /// What the release does not cover of the window that was asked for, if there is anything to say.
 fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
-    let Asked {
-        from,
-        slack,
-        promises,
-    } = &release.asked;
-    let from = match (*from, release.window.from) {
-        (Some(Edge::Event(asked)), Some(Edge::Event(covered))) if asked < covered => {
-            format!("number {}", grouped(asked))
-        }
-        (Some(Edge::Instant(asked)), Some(Edge::Instant(covered))) if asked < covered => {
-            // The microsecond after the latest event is of no interest.
-            Timestamp::from_second(asked.as_second())
-                .unwrap_or(asked)
-                .to_string()
-        }
-        _ => return None,
+    let Asked { slack, promises, .. } = &release.asked;
+    let from = match earlier(release)? {
+        Edge::Event(number) => format!("number {}", grouped(number)),
+        Edge::Instant(at) => at.to_string(),
     };
     let held = promises.as_ref().map(|promises| promises.held);
     let begins = format!("the window asked for begins at {from}");
-    let verdict = match (release.held(), held) {
-        (true, Some(true)) => ", and the promises hold for that window too",
-        (true, Some(false)) => ", and the promises are not made for that window",
-        _ => "",
+    let at = promises.as_ref().and_then(|promises| promises.reason?.holds);
+    let verdict = match (release.held(), held, at) {
+        (true, Some(true), _) => ", and the promises hold for that window too".to_owned(),
+        (true, Some(false), None) => ", and the promises are not made for that window".to_owned(),
+        (true, Some(false), Some((alpha, least))) => format!(
+            ", and the promises are not made for that window; at alpha {alpha} they hold for the keys listed with {} or more",
+            grouped(least)
+        ),
+        _ => String::new(),
     };
     match slack {
         // No pane lies there, or nothing in it.
         Some(0) if held.is_none_or(|held| held == release.held()) => None,
         Some(slack) => Some(format!(
-            "{begins}: no key occurred more than {} times in what is left out{verdict}.",
-            grouped(*slack)
+            "{begins}: no key occurred more than {} in what is left out{verdict}.",
+            times(*slack)
         )),
         None => Some(format!(
             "{begins}: how often keys occurred in what is left out was not measured, because it has been in as many releases as it may."
         )),
+    }
+}
+
+/// Where the window asked for begins, if that is before the one covered.
+pub(super) fn earlier<K: Key>(release: &Release<K>) -> Option<Edge> {
+    match (release.asked.from?, release.window.from?) {
+        (Edge::Event(asked), Edge::Event(covered)) if asked < covered => Some(Edge::Event(asked)),
+        (Edge::Instant(asked), Edge::Instant(covered)) if asked < covered => {
+            // The microsecond after the latest event is of no interest.
+            Some(Edge::Instant(
+                Timestamp::from_second(asked.as_second()).unwrap_or(asked),
+            ))
+        }
+        _ => None,
     }
 }
 

@@ -202,8 +202,8 @@ impl fmt::Display for Warning {
             ),
             Warning::Flood { from_zero, listed } => write!(
                 f,
-                "{} of the {} listed keys may be there because of noise alone (their interval begins at 0); take a larger --alpha, \
-                 or declare fewer keys",
+                "{} of the {} listed keys may be there because of noise alone (their interval begins at 0); list fewer, with a \
+                 larger --alpha or with --top, or declare fewer keys",
                 grouped(from_zero as u64),
                 grouped(listed as u64)
             ),
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(
             said(Warning::of_flood(1_000, 501)).unwrap(),
             "501 of the 1,000 listed keys may be there because of noise alone (their interval begins at 0); \
-             take a larger --alpha, or declare fewer keys"
+             list fewer, with a larger --alpha or with --top, or declare fewer keys"
         );
     }
 }

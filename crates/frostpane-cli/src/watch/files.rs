@@ -1,7 +1,7 @@
-//! The page of the latest releases, kept up to date beside the reading.
+//! The files of the latest releases, kept up to date beside the reading.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -9,42 +9,62 @@ use std::time::{Duration, Instant};
 
 use frostpane::Release;
 
+use crate::args::WatchArgs;
 use crate::failure::{Failure, Result};
+use crate::guarantee;
 use crate::list::TextKey;
-use crate::report;
+use crate::report::{self, About};
 use crate::units::Asked;
 use crate::warnings::tell;
 
 /// A page looks back over so many releases and shows some of them, evenly spaced.
 const LOOKS_BACK: usize = 96;
 const SHOWN: usize = 16;
-/// It is not written more often.
+/// Files are not written more often.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Takes releases, and has them written soon.
-pub struct Page<K: TextKey> {
+pub struct Files<K: TextKey> {
     releases: Sender<Release<K>>,
     writer: JoinHandle<Result<()>>,
-    file: PathBuf,
+    places: Places,
 }
 
-impl<K: TextKey> Page<K> {
-    pub fn new(file: PathBuf, window: Asked) -> Self {
+/// What is kept up to date.
+#[derive(Clone)]
+struct Places {
+    report: Option<PathBuf>,
+    guarantee: Option<PathBuf>,
+}
+
+impl<K: TextKey> Files<K> {
+    /// Those that were asked for, if any: refused here if they cannot be written.
+    pub fn new(args: &WatchArgs, window: Asked) -> Result<Option<Self>> {
+        let places = Places {
+            report: args.report.clone(),
+            guarantee: args.guarantee.clone(),
+        };
+        places.report.as_deref().map(report::check).transpose()?;
+        places.guarantee.as_deref().map(guarantee::check).transpose()?;
+        if places.report.is_none() && places.guarantee.is_none() {
+            return Ok(None);
+        }
         let (sender, receiver) = channel();
         let writer = Writer {
-            file: file.clone(),
+            places: places.clone(),
+            about: args.about.clone(),
             window,
             releases: VecDeque::new(),
         };
-        Self {
+        Ok(Some(Self {
             releases: sender,
             writer: thread::spawn(move || writer.run(&receiver)),
-            file,
-        }
+            places,
+        }))
     }
 
-    /// The page has a release more.
-    pub fn add(&mut self, release: Release<K>) {
+    /// There is a release more.
+    pub fn add(&self, release: Release<K>) {
         // A writer that has failed says so at the end.
         let _ = self.releases.send(release);
     }
@@ -54,21 +74,26 @@ impl<K: TextKey> Page<K> {
         drop(self.releases);
         let written = self.writer.join();
         written.unwrap_or_else(|_| Err(Failure::Message("the page could not be written".to_owned())))?;
-        if self.file.is_file() {
-            tell(format_args!("the report is in {}", self.file.display()));
-        }
+        let where_it_is = |what: &str, file: Option<&Path>| {
+            if let Some(file) = file.filter(|file| file.is_file()) {
+                tell(format_args!("the {what} is in {}", file.display()));
+            }
+        };
+        where_it_is("guarantee", self.places.guarantee.as_deref());
+        where_it_is("report", self.places.report.as_deref());
         Ok(())
     }
 }
 
 struct Writer<K: TextKey> {
-    file: PathBuf,
+    places: Places,
+    about: About,
     window: Asked,
     releases: VecDeque<Release<K>>,
 }
 
 impl<K: TextKey> Writer<K> {
-    /// Writes the page whenever there is something new, until there will be nothing more.
+    /// Writes whenever there is something new, until there will be nothing more.
     fn run(mut self, receiver: &Receiver<Release<K>>) -> Result<()> {
         while let Ok(release) = receiver.recv() {
             self.add(release);
@@ -95,12 +120,23 @@ impl<K: TextKey> Writer<K> {
     }
 
     fn save(&self) -> Result<()> {
-        if self.releases.is_empty() {
+        let Some(latest) = self.releases.back() else {
             return Ok(());
+        };
+        if let Some(file) = &self.places.guarantee {
+            guarantee::save(file, &[(self.window.clone(), latest.clone())])?;
         }
+        match &self.places.report {
+            None => Ok(()),
+            Some(file) => report::save(file, &self.spaced(), slice::from_ref(&self.window), &self.about),
+        }
+    }
+
+    /// Those that the page shows, the latest last.
+    fn spaced(&self) -> Vec<Release<K>> {
         let every = self.releases.len().div_ceil(SHOWN);
-        let mut shown: Vec<Release<K>> = self.releases.iter().rev().step_by(every).cloned().collect();
-        shown.reverse();
-        report::save(&self.file, &shown, slice::from_ref(&self.window))
+        let mut spaced: Vec<Release<K>> = self.releases.iter().rev().step_by(every).cloned().collect();
+        spaced.reverse();
+        spaced
     }
 }

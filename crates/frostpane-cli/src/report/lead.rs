@@ -1,0 +1,64 @@
+//! What a page begins with: of which events it is, which keys are listed, and what noise is.
+
+use frostpane::words::percent;
+use frostpane::{Key, Norm, Release};
+
+use super::escape::escaped;
+use super::period::{events_and_period, up_to};
+use crate::units::{Asked, grouped};
+
+/// Which events the lists are about.
+pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[Asked]) -> String {
+    let spoken = windows.iter().map(Asked::spoken).collect::<Vec<_>>().join(", ");
+    escaped(&match (releases, windows.len()) {
+        ([], _) => "no lists".to_owned(),
+        ([release], _) => events_and_period(&release.window),
+        ([.., last], 1) => format!(
+            "{} lists, each of a window of {spoken}; the latest: {}",
+            releases.len(),
+            events_and_period(&last.window)
+        ),
+        ([.., last], _) => format!(
+            "{} lists, of windows of {spoken}{}",
+            releases.len(),
+            up_to(&last.window)
+        ),
+    })
+}
+
+/// For someone who has never heard of any of this.
+pub fn paragraphs<K: Key>(releases: &[Release<K>]) -> String {
+    let Some(release) = releases.first() else {
+        return String::new();
+    };
+    let confidence = percent(release.confidence);
+    format!(
+        "<p>{}</p>\n<p>The counts are not exact, and that is on purpose: before they were shown, random noise was \
+         added to each, to protect what any single event was about. That is called differential privacy; how far it \
+         goes is said at the end of the page. Beside each count are two numbers between which the true one lies, with \
+         {confidence} % confidence for a whole list at once.</p>\n",
+        escaped(&which_keys(release))
+    )
+}
+
+fn which_keys<K: Key>(release: &Release<K>) -> String {
+    match (release.alpha, release.top, release.norm) {
+        (Some(alpha), _, Norm::L1) => format!(
+            "Listed are the keys that make up a good part of all events. From alpha ({alpha}) times the number of \
+             events on, a key is called heavy."
+        ),
+        (Some(alpha), _, Norm::L2) => format!(
+            "Listed are the keys that stand out from the others. From alpha ({alpha}) times the norm on, a key is \
+             called heavy; the norm is the root of the sum of all squared counts (L2)."
+        ),
+        (None, Some(1), _) => "Listed is the key with the highest count, noise included.".to_owned(),
+        (None, Some(top), _) => format!(
+            "Listed are the keys with the highest counts, noise included: {} at the most.",
+            grouped(top)
+        ),
+        (None, None, _) => {
+            "Listed is every key whose count, noise included, was high enough to be shown without giving a single event away."
+                .to_owned()
+        }
+    }
+}

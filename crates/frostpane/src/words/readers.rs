@@ -1,0 +1,126 @@
+//! What a release can be trusted for, said to those who read it: without advice to whoever made it.
+
+use super::moments::moment;
+use super::numbers::{grouped, times};
+use super::statements::earlier;
+use crate::key::Key;
+use crate::release::{Asked, Note, Release};
+use crate::spec::Edge;
+
+/// All that holds at once, with the confidence of the release: a sentence each.
+pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
+    [
+        intervals(release),
+        Some(format!(
+            "Every key that occurred {} or more is listed.",
+            times(release.complete_above)
+        )),
+        Some(nothing_below(release)),
+        fewer_than_asked(release).map(|why| sentence(&why)),
+        promises(release),
+        left_out(release),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
+    let off = release.heavy.iter();
+    let off = off.map(|heavy| heavy.high.abs_diff(heavy.count)).max()?;
+    Some(format!(
+        "Every true count lies between the two numbers beside it: no count is off by more than {}.",
+        grouped(off)
+    ))
+}
+
+fn nothing_below<K: Key>(release: &Release<K>) -> String {
+    match release.nothing_below {
+        0 => "A key may be listed because of its noise alone, even if it never occurred.".to_owned(),
+        1 => "No key that never occurred is listed.".to_owned(),
+        least => format!("No key that occurred fewer than {} is listed.", times(least)),
+    }
+}
+
+/// Why a list of the top keys ends early.
+pub(super) fn fewer_than_asked<K: Key>(release: &Release<K>) -> Option<String> {
+    let top = release.top.filter(|top| *top > release.heavy.len() as u64)?;
+    (!release.heavy.is_empty()).then(|| {
+        format!(
+            "fewer than {} keys are listed: with its noise, no other reached {}, the least that may be listed",
+            grouped(top),
+            grouped(release.threshold)
+        )
+    })
+}
+
+fn sentence(clause: &str) -> String {
+    let (first, rest) = clause.split_at(1);
+    first.to_uppercase() + rest + "."
+}
+
+/// Where the promises are not made at the alpha asked for, the one at which they are, if there is one.
+fn promises<K: Key>(release: &Release<K>) -> Option<String> {
+    let promises = release.promises.as_ref()?;
+    let alpha = promises.alpha?;
+    let kept = match promises.reason.and_then(|reason| reason.holds) {
+        None => format!("The three promises hold at alpha {alpha}"),
+        Some((_, least)) => format!(
+            "From a count of {} on, the three promises hold at alpha {alpha}",
+            grouped(least)
+        ),
+    };
+    Some(format!(
+        "{kept}: every key that occurred alpha times the norm (about {}) is listed, none with half of that, and \
+         counts are right to a quarter of it.",
+        grouped((alpha * release.norm_estimate as f64).round() as u64)
+    ))
+}
+
+/// What is not covered of the window asked for, and what is known of that.
+fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
+    let Asked { slack, promises, .. } = &release.asked;
+    let begins = match earlier(release)? {
+        Edge::Event(number) => format!("number {}", grouped(number)),
+        Edge::Instant(at) => format!("{} (UTC)", moment(at)),
+    };
+    let begins = format!("The window asked for begins earlier, at {begins}");
+    let there_too = release.held() && promises.as_ref().is_some_and(|promises| promises.held);
+    match slack {
+        // No pane lies there, or nothing in it.
+        Some(0) => None,
+        Some(slack) => Some(format!(
+            "{begins}: in the part that is left out no key occurred more than {}, so over the whole of it a count is at \
+             most so much higher{}.",
+            times(*slack),
+            if there_too {
+                ", and the three promises hold there too"
+            } else {
+                ""
+            }
+        )),
+        None => Some(format!(
+            "{begins}: how often keys occurred in the part that is left out is not known."
+        )),
+    }
+}
+
+/// Why nothing is listed, if nothing is.
+pub fn why_empty<K: Key>(release: &Release<K>) -> Option<String> {
+    Some(match release.note? {
+        Note::NoEvents => "Nothing is listed, because there were no events.".to_owned(),
+        Note::WithinOnePane => {
+            "Nothing is listed: events are counted in stretches, and none begins within the window."
+                .to_owned()
+        }
+        Note::BelowFloor { threshold } => format!(
+            "Nothing is listed: no key was frequent enough. A key may be shown only if its count, with its noise, reaches {}: \
+             a lower one could give a single event away.",
+            grouped(threshold)
+        ),
+        Note::BelowThreshold { complete_above, .. } => format!(
+            "Nothing is listed: no key was frequent enough. One that had occurred {} or more would be here.",
+            times(complete_above)
+        ),
+    })
+}
