@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use frostpane::Spec;
 
 use crate::audit::KeysArg;
 #[cfg(feature = "mutants")]
 use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
@@ -212,14 +213,8 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub clock: ClockArgs,
 
-    /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that someone
-    /// times by what the releases showed [default: 1000000]
-    #[arg(long, value_name = "RELEASES")]
-    pub horizon: Option<u64>,
-
-    /// Over how many releases, any so many, the stated confidence holds for all statements together [default: 1000]
-    #[arg(long, value_name = "RELEASES")]
-    pub together: Option<u64>,
+    #[command(flatten)]
+    pub sequence: SequenceArgs,
 
     /// Write JSON Lines on a terminal too
     #[arg(long)]
@@ -245,6 +240,26 @@ pub struct WatchArgs {
     /// asks for]
     #[arg(long, value_name = "N")]
     pub rows: Option<usize>,
+}
+
+/// What a list at every slide has of its own.
+#[derive(clap::Args)]
+pub struct SequenceArgs {
+    /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that someone
+    /// times by what the releases showed [default: 1000000]
+    #[arg(long, value_name = "RELEASES")]
+    pub horizon: Option<u64>,
+
+    /// Over how many releases, any so many, the stated confidence holds for all statements together [default: 1000]
+    #[arg(long, value_name = "RELEASES")]
+    pub together: Option<u64>,
+}
+
+impl SequenceArgs {
+    fn apply(&self, spec: &mut Spec) {
+        spec.horizon = self.horizon.or(spec.horizon);
+        spec.together = self.together.or(spec.together);
+    }
 }
 
 /// Compare with exact counting and with the published algorithms, on a stream whose truth may be looked at.
@@ -281,17 +296,36 @@ Examples:
     frostpane plan --window 30d --events 5000000 --epsilon 0.5
   What to expect of the last week and the last month in one pass:
     frostpane plan --window 7d --window 30d --events 5000000
+  What to expect of the top 20 keys, and of a list of them every day:
+    frostpane plan --top 20 --window 30d --events 5000000
+    frostpane plan --top 20 --window 30d --slide 1d --events 5000000 --watch
   The epsilon at which every key that occurs 500 times is listed:
     frostpane plan --target-count 500")]
 pub struct PlanArgs {
     #[command(flatten)]
     pub request: RequestArgs,
 
+    /// Plan a list at every slide, as `frostpane watch` makes them
+    #[arg(long)]
+    pub watch: bool,
+
+    #[command(flatten)]
+    pub sequence: SequenceArgs,
+
     /// How many events to expect in the window, the longest of several; needed if it goes by time
     #[arg(long)]
     pub events: Option<u64>,
 
-    /// Tell which epsilon lists every key that occurs so often
+    /// The L2 norm to expect, such as the `norm_estimate` of an earlier list [default: the least at which the promises are
+    /// made]
+    #[arg(long, value_name = "NORM")]
+    pub at_norm: Option<u64>,
+
+    /// How many different keys to expect in the window, for the comparison with plain counting [default: one an event]
+    #[arg(long, value_name = "KEYS")]
+    pub distinct: Option<u64>,
+
+    /// Tell which epsilon lists every key that occurs so often, and which alpha
     #[arg(long, value_name = "COUNT")]
     pub target_count: Option<u64>,
 
@@ -354,9 +388,23 @@ impl WatchArgs {
     /// What is asked for.
     pub fn resolve(&self) -> Result<Request> {
         let mut request = self.request.resolve(true)?;
-        let spec = &mut request.spec;
-        spec.horizon = self.horizon.or(spec.horizon);
-        spec.together = self.together.or(spec.together);
+        self.sequence.apply(&mut request.spec);
         Ok(request)
+    }
+}
+
+impl PlanArgs {
+    /// What is asked for.
+    pub fn resolve(&self) -> Result<Request> {
+        let mut request = self.request.resolve(self.watch)?;
+        match (self.watch, self.sequence.horizon.or(self.sequence.together)) {
+            (false, Some(_)) => Err(Failure::Message(
+                "--horizon and --together are about a list at every slide: plan it with --watch".to_owned(),
+            )),
+            _ => {
+                self.sequence.apply(&mut request.spec);
+                Ok(request)
+            }
+        }
     }
 }

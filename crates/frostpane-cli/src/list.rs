@@ -46,7 +46,10 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 
 fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
     let clock = args.clock.resolve()?;
-    let selection = selection(&args.input, request.longest())?;
+    let selection = Selection {
+        timezone: clock.timezone.clone(),
+        ..selection(&args.input, request.longest())?
+    };
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
@@ -62,21 +65,22 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     let mut sorted = SortedWatch::default();
     let mut gate = Gate::new(&ending.clock);
     let admit = |event: Event<'_>| {
-        if let (false, Some(key)) = (by_clock, event.key) {
-            sorted.see(key);
+        if !by_clock {
+            sorted.see(event);
         }
         progress.step(bytes_read.get());
-        gate.admits(event.time)
+        !by_clock || gate.admits(event.time)
     };
     feed(&mut source, admit, |batch| {
-        Ok(hitters.extend(batch.events().map(K::event))?)
+        let events = batch.events().map(|event| event.timed(by_clock));
+        Ok(hitters.extend(events.map(K::event))?)
     })?;
     let events = progress.finish();
     ending.check(events)?;
     source.notes().into_iter().for_each(tell);
     gate.note().into_iter().for_each(tell);
-    if sorted.looks_sorted() {
-        tell(format_args!("warning: {}", Warning::Sorted));
+    if let Some(warning) = sorted.warning() {
+        tell(format_args!("warning: {warning}"));
     }
     for note in Warning::of_events(events, hitters.dropped(), hitters.without_key()) {
         tell(note);
@@ -187,8 +191,9 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
                 header: args.header || time.as_ref().is_some_and(Column::is_named),
                 show_names: args.header || args.show_input,
                 show_input: args.show_input,
-                // A window by count has no use for it.
-                time: time.filter(|_| matches!(window, Span::Clock(_))),
+                // A window by count only looks whether order follows from keys where times are equal.
+                by_clock: matches!(window, Span::Clock(_)),
+                time,
                 format: args.format,
                 packing: args.packing,
                 delimiter: args.delimiter,

@@ -149,7 +149,7 @@ impl RequestArgs {
         if from_file && spec.continual != continual {
             return Err(Failure::Message(
                 match continual {
-                    false => "the specification is of a list at every slide: give it to `frostpane watch`",
+                    false => "the specification is of a list at every slide: give it to `frostpane watch`, or to `frostpane plan` with --watch",
                     true => "the specification is not of a list at every slide: give it to `frostpane list`, or write `continual = true` into it",
                 }
                 .to_owned(),

@@ -115,7 +115,7 @@ fn one_user_alone_makes_a_search_frequent() {
 #[test]
 fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     let name = SAVED.file.to_str().unwrap();
-    let next = format!("frostpane list --key search --time time --window 7d --slide 1h {name}");
+    let next = format!("frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}");
     assert_eq!(
         SAVED.told,
         format!(

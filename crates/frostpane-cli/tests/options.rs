@@ -37,7 +37,10 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
         "how a release is shown",
         &["json", "csv", "rows", "report", "title", "source", "guarantee"],
     ),
-    ("what a plan is asked", &["events", "target-count"]),
+    (
+        "what a plan is asked",
+        &["watch", "events", "at-norm", "distinct", "target-count"],
+    ),
     ("asks for nothing", &["help"]),
 ];
 
@@ -79,8 +82,12 @@ static FIELDS: LazyLock<Names> = LazyLock::new(|| {
         Names::from_iter(spec.as_object().unwrap().keys().cloned())
     };
     let list = of("list", &["--spec", file.to_str().unwrap()]);
-    let watch = of("watch", &[]);
-    &list | &watch
+    let others = [
+        of("watch", &[]),
+        of("list", &["--top", "20"]),
+        of("list", &["--all"]),
+    ];
+    others.iter().fold(list, |fields, more| &fields | more)
 });
 
 /// The part of the page on the program that is about specifications.
@@ -162,7 +169,7 @@ fn the_page_has_the_defaults_that_are_taken() {
         let taken = taken.as_str().map_or_else(|| taken.to_string(), str::to_owned);
         match field {
             // Chosen, or only there where they were asked for.
-            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" => {}
+            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" | "top" | "all" => {}
             _ => match (usual.parse::<f64>(), taken.parse::<f64>()) {
                 (Ok(usual), Ok(taken)) => assert_eq!(usual, taken, "{field}"),
                 _ => assert_eq!(usual, taken, "{field}"),

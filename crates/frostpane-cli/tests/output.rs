@@ -284,7 +284,8 @@ fn a_stream_shorter_than_the_window_is_told() {
     assert_eq!(
         warnings(&list(&["--window", "10000"], &trees())),
         [
-            "the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 events"
+            "the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 events; \
+             if there are more, give them too"
         ]
     );
     let day: String = (0..2_000)
@@ -296,7 +297,7 @@ fn a_stream_shorter_than_the_window_is_told() {
         warnings(&list(&by_clock("30d"), day.as_bytes())),
         [
             "the stream is shorter than the window of 30 days: the release covers 23 hours of it, \
-             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z"
+             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"
         ]
     );
     assert!(warnings(&list(&by_clock("1d"), day.as_bytes())).is_empty());

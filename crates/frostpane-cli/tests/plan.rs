@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{frostpane, stderr, stdout};
 use serde_json::Value;
 
@@ -43,37 +45,191 @@ fn a_plan_as_json_has_its_parts() {
     assert!(whole["published"]["window"].as_f64().unwrap() > 1e20);
 }
 
-/// What `plan` says of L1, `list` says too.
-#[test]
-fn list_keeps_to_the_plan() {
-    let options = [
-        "--norm",
-        "l1",
-        "--alpha",
-        "0.01",
-        "--window",
-        "50000",
-        "--epsilon",
-        "0.7",
-    ];
-    let forecast = &json(&options)["forecast"];
-    let events: Vec<u8> = (0..50_000)
-        .flat_map(|i| format!("{}\n", i % 300).into_bytes())
-        .collect();
-    let release: Value = serde_json::from_str(&stdout(&frostpane(
-        &[&["list", "--json"], &options[..]].concat(),
-        &events,
-    )))
-    .unwrap();
-    for (field, predicted) in [
-        ("threshold", "threshold"),
-        ("noise", "noise"),
-        ("cut", "cut"),
-        ("complete_above", "least_listed"),
-    ] {
-        assert_eq!(release[field], forecast[predicted], "{field}");
+/// What a list, or one of many, said of itself, and what its plan had. Where events spread over panes as they like, the plan
+/// reckons with even panes: these have the most keys, so the least cut and the most noise.
+fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
+    let forecast = &whole["forecast"];
+    let number = |value: &Value| value.as_u64().unwrap();
+    let [cut, noise] = ["cut", "noise"].map(|field| number(&release[field]));
+    let [foreseen, most, reach] = ["cut", "most_cut", "noise"].map(|field| number(&forecast[field]));
+    if evenly {
+        assert_eq!((cut, noise), (foreseen, reach), "{case}");
     }
-    assert_eq!(release["promises"]["held"], forecast["held"]);
+    assert!(
+        cut <= most && noise <= reach,
+        "{case}: {cut} of {most}, {noise} of {reach}"
+    );
+    assert_eq!(release["threshold"], forecast["threshold"], "{case}");
+    let [came, planned] = [&release["complete_above"], &forecast["least_listed"]].map(number);
+    match evenly {
+        true => assert_eq!(came, planned, "{case}"),
+        false => assert!(came <= planned + most - foreseen, "{case}: {came}, {planned}"),
+    }
+    if release["promises"]["held"] == true {
+        assert!(forecast["held"] == true || !evenly, "{case}");
+    }
+}
+
+/// The plan of a release that is there, which tells how many events it has and, for L2, the norm.
+fn plan_of(release: &Value, options: &[&str]) -> Value {
+    let (events, norm) = (
+        release["window"]["events"].to_string(),
+        release["norm_estimate"].to_string(),
+    );
+    let mut args = [options, &["--events", &events]].concat();
+    if release["norm"] == "l2" {
+        args.extend(["--at-norm", &norm]);
+    }
+    json(&args)
+}
+
+const LISTS: [&[&str]; 4] = [
+    &["--norm", "l1", "--alpha", "0.002"],
+    &["--norm", "l2", "--alpha", "0.1"],
+    &["--top", "1000"],
+    &["--all"],
+];
+const BUDGETS: [&[&str]; 2] = [&[], &["--epsilon", "0.3", "--memory", "8MB"]];
+
+/// 300 keys, one event in 17.28 seconds for ten days, so that panes are even by time as well.
+fn even_stream() -> Vec<u8> {
+    let event = |i: u64| {
+        let time = 1_700_006_400_000_000 + i * 17_280_000;
+        format!(
+            "{time}\t{}\n",
+            i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (i % 300 + 1)
+        )
+    };
+    (0..50_000).map(event).collect::<String>().into_bytes()
+}
+
+/// What follows from public numbers comes out as planned, to the digit.
+#[test]
+fn a_list_says_of_itself_what_its_plan_said() {
+    let events = even_stream();
+    let read = ["list", "--json", "--format", "tsv", "--key", "2", "--time", "1"];
+    let mut cuts = 0;
+    for window in [&["--window", "50000"][..], &["--window", "10d", "--slide", "1d"]] {
+        for (list, budget) in LISTS.iter().flat_map(|list| BUDGETS.map(|budget| (list, budget))) {
+            for keys in [&[][..], &["--keys", "0..300"]] {
+                let options = [window, list, budget, keys].concat();
+                let release = common::json(&[&read, &options[..]].concat(), &events);
+                assert_eq!(release["window"]["events"], 50_000);
+                assert_foreseen(&release, &plan_of(&release, &options), true, &options.join(" "));
+                cuts += u32::from(release["cut"] != 0);
+            }
+        }
+    }
+    assert!(cuts >= 4, "only {cuts} lists were cut");
+}
+
+/// The last of the lists, whose window is full.
+#[test]
+fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
+    let events = even_stream();
+    let read = ["watch", "--json", "--format", "tsv", "--key", "2", "--time", "1"];
+    for window in [&["--window", "32000"][..], &["--window", "8d", "--slide", "1d"]] {
+        for (list, budget) in LISTS.iter().flat_map(|list| BUDGETS.map(|budget| (list, budget))) {
+            for keys in [&[][..], &["--keys", "0..300", "--together", "10"]] {
+                let options = [window, list, budget, keys].concat();
+                let output = stdout(&frostpane(&[&read, &options[..]].concat(), &events));
+                let release: Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
+                let whole = plan_of(&release, &[&["--watch"], &options[..]].concat());
+                let case = options.join(" ");
+                assert_foreseen(&release, &whole, true, &case);
+                assert_eq!(release["continual"]["memory"], whole["memory"], "{case}");
+                for field in [
+                    "panes",
+                    "nodes",
+                    "scale",
+                    "deviation",
+                    "horizon",
+                    "together",
+                    "memory",
+                ] {
+                    let planned = &whole["forecast"]["continual"][field];
+                    assert_eq!(&release["continual"][field], planned, "{case}: {field}");
+                }
+            }
+        }
+    }
+}
+
+/// By count to the digit; by time as far as can be foreseen, and within what the plan says beyond that.
+#[test]
+fn lists_of_real_streams_say_of_themselves_what_their_plans_said() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    for (name, count, time, slide) in [
+        ("nycflights_dest", "100000", "30d", "1d"),
+        ("homebrew_formula", "200000", "1095d", "30d"),
+    ] {
+        let file = data.join(format!("{name}.tsv.zst"));
+        let Some(file) = file.to_str().filter(|_| file.exists()) else {
+            eprintln!("skipped: no {name} at {}", file.display());
+            continue;
+        };
+        let windows = [
+            (&["--window", count][..], true),
+            (&["--window", time, "--slide", slide], false),
+        ];
+        for ((window, by_count), (list, budget)) in windows.iter().zip([(1, 0), (3, 1)]) {
+            let options = [window, LISTS[list], BUDGETS[budget]].concat();
+            let read = ["list", "--json", "--key", "2", "--time", "1", file];
+            let release = common::json(&[&read, &options[..]].concat(), b"");
+            let case = format!("{name} {}", options.join(" "));
+            assert_foreseen(&release, &plan_of(&release, &options), *by_count, &case);
+        }
+    }
+}
+
+#[test]
+fn plain_counting_shows_what_bounded_memory_costs() {
+    let exact = json(&["--all"]);
+    assert_eq!(exact["plain"]["least_listed"], exact["forecast"]["least_listed"]);
+    let cut = json(&["--all", "--memory", "8MB", "--distinct", "2000"]);
+    assert_eq!(cut["plain"]["least_listed"], exact["forecast"]["least_listed"]);
+    let [costs, missing] = [
+        cut["forecast"]["least_listed"].as_u64().unwrap()
+            - exact["forecast"]["least_listed"].as_u64().unwrap(),
+        cut["forecast"]["cut"].as_u64().unwrap(),
+    ];
+    // With a higher threshold fewer keys can be frequent, so noise reaches a little less far.
+    assert!(
+        missing > 0 && costs <= missing && costs + 10 > missing,
+        "{costs} {missing}"
+    );
+    // 4,096 slots of 25 bytes, and blocks of 32 bytes for the keys.
+    assert_eq!(cut["plain"]["memory"], 4_096 * 25 + 2_000 * 32);
+    let text = plan(&["--all", "--memory", "8MB", "--distinct", "2000"]).replace('\n', " ");
+    assert!(
+        text.contains("about 0.2 MB for 2,000 counts: so here bounded memory costs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_top_keys_and_all_keys_are_planned_without_a_norm() {
+    for (list, heading) in [
+        (
+            &["--top", "20"][..],
+            "The top 20 keys at epsilon 1 of 1,000,000 events",
+        ),
+        (
+            &["--all"],
+            "All keys that may be listed at epsilon 1 of 1,000,000 events",
+        ),
+    ] {
+        let text = plan(list);
+        assert!(text.starts_with(heading), "{text}");
+        assert!(text.contains("threshold      42, for privacy: what is listed has a count, noise included"));
+        assert!(
+            text.contains("surely listed  every key that occurs 68 times"),
+            "{text}"
+        );
+        for word in ["norm", "promises", "alpha", "paper"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+    }
 }
 
 #[test]
@@ -85,6 +241,12 @@ fn the_target_tells_an_epsilon_that_does_it() {
         reached["forecast"]["least_listed"].as_u64().unwrap() <= 300,
         "{reached}"
     );
+    let alpha = json(&[&options[..], &["--target-count", "300"]].concat())["target"]["alpha"].to_string();
+    for (alpha, listed) in [(alpha, true), ("0.9".to_owned(), false)] {
+        let reached = json(&["--norm", "l1", "--alpha", &alpha, "--epsilon", &epsilon]);
+        let least = reached["forecast"]["least_listed"].as_u64().unwrap();
+        assert_eq!(least <= 300, listed, "alpha {alpha}: {least}");
+    }
     let rare = plan(&["--target-count", "1"]);
     assert!(
         rare.contains("No epsilon up to 100 surely lists a key that occurs so rarely (1): ask for a"),

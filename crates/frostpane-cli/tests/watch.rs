@@ -211,7 +211,7 @@ fn what_the_operator_should_know_is_told() {
     );
     let told = stderr(&output);
     assert!(
-        told.matches("the events seem to be sorted by key").count() == 1,
+        told.matches("the events seem to be grouped by key").count() == 1,
         "{told}"
     );
     assert!(told.matches("delta is 1e-2").count() == 1, "{told}");

@@ -303,7 +303,7 @@ fn warnings_name_the_window_that_they_are_about() {
         "frostpane: warning: the 2 lists together: epsilon is 12, but above 10 protects nobody; \
          take 1, or less where it matters\n\
          frostpane: warning: window of 5,000 events: the stream is shorter than the window of 5,000 events: \
-         the release covers all of its 2,000 events\n"
+         the release covers all of its 2,000 events; if there are more, give them too\n"
     );
 }
 

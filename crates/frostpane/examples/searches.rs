@@ -1,7 +1,7 @@
 //! What was searched for in the last hour, day and week, and what do the three lists cost together?
 //!
-//! Nobody knows in advance what people search for, so keys are open: a search that few people made cannot be named, which
-//! takes a small delta. What the lists are asked to be stands in a specification, as `frostpane list --spec` reads it.
+//! Nobody knows in advance what people search for, so keys are open: a search that was made once is named with a chance of
+//! at most delta. What the lists are asked to be stands in a specification, as `frostpane list --spec` reads it.
 
 use frostpane::{Builder, Bytes, Cost, Event, Keys, Spec, words};
 

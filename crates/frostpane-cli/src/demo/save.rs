@@ -31,7 +31,7 @@ pub fn run(file: &Path) -> Result<()> {
     draft.finish(written)?;
     tell(format_args!(
         "{} made-up searches of November 2025 are in {name}, with their times and users; \
-         next: frostpane list --key search --time time --window 7d --slide 1h {name}",
+         next: frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}",
         grouped(EVENTS),
         name = file.display()
     ));

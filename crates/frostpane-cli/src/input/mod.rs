@@ -52,13 +52,24 @@ pub struct Event<'a> {
     pub key: Option<&'a [u8]>,
 }
 
+impl Event<'_> {
+    /// With its time if windows go by time, and else without.
+    #[inline]
+    pub fn timed(self, by_clock: bool) -> Self {
+        let time = self.time.filter(|_| by_clock);
+        Self { time, ..self }
+    }
+}
+
 /// What to read from the files, and how.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Without a key column the whole line is the key.
     pub key: Option<Column>,
-    /// If the window goes by time.
+    /// Without one events have no time.
     pub time: Option<Column>,
+    /// Whether they need one, because the window goes by time.
+    pub by_clock: bool,
     /// Whether the first line names the columns, even if they are all given by number.
     pub header: bool,
     /// Whether an error may tell what stands in such a line.
@@ -85,6 +96,7 @@ impl Default for Selection {
         Self {
             key: None,
             time: None,
+            by_clock: false,
             header: false,
             show_names: false,
             show_input: false,

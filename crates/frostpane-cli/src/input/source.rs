@@ -221,7 +221,7 @@ impl Source {
         let mut sink = Sink {
             file: &name,
             unit: format.unit(),
-            by_clock: self.selection.time.is_some(),
+            by_clock: self.selection.by_clock,
             live: self.selection.live,
             show_input: self.selection.show_input,
             tally: &mut self.tally,

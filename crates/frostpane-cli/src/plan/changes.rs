@@ -5,45 +5,50 @@ use std::io::Write;
 use frostpane::words::megabytes;
 use frostpane::{Builder, Epsilon, Key, Size, Span, Spec};
 
-use super::held_words;
+use super::words::held_words;
 use crate::failure::Result;
 use crate::request::Request;
 use crate::units::grouped;
+
+/// How many events, and the norm if it is told.
+type Expected = (u64, Option<u64>);
 
 /// What more epsilon, alpha, memory or a longer window would change.
 pub fn write_changes<K: Key>(
     out: &mut impl Write,
     request: &Request,
-    events: u64,
+    expected: Expected,
     build: &impl Fn(&Request) -> Builder<K>,
 ) -> Result<()> {
-    writeln!(
-        out,
-        "\n  {:<26} {:>7} {:>9} {:>14} {:>24}",
-        "", "noise", "cut", "surely listed", "promises"
-    )?;
-    for (change, request, events) in changes(request, events) {
-        let Ok(forecast) = build(&request).forecast(events, None) else {
+    let heavy = |words: String| match request.spec.lists_heavy() {
+        true => words,
+        false => String::new(),
+    };
+    let heading = ["noise", "cut", "surely listed"].map(str::to_owned);
+    writeln!(out)?;
+    write_row(out, "", &heading, &heavy("promises".to_owned()))?;
+    for (change, request, (events, norm)) in changes(request, expected) {
+        let Ok(forecast) = build(&request).forecast(events, norm) else {
             continue;
         };
         let promises = match forecast.least_norm {
             Some(norm) => format!("from a norm of {}", grouped(norm)),
             None => held_words(forecast.held),
         };
-        let (noise, cut, listed) = (
-            grouped(forecast.noise),
-            grouped(forecast.cut),
-            grouped(forecast.least_listed),
-        );
-        writeln!(
-            out,
-            "  {change:<26} {noise:>7} {cut:>9} {listed:>14} {promises:>24}"
-        )?;
+        let cells = [forecast.noise, forecast.cut, forecast.least_listed].map(grouped);
+        write_row(out, &change, &cells, &heavy(promises))?;
     }
     Ok(writeln!(out)?)
 }
 
-fn changes(request: &Request, events: u64) -> Vec<(String, Request, u64)> {
+fn write_row(out: &mut impl Write, change: &str, cells: &[String; 3], promises: &str) -> Result<()> {
+    let [noise, cut, listed] = cells;
+    let line = format!("  {change:<26} {noise:>7} {cut:>9} {listed:>14} {promises:>24}");
+    Ok(writeln!(out, "{}", line.trim_end())?)
+}
+
+fn changes(request: &Request, expected: Expected) -> Vec<(String, Request, Expected)> {
+    let (events, norm) = expected;
     let with = |change: &dyn Fn(&mut Spec)| {
         let mut changed = request.clone();
         change(&mut changed.spec);
@@ -51,17 +56,23 @@ fn changes(request: &Request, events: u64) -> Vec<(String, Request, u64)> {
     };
     let (alpha, memory) = (request.spec.alpha * 2.0, request.spec.memory.0.saturating_mul(4));
     let epsilon = request.spec.epsilon.as_f64() * 2.0;
-    let mut changes = vec![("as asked".to_owned(), request.clone(), events)];
+    let mut changes = vec![("as asked".to_owned(), request.clone(), expected)];
     if let Ok(twice) = Epsilon::new(epsilon) {
         let changed = with(&|spec| spec.epsilon = twice);
-        changes.push((format!("epsilon {epsilon}"), changed, events));
+        changes.push((format!("epsilon {epsilon}"), changed, expected));
+    }
+    if request.spec.lists_heavy() {
+        changes.push((
+            format!("alpha {alpha}"),
+            with(&|spec| spec.alpha = alpha),
+            expected,
+        ));
     }
     changes.extend([
-        (format!("alpha {alpha}"), with(&|spec| spec.alpha = alpha), events),
         (
             format!("memory {}", megabytes(memory)),
             with(&|spec| spec.memory = Size(memory)),
-            events,
+            expected,
         ),
         (
             "a window 4 times as long".to_owned(),
@@ -71,7 +82,7 @@ fn changes(request: &Request, events: u64) -> Vec<(String, Request, u64)> {
                     .for_each(|window| *window = longer(*window));
                 spec.slide = spec.slide.map(longer);
             }),
-            events.saturating_mul(4),
+            (events.saturating_mul(4), norm.map(|norm| norm.saturating_mul(4))),
         ),
     ]);
     changes

@@ -48,6 +48,7 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     let window = request.windows[0].clone();
     let selection = Selection {
         live: true,
+        timezone: clock.timezone.clone(),
         ..selection(&args.input, window.span)?
     };
     let mut source = Source::new(&args.input.files, selection)?;
@@ -60,20 +61,21 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     let mut gate = Gate::new(&clock);
     let admit = |event: Event<'_>| {
         progress.step(bytes_read.get());
-        gate.admits(event.time)
+        by_count || gate.admits(event.time)
     };
     let read = feed(&mut source, admit, |batch| {
         let sorted = RefCell::new(&mut sorted);
         let events = batch.events().inspect(|event| {
-            if let (true, Some(key)) = (by_count, event.key) {
-                sorted.borrow_mut().see(key);
+            if by_count {
+                sorted.borrow_mut().see(*event);
             }
         });
         let mut failure = None;
+        let events = events.map(|event| event.timed(!by_count));
         let counted = continual.extend(events.map(K::event), |continual| {
             if failure.is_none() {
-                let looks_sorted = sorted.borrow().looks_sorted();
-                failure = shown.lock().show(continual, looks_sorted).err();
+                let order = sorted.borrow().warning();
+                failure = shown.lock().show(continual, order).err();
             }
         });
         late.look(continual.late_in_a_row());
@@ -124,7 +126,7 @@ fn finish<K: TextKey>(
     let mut failure = None;
     continual.advance(end + spec.lateness.as_micros() as i64, |continual| {
         if failure.is_none() {
-            failure = shown.lock().show(continual, false).err();
+            failure = shown.lock().show(continual, None).err();
         }
     })?;
     failure.map_or(Ok(()), Err)

@@ -87,10 +87,14 @@ impl<K: TextKey> Shown<K> {
         })
     }
 
-    pub fn show(&mut self, continual: &Continual<K>, looks_sorted: bool) -> Result<()> {
+    pub fn show(&mut self, continual: &Continual<K>, order: Option<Warning>) -> Result<()> {
+        if let Some(warning) = order.filter(|_| !self.warned_of_order) {
+            self.warned_of_order = true;
+            tell(format_args!("warning: {warning}"));
+        }
         let release = continual.release()?;
         let written = self.write(&release).map_err(Failure::Output);
-        self.warn(&release, looks_sorted);
+        self.warn(&release);
         // Also if nobody reads the rest.
         if let Some(files) = &self.files {
             files.add(release);
@@ -108,17 +112,13 @@ impl<K: TextKey> Shown<K> {
         self.files.take().map_or(Ok(()), Files::finish)
     }
 
-    fn warn(&mut self, release: &Release<K>, looks_sorted: bool) {
+    fn warn(&mut self, release: &Release<K>) {
         if !self.warned {
             let warnings = Warning::of_sequence(release);
             self.warned = !warnings.is_empty();
             for warning in warnings {
                 tell(format_args!("warning: {warning}"));
             }
-        }
-        if looks_sorted && !self.warned_of_order {
-            self.warned_of_order = true;
-            tell(format_args!("warning: {}", Warning::Sorted));
         }
         if let Some(warning) = Warning::of_horizon(release) {
             tell(format_args!("warning: {warning}"));

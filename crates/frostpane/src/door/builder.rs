@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::key::{Key, Keys};
 use crate::noise::{Entropy, OsEntropy};
-use crate::plan::{Forecast, Plan, Planner};
+use crate::plan::{Forecast, Memory, Plan, Planner};
 use crate::release::Request;
 use crate::release::request::drawn;
-use crate::release::sequence::Setup;
+use crate::release::sequence::{Sequence, Setup};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
@@ -265,11 +265,15 @@ impl<K: Key> Builder<K> {
 
     /// How the window will be cut into panes, and the memory that takes.
     pub fn plan(&self) -> Result<Plan> {
-        self.plan_of(&self.checked()?)
+        match self.spec.continual {
+            false => self.plan_of(&self.checked()?),
+            true => Ok(self.sequence_plan()?.1),
+        }
     }
 
     /// What to expect of a release over a window with so many events; by count, a full window. For L2 also at
-    /// a certain norm; without one, at the least norm at which the promises hold.
+    /// a certain norm; without one, at the least norm at which the promises hold. Where the specification asks for a list at
+    /// every slide, of any of its lists whose window is full.
     ///
     /// ```
     /// use frostpane::{HeavyHitters, Keys, Norm};
@@ -283,6 +287,9 @@ impl<K: Key> Builder<K> {
     /// # }
     /// ```
     pub fn forecast(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        if self.spec.continual {
+            return self.forecast_of_sequence(events, norm);
+        }
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         self.forecast_with(spec, &plan, events, norm)
@@ -290,6 +297,11 @@ impl<K: Key> Builder<K> {
 
     /// The same for a release over a shorter window.
     pub fn forecast_over(&self, span: impl Into<Span>, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        if self.spec.continual {
+            return Err(Error::parameter(
+                "a list at every slide has one window: ask for the forecast of that",
+            ));
+        }
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         let length = spec.window().shorter(span.into(), &spec.grid())?;
@@ -356,7 +368,8 @@ impl<K: Key> Builder<K> {
         }
         while high - low > 1 {
             let middle = (low + high) / 2;
-            if lists(middle)? {
+            // An epsilon may be too small for any list at every slide.
+            if lists(middle).unwrap_or(false) {
                 high = middle
             } else {
                 low = middle
@@ -377,22 +390,9 @@ impl<K: Key> Builder<K> {
     /// are of equal length, and an event is in as many releases as a window has panes: neither a policy nor a number of
     /// releases can be asked for.
     pub fn continual(self) -> Result<Continual<K>> {
-        let (spec, noise) = self.sequence_spec()?;
-        let plan = self.plan_of(&spec)?;
+        let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        let footprint = K::footprint(request.spec.key_bytes);
-        let (panes, taken) = (request.spec.panes(), plan.memory.total() + noise.bytes());
-        // What is left of the memory saves time.
-        let keys = panes.saturating_mul(u64::from(plan.entries));
-        let running =
-            Running::<K>::most_bytes(keys, &footprint).min(self.spec.memory.0.saturating_sub(taken));
-        let setup = Setup {
-            noise,
-            memory: taken + running,
-            running,
-            footprint,
-        };
-        Continual::new(request, setup)
+        Continual::new(request, setup(noise, &plan.memory))
     }
 
     /// The specification of a list at every slide, with what its noise leaves of the memory.
@@ -402,6 +402,17 @@ impl<K: Key> Builder<K> {
         let noise = WindowNoise::new(spec.panes(), spec.unit, counts, spec.memory.0 / 2)?;
         let memory = spec.memory.0 - noise.bytes();
         Ok((spec.with_memory(memory), noise))
+    }
+
+    /// With its plan, the noise included.
+    fn sequence_plan(&self) -> Result<(Checked, Plan, WindowNoise)> {
+        let (spec, noise) = self.sequence_spec()?;
+        let mut plan = self.plan_of(&spec)?;
+        plan.memory.noise = noise.bytes();
+        let left = self.spec.memory.0.saturating_sub(plan.memory.total());
+        let keys = spec.panes().saturating_mul(u64::from(plan.entries));
+        plan.memory.running = Running::<K>::most_bytes(keys, &K::footprint(spec.key_bytes)).min(left);
+        Ok((spec, plan, noise))
     }
 
     fn checked(&self) -> Result<Checked> {
@@ -456,13 +467,19 @@ impl<K: Key> Builder<K> {
     }
 
     fn forecast_with(&self, spec: Checked, plan: &Plan, events: u64, norm: Option<u64>) -> Result<Forecast> {
-        if events > LONGEST {
-            return Err(Error::parameter(format!(
-                "{events} events are expected, but at most {LONGEST} can be reckoned with"
-            )));
-        }
+        check_expected(events)?;
         let norm = norm.map(|norm| norm.min(events));
         Ok(Forecast::new(&self.request(spec, plan, 0)?, plan, events, norm))
+    }
+
+    fn forecast_of_sequence(&self, events: u64, norm: Option<u64>) -> Result<Forecast> {
+        check_expected(events)?;
+        let (spec, plan, noise) = self.sequence_plan()?;
+        let request = self.request(spec, &plan, 0)?;
+        let setup = setup(noise, &plan.memory);
+        let sequence = Sequence::new(request, setup, plan.layout.longest_block())?;
+        let norm = norm.map(|norm| norm.min(events));
+        Ok(Forecast::of_sequence(&sequence, &plan, events, norm))
     }
 
     fn request(&self, spec: Checked, plan: &Plan, seed: u64) -> Result<Request<K>> {
@@ -475,6 +492,24 @@ impl<K: Key> Builder<K> {
             keys_at_a_time,
             self.fault,
         ))
+    }
+}
+
+/// That so many events can be expected.
+fn check_expected(events: u64) -> Result<()> {
+    match events <= LONGEST {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "{events} events are expected, but at most {LONGEST} can be reckoned with"
+        ))),
+    }
+}
+
+fn setup(noise: WindowNoise, memory: &Memory) -> Setup {
+    Setup {
+        noise,
+        memory: memory.total(),
+        running: memory.running,
     }
 }
 

@@ -83,7 +83,8 @@ impl<K: Key> Continual<K> {
             length: grid.length + grid.lateness + 1,
             ..grid
         };
-        let running = Running::new(setup.running, &setup.footprint, request.shape.seed());
+        let footprint = K::footprint(request.spec.key_bytes);
+        let running = Running::new(setup.running, &footprint, request.shape.seed());
         let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None).with_running(running);
         let intake = Intake::new(timeline, request.keys.clone(), by_count);
         let sequence = Sequence::new(request, setup, longest_pane)?;

@@ -10,6 +10,7 @@ use crate::release::Request;
 use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
+use crate::release::sequence::{Continuity, Sequence};
 use crate::spec::Norm;
 
 /// What a release over a window with a certain number of events will say.
@@ -17,12 +18,14 @@ use crate::spec::Norm;
 pub struct Forecast {
     /// The events of the window that this is about; by the clock, evenly spread over its panes.
     pub events: u64,
-    /// The scale of the noise of a count.
+    /// The scale of the noise of a count; of a list at every slide, of each of the values that add up.
     pub scale: f64,
     /// How far the noise of any key may reach.
     pub noise: u64,
     /// How much of each count may be missing because memory is bounded.
     pub cut: u64,
+    /// The same, however events spread over panes.
+    pub most_cut: u64,
     /// The least threshold that privacy allows, whatever alpha is.
     pub floor: u64,
     /// Every key with this count is surely listed, if alpha asks for no more than that.
@@ -42,11 +45,28 @@ pub struct Forecast {
     pub held: bool,
     /// How much of epsilon goes into where panes end.
     pub boundaries_epsilon: f64,
+    /// Of a list at every slide: how its lists are made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continual: Option<Continuity>,
 }
 
 impl Forecast {
     pub(crate) fn new<K: Key>(request: &Request<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
-        let window = Window::new(request, plan, events);
+        Self::of(&Window::new(request, plan, events), norm)
+    }
+
+    /// Of any list of a sequence whose window is full.
+    pub(crate) fn of_sequence<K: Key>(
+        sequence: &Sequence<K>,
+        plan: &Plan,
+        events: u64,
+        norm: Option<u64>,
+    ) -> Self {
+        Self::of(&Window::of_sequence(sequence, plan, events), norm)
+    }
+
+    fn of<K: Key>(window: &Window<'_, K>, norm: Option<u64>) -> Self {
+        let (request, events) = (window.request, window.events);
         let least_norm = window.least_norm(Window::guarantee);
         let norm = match request.spec.norm {
             Norm::L1 => Some(events),
@@ -57,9 +77,10 @@ impl Forecast {
         let statement = guarantee.state();
         Self {
             events,
-            scale: window.floor.noise().scale(),
+            scale: window.noise.scale(),
             noise: statement.noise,
             cut: guarantee.cut,
+            most_cut: window.most_cut(guarantee.norm),
             floor: guarantee.floor,
             least_listed_at_floor: window
                 .guarantee_around(NormEstimate::of_events(0))
@@ -72,6 +93,7 @@ impl Forecast {
             least_norm_asked: window.least_norm(Window::guarantee_asked),
             held: norm.is_some() && statement.promises.is_some_and(|promises| promises.held),
             boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
+            continual: window.noise.continuity(),
         }
     }
 
@@ -86,8 +108,29 @@ struct Window<'a, K: Key> {
     request: &'a Request<K>,
     plan: &'a Plan,
     events: u64,
-    floor: Threshold,
-    keys_with_noise: u64,
+    noise: Noise<'a, K>,
+}
+
+/// How counts get theirs.
+enum Noise<'a, K: Key> {
+    OneShot { floor: Threshold, keys: u64 },
+    Sequence(&'a Sequence<K>),
+}
+
+impl<K: Key> Noise<'_, K> {
+    fn scale(&self) -> f64 {
+        match self {
+            Noise::OneShot { floor, .. } => floor.noise().scale(),
+            Noise::Sequence(sequence) => sequence.continuity().scale,
+        }
+    }
+
+    fn continuity(&self) -> Option<Continuity> {
+        match self {
+            Noise::OneShot { .. } => None,
+            Noise::Sequence(sequence) => Some(sequence.continuity().clone()),
+        }
+    }
 }
 
 impl<'a, K: Key> Window<'a, K> {
@@ -96,8 +139,19 @@ impl<'a, K: Key> Window<'a, K> {
             request,
             plan,
             events,
-            floor: request.floor(),
-            keys_with_noise: request.keys_with_noise(plan.layout.loads(events)),
+            noise: Noise::OneShot {
+                floor: request.floor(),
+                keys: request.keys_with_noise(plan.layout.loads(events)),
+            },
+        }
+    }
+
+    fn of_sequence(sequence: &'a Sequence<K>, plan: &'a Plan, events: u64) -> Self {
+        Self {
+            request: sequence.request(),
+            plan,
+            events,
+            noise: Noise::Sequence(sequence),
         }
     }
 
@@ -109,7 +163,11 @@ impl<'a, K: Key> Window<'a, K> {
     /// And of the window that was asked for, wherever it begins.
     fn guarantee_asked(&self, norm: u64) -> Guarantee {
         let covered = self.guarantee(norm);
-        let slack = self.plan.layout.slack(self.events, norm as f64);
+        let slack = match self.noise {
+            Noise::OneShot { .. } => self.plan.layout.slack(self.events, norm as f64),
+            // Its window begins with a pane.
+            Noise::Sequence(_) => 0.0,
+        };
         Guarantee {
             slack: slack.ceil() as u64,
             norm: NormEstimate {
@@ -121,17 +179,28 @@ impl<'a, K: Key> Window<'a, K> {
     }
 
     fn guarantee_around(&self, norm: NormEstimate) -> Guarantee {
-        let by_counts = self.request.by_counts(
-            self.floor,
-            self.events,
-            self.cut(norm.value),
-            norm,
-            self.keys_with_noise,
-        );
+        self.guarantee_of_cut(self.cut(norm.value), norm)
+    }
+
+    fn guarantee_of_cut(&self, cut: u64, norm: NormEstimate) -> Guarantee {
+        let by_counts = match self.noise {
+            Noise::Sequence(sequence) => return sequence.guarantee(cut, norm),
+            Noise::OneShot { floor, keys } => self.request.by_counts(floor, self.events, cut, norm, keys),
+        };
         match BySketch::new(self.request, norm) {
             Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
             _ => by_counts,
         }
+    }
+
+    /// What may be missing if events spread over panes as they like: no more than from one pane of all of them.
+    fn most_cut(&self, norm: NormEstimate) -> u64 {
+        let layout = &self.plan.layout;
+        let most = match layout.is_even() && !layout.by_count {
+            true => self.request.shape.cut(self.events),
+            false => self.cut(norm.value),
+        };
+        self.guarantee_of_cut(most, norm).cut
     }
 
     /// What is cut from the counts of a window with this norm, at the most.

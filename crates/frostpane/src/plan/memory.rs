@@ -19,6 +19,10 @@ pub struct Memory {
     pub sketches: u64,
     /// What a release needs beside them.
     pub release: u64,
+    /// The tables of the noise of a list at every slide.
+    pub noise: u64,
+    /// What is left of the memory, as far as it saves time: the counts of a window, carried on to the next.
+    pub running: u64,
     /// What the program around them takes.
     pub program: u64,
     /// The most keys that a release adds up at a time.
@@ -106,6 +110,8 @@ impl Memory {
             ]
             .into_iter()
             .fold(0, u64::saturating_add),
+            noise: 0,
+            running: 0,
             program: 0,
             keys_at_a_time,
         }
@@ -113,9 +119,17 @@ impl Memory {
 
     /// All of it.
     pub fn total(&self) -> u64 {
-        [self.closed, self.open, self.sketches, self.release, self.program]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        [
+            self.closed,
+            self.open,
+            self.sketches,
+            self.release,
+            self.noise,
+            self.running,
+            self.program,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::key::{Footprint, Key, Keys, Universe};
+use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::laplace_sum::LEAST_CHANCE;
 use crate::noise::{Inversion, LaplaceSum};
@@ -61,9 +61,8 @@ pub(crate) struct Setup {
     pub noise: WindowNoise,
     /// The most that it takes, in bytes.
     pub memory: u64,
-    /// How much of that is for counts that are carried on from one window to the next.
+    /// How much of that is for counts that are carried on to the next window.
     pub running: u64,
-    pub footprint: Footprint,
 }
 
 /// What all releases of a sequence have in common.
@@ -143,6 +142,11 @@ impl<K: Key> Sequence<K> {
         &self.request
     }
 
+    /// How its lists are made, before there is one.
+    pub fn continuity(&self) -> &Continuity {
+        &self.continuity
+    }
+
     /// Of each noise value.
     #[cfg(test)]
     pub fn scale(&self) -> f64 {
@@ -177,7 +181,8 @@ impl<K: Key> Sequence<K> {
             events,
             &mut nodes.latest.entropy(Purpose::Norm),
         )?;
-        let guarantee = self.guarantee(panes, norm);
+        let cut = panes.iter().map(|pane| pane.cut()).sum();
+        let guarantee = self.guarantee(cut, norm);
         let noisy = match &self.request.keys {
             Keys::Open => self.select_open(&counts, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
@@ -215,8 +220,8 @@ impl<K: Key> Sequence<K> {
         is_past.then(|| self.request.spec.delta().as_f64() * (windows(number) / windows(horizon)))
     }
 
-    fn guarantee(&self, panes: &[Cow<'_, Pane<K>>], norm: NormEstimate) -> Guarantee {
-        let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
+    /// What can be said of a window with this norm, from whose counts so much is cut.
+    pub fn guarantee(&self, cut: u64, norm: NormEstimate) -> Guarantee {
         let threshold = self.floor.max(self.request.asked_of(&norm));
         // A stream that reacts could bring any key whose noise has shown, so all of them count.
         let half = self.request.counts_failure() / 2.0;
@@ -402,7 +407,6 @@ mod tests {
                 noise,
                 memory: 1,
                 running: 0,
-                footprint: u64::footprint(8),
             },
             longest_pane,
         )

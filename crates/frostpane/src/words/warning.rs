@@ -15,6 +15,10 @@ const FLOOD: usize = 100;
 /// Panes of a window by the clock, unless the slide is given.
 const PANES: u32 = 60;
 
+/// Where events stand follows from their keys: why that matters, and what to do.
+const NOT_BY_COUNT: &str = ", so with another key an event would stand elsewhere and push others from pane to pane, which a \
+                            window by count does not hide: use a window by time, or give the events in the order in which they arrived";
+
 /// What the operator should know: **it is not for publication**.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -71,6 +75,10 @@ pub enum Warning {
     },
     /// The order of events seems to follow from their keys.
     Sorted,
+    /// All events of a key seem to stand together.
+    Grouped,
+    /// Where times are equal, the order of events seems to follow from their keys.
+    SortedWithinTimes,
     /// So many events in a row were too late that it is not them that is wrong.
     TimeAhead(u64),
 }
@@ -185,7 +193,7 @@ impl fmt::Display for Warning {
             ),
             Warning::FewEvents { asked, covered } => write!(
                 f,
-                "the stream is shorter than the window of {} events: the release covers all of its {} events",
+                "the stream is shorter than the window of {} events: the release covers all of its {} events; if there are more, give them too",
                 grouped(asked),
                 grouped(covered)
             ),
@@ -196,7 +204,8 @@ impl fmt::Display for Warning {
                 covered,
             } => write!(
                 f,
-                "the stream is shorter than the window of {}: the release covers {} of it, from {from} up to {to}",
+                "the stream is shorter than the window of {}: the release covers {} of it, from {from} up to {to}; if there are \
+                 events before, give them too",
                 spoken(asked),
                 spoken(covered)
             ),
@@ -210,7 +219,8 @@ impl fmt::Display for Warning {
             Warning::PastHorizon(horizon) => write!(
                 f,
                 "the horizon of {} releases is past: for an event that someone times by what releases showed, delta grows from \
-                 here on with each of them; what begins anew does not begin with a new delta",
+                 here on with each of them, and beginning anew does not begin with a new delta: end here, or take what each release then \
+                 says",
                 grouped(horizon)
             ),
             Warning::Late { late, events } => write!(
@@ -226,14 +236,16 @@ impl fmt::Display for Warning {
             ),
             Warning::WithoutKey { without, events } => write!(
                 f,
-                "{} of {} events had no key that counts: none, an undeclared one, or one of more than 64 KiB \
-                 (this number is for you, not for publication)",
+                "{} of {} events had no key that counts: none, an undeclared one, or one of more than 64 KiB; \
+                 if you expected fewer, look at --key and --keys (this number is for you, not for publication)",
                 grouped(without),
                 grouped(events)
             ),
-            Warning::Sorted => f.write_str(
-                "the events seem to be sorted by key, and a window by count is not private then: give them in the order in which \
-                 they took place, or use a window by time",
+            Warning::Sorted => write!(f, "the events seem to be sorted by key{NOT_BY_COUNT}"),
+            Warning::Grouped => write!(f, "the events seem to be grouped by key{NOT_BY_COUNT}"),
+            Warning::SortedWithinTimes => write!(
+                f,
+                "events of the same time seem to be sorted by key{NOT_BY_COUNT}"
             ),
             Warning::TimeAhead(events) => write!(
                 f,
@@ -329,7 +341,7 @@ mod tests {
         assert_eq!(window(&slid), None, "short by less than a slide");
         assert_eq!(
             window(&events(999)).unwrap(),
-            "the stream is shorter than the window of 1,000 events: the release covers all of its 999 events"
+            "the stream is shorter than the window of 1,000 events: the release covers all of its 999 events; if there are more, give them too"
         );
     }
 
@@ -340,7 +352,7 @@ mod tests {
         assert_eq!(
             said(Warning::of_window(days(30), Some(days(1)), &week)).unwrap(),
             "the stream is shorter than the window of 30 days: the release covers 6 days 18 hours of it, \
-             from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z"
+             from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z; if there are events before, give them too"
         );
         let none = Coverage {
             events: 0,

@@ -1,0 +1,308 @@
+//! A plan in words.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use anstyle::Style;
+use frostpane::words::{megabytes, percent};
+use frostpane::{Forecast, KeySpec, Norm, Plan, Policy};
+use frostpane_paper::Demands;
+
+use super::Outlook;
+use crate::request::Request;
+use crate::text::write_wrapped;
+use crate::units::{Asked, grouped, plain, spoken};
+
+pub fn write_plan(
+    out: &mut impl Write,
+    request: &Request,
+    outlook: &Outlook,
+    width: usize,
+) -> io::Result<()> {
+    let Outlook { plan, forecast, .. } = outlook;
+    let longest = match outlook.windows.len() {
+        1 => String::new(),
+        windows => format!(", the longest of {windows} windows"),
+    };
+    writeln!(
+        out,
+        "{} epsilon {} of {} events{longest}\n",
+        asked_words(request),
+        request.spec.epsilon.as_f64(),
+        grouped(forecast.events)
+    )?;
+    let memory = format!(
+        "at most {} of {}",
+        megabytes(plan.memory.total()),
+        megabytes(request.spec.memory.0)
+    );
+    for (name, words) in [
+        ("policy", Some(policy_words(outlook))),
+        ("panes", Some(panes_words(plan, forecast.events))),
+        ("memory", Some(memory)),
+        ("privacy", privacy_words(request, outlook)),
+        ("noise", Some(noise_words(request, forecast))),
+        ("cut", Some(cut_words(forecast))),
+        ("threshold", Some(threshold_words(request, forecast))),
+        ("surely listed", Some(listed_words(request, forecast))),
+        ("promises", promises_words(request, forecast)),
+        ("whole window", whole_words(request, forecast)),
+        ("not foreseen", Some(unknown_words(request, outlook))),
+    ] {
+        if let Some(words) = words {
+            write_wrapped(out, &format!("  {name:<14} "), &words, width, Style::new())?;
+        }
+    }
+    Ok(())
+}
+
+/// What is listed, up to its epsilon.
+fn asked_words(request: &Request) -> String {
+    let spec = &request.spec;
+    let listed = match (spec.top, spec.all, spec.norm) {
+        (Some(top), ..) => format!("The top {} keys at", grouped(top)),
+        (None, true, _) => "All keys that may be listed at".to_owned(),
+        (None, false, Norm::L1) => format!("L1 heavy hitters at alpha {} and", spec.alpha),
+        (None, false, Norm::L2) => format!("L2 heavy hitters at alpha {} and", spec.alpha),
+    };
+    match spec.continual {
+        false => listed,
+        true => format!("A list at every slide. {listed}"),
+    }
+}
+
+fn policy_words(outlook: &Outlook) -> String {
+    let policy = match outlook.plan.layout.policy {
+        Policy::Uniform => "uniform",
+        Policy::Exponential => "exponential",
+        Policy::Smooth => "smooth",
+        _ => "other",
+    };
+    match outlook.choice.is_given() {
+        true => format!("{policy}, {}", outlook.choice.reason),
+        false => format!("{policy}: {}", outlook.choice.reason),
+    }
+}
+
+/// What the releases spend, where that is not all on one list.
+fn privacy_words(request: &Request, outlook: &Outlook) -> Option<String> {
+    let epsilon = request.spec.epsilon.as_f64();
+    if request.spec.continual {
+        return Some(format!(
+            "all lists together cost epsilon {epsilon}, however many there are"
+        ));
+    }
+    let boundaries = match outlook.forecast.boundaries_epsilon {
+        0.0 => None,
+        boundaries => Some(format!(
+            "{} of epsilon {epsilon} goes into where panes end",
+            plain(boundaries)
+        )),
+    };
+    let total = match outlook.windows.len() {
+        1 => None,
+        lists => Some(format!(
+            "the {lists} lists together cost epsilon {}",
+            outlook.total_epsilon
+        )),
+    };
+    let parts: Vec<String> = boundaries.into_iter().chain(total).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn panes_words(plan: &Plan, events: u64) -> String {
+    let layout = &plan.layout;
+    let length = match layout.by_count {
+        true => format!("{} events", grouped(layout.slide)),
+        false => spoken(Duration::from_micros(layout.slide)),
+    };
+    let panes = grouped(layout.panes);
+    let panes = match layout.policy {
+        Policy::Uniform => format!("{panes} of {length}"),
+        Policy::Exponential => format!("up to {panes} of {length} or, with age, more"),
+        _ => format!("up to {panes}, asked every {length} whether to end"),
+    };
+    let entries = grouped(u64::from(plan.entries));
+    let even = layout.policy == Policy::Uniform;
+    let kept = if plan.always_exact {
+        "all counted exactly".to_owned()
+    } else if even && events.div_ceil(layout.panes) <= u64::from(plan.entries) {
+        format!("counted exactly up to {entries} events each")
+    } else {
+        format!("of which each keeps up to {entries} keys")
+    };
+    format!("{panes}, {kept}")
+}
+
+fn noise_words(request: &Request, forecast: &Forecast) -> String {
+    let sure = format!("with {} % confidence no count", percent(request.spec.confidence));
+    let most = grouped(forecast.noise);
+    match &forecast.continual {
+        None => format!("scale {:.2}; {sure} is off by more than {most}", forecast.scale),
+        Some(continual) => format!(
+            "up to {} values of scale {:.2} add up, standard deviation {:.1}; {sure} in any {} lists is off by more than {most}",
+            grouped(continual.nodes),
+            continual.scale,
+            continual.deviation,
+            grouped(continual.together)
+        ),
+    }
+}
+
+fn cut_words(forecast: &Forecast) -> String {
+    let missing = "of each count may be missing, because memory is bounded";
+    match (forecast.cut, forecast.most_cut) {
+        (0, 0) => "none".to_owned(),
+        (cut, most) if cut >= most => format!("up to {} {missing}", grouped(cut)),
+        (0, most) => format!(
+            "none if events spread evenly over panes; else up to {} {missing}",
+            grouped(most)
+        ),
+        (cut, most) => format!(
+            "up to {} {missing}; {} if events spread evenly over panes",
+            grouped(most),
+            grouped(cut)
+        ),
+    }
+}
+
+fn threshold_words(request: &Request, forecast: &Forecast) -> String {
+    let floor = grouped(forecast.floor);
+    let why = match request.spec.keys {
+        KeySpec::Open => ", for privacy",
+        _ => "",
+    };
+    match (request.spec.lists_heavy(), request.spec.norm) {
+        (false, _) => format!("{floor}{why}: what is listed has a count, noise included, of that or more"),
+        (true, Norm::L1) => format!("{} (never below {floor}{why})", grouped(forecast.threshold)),
+        (true, Norm::L2) => format!("3/4 of alpha times the norm, and never below {floor}{why}"),
+    }
+}
+
+fn listed_words(request: &Request, forecast: &Forecast) -> String {
+    let listed = format!("every key that occurs {} times", grouped(forecast.least_listed));
+    match (
+        request.spec.top,
+        request.spec.all,
+        request.spec.norm,
+        forecast.norm,
+    ) {
+        (Some(top), ..) => format!("{listed}, unless {} others are listed before it", grouped(top)),
+        (None, true, ..) | (_, _, Norm::L1, _) => listed,
+        (None, false, Norm::L2, Some(norm)) => {
+            format!("{listed}, at a norm of {}; more at larger norms", grouped(norm))
+        }
+        (None, false, Norm::L2, None) => format!("{listed}, if the norm is small; more at larger norms"),
+    }
+}
+
+fn promises_words(request: &Request, forecast: &Forecast) -> Option<String> {
+    if !request.spec.lists_heavy() {
+        return None;
+    }
+    Some(match (request.spec.norm, forecast.least_norm) {
+        (Norm::L1, _) if forecast.held => "held".to_owned(),
+        (Norm::L2, Some(norm)) => {
+            format!(
+                "held from an L2 norm of {} on, {:.2} % of the events",
+                grouped(norm),
+                share(norm, forecast.events)
+            )
+        }
+        _ => "not held; see what would change that".to_owned(),
+    })
+}
+
+/// The promises for the window as it is asked for, of which a release may leave out the start.
+fn whole_words(request: &Request, forecast: &Forecast) -> Option<String> {
+    let spec = &request.spec;
+    if spec.norm == Norm::L1 || !spec.lists_heavy() || spec.continual {
+        return None;
+    }
+    Some(match forecast.least_norm_asked {
+        Some(norm) => format!(
+            "from a pipe too, whose start may be left out: held for all of it from a norm of {} on, {:.2} % of the events",
+            grouped(norm),
+            share(norm, forecast.events)
+        ),
+        None => "covered, where files are read; from a pipe its start may be left out, and the list measures how much, and says"
+            .to_owned(),
+    })
+}
+
+/// What a plan cannot know, and what it takes instead.
+fn unknown_words(request: &Request, outlook: &Outlook) -> String {
+    let norm = match (request.spec.lists_heavy(), request.spec.norm) {
+        (true, Norm::L2) => Some("the norm (--at-norm tells it)"),
+        _ => None,
+    };
+    let spread = match (outlook.plan.layout.by_count, outlook.plan.layout.policy) {
+        (true, Policy::Uniform) => None,
+        (_, Policy::Smooth) => Some("where panes end"),
+        _ => Some("how events spread over panes (taken as evenly, unless said)"),
+    };
+    let unpacking = "what unpacking takes (zstd 8 MB, as usual)";
+    let unknown: Vec<&str> = norm.into_iter().chain(spread).chain([unpacking]).collect();
+    unknown.join("; ")
+}
+
+fn share(norm: u64, events: u64) -> f64 {
+    100.0 * norm as f64 / events.max(1) as f64
+}
+
+/// What to expect of each window.
+pub fn write_windows(
+    out: &mut impl Write,
+    request: &Request,
+    windows: &[(Asked, Forecast)],
+) -> io::Result<()> {
+    let whole = |words: &str| match (request.spec.lists_heavy(), request.spec.norm) {
+        (true, Norm::L2) => words.to_owned(),
+        _ => String::new(),
+    };
+    let heavy = |words: String| match request.spec.lists_heavy() {
+        true => words,
+        false => String::new(),
+    };
+    let heading = ["window", "events", "noise", "cut", "surely listed"].map(str::to_owned);
+    writeln!(out)?;
+    write_row(
+        out,
+        &heading,
+        &heavy("promises".to_owned()),
+        &whole("whole window"),
+    )?;
+    let from = |norm: Option<u64>| norm.map(|norm| format!("norm {}", grouped(norm)));
+    for (window, forecast) in windows {
+        let cells = [
+            window.text.clone(),
+            grouped(forecast.events),
+            grouped(forecast.noise),
+            grouped(forecast.cut),
+            grouped(forecast.least_listed),
+        ];
+        let promises = heavy(from(forecast.least_norm).unwrap_or(held_words(forecast.held)));
+        let last = from(forecast.least_norm_asked).unwrap_or(whole("not foreseen"));
+        write_row(out, &cells, &promises, &last)?;
+    }
+    Ok(())
+}
+
+fn write_row(out: &mut impl Write, cells: &[String; 5], promises: &str, last: &str) -> io::Result<()> {
+    let [window, events, noise, cut, listed] = cells;
+    let line =
+        format!("  {window:<12} {events:>13} {noise:>7} {cut:>9} {listed:>14} {promises:>16} {last:>16}");
+    writeln!(out, "{}", line.trim_end())
+}
+
+pub fn held_words(held: bool) -> String {
+    if held { "held" } else { "not held" }.to_owned()
+}
+
+pub fn published_words(published: &Demands) -> String {
+    format!(
+        "With the constants as published (Theorem 1.1 of the paper) the window would have to hold at least {:.1e} events, \
+         and memory {:.0e} timestamps with {:.0e} counters each.",
+        published.window, published.timestamps, published.counters
+    )
+}
