@@ -23,6 +23,9 @@ Exit codes:
   4  the result was written, but no event had a key that counts
   130, 143  `watch` was interrupted (SIGINT, SIGTERM); its files have every release that was written";
 
+/// The heading of the options that say how a release is shown.
+pub const OUTPUT: &str = "What to write";
+
 /// Names the frequent keys of a stream, with counts, under differential privacy
 #[derive(Parser)]
 #[command(
@@ -107,20 +110,20 @@ pub struct ListArgs {
     pub clock: ClockArgs,
 
     /// Write the release as one JSON object on one line; of several windows, a line each
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
     /// Write the listed keys as comma-separated values, for which --guarantee says what they are good for; of
     /// several windows, each row begins with its window
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
     pub csv: bool,
 
     /// Also write what the lists can be trusted for and what they cost, as text to be published with them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub guarantee: Option<PathBuf>,
 
     /// Also write one page of HTML for a browser: the lists with charts, the guarantee and the budget
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
@@ -128,7 +131,7 @@ pub struct ListArgs {
 
     /// Show at most so many rows of the table; JSON and CSV are never cut [default: 25 on a terminal, or
     /// as many as --top asks for; else all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub rows: Option<usize>,
 }
 
@@ -217,20 +220,20 @@ pub struct WatchArgs {
     pub sequence: SequenceArgs,
 
     /// Write JSON Lines on a terminal too
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
 
     /// Write the listed keys as comma-separated values, for which --guarantee says what they are good for: a header
     /// once, and each row begins with the end of its window
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
     pub csv: bool,
 
     /// Keep what the latest list can be trusted for and what all of them cost here, as text to be published with them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub guarantee: Option<PathBuf>,
 
     /// Keep a page of the latest releases here, as one HTML file: the list, ranks over time, risers and fallers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
@@ -238,7 +241,7 @@ pub struct WatchArgs {
 
     /// Show at most so many rows on a terminal; JSON and CSV are never cut [default: 25, or as many as --top
     /// asks for]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub rows: Option<usize>,
 }
 

@@ -47,8 +47,9 @@ impl Ending {
         request.builder(keys.clone()).decided()?;
         let survey = Survey::of(source()?.quietly(), &clock)?;
         let end = survey.end(request.by_clock())?;
+        let request = request.ending(end, &clock)?;
         Ok(Self {
-            request: request.ending(end, &clock)?,
+            request: with_fewer_cuts(request, keys, survey.events)?,
             clock,
             survey: Some(survey),
         })
@@ -58,4 +59,19 @@ impl Ending {
     pub fn check(&self, events: u64) -> Result<()> {
         self.survey.as_ref().map_or(Ok(()), |survey| survey.check(events))
     }
+}
+
+/// With panes as long as the windows, unless their length was given, if less is then cut from so many events: many small panes keep more keys in
+/// all, but each key in each of them.
+fn with_fewer_cuts<K: TextKey>(request: Request, keys: &Keys<K>, events: u64) -> Result<Request> {
+    if request.spec.slide.is_some() {
+        return Ok(request);
+    }
+    let mut longest = request.clone();
+    longest.spec.slide = Some(longest.longest());
+    let cut = |request: &Request| request.builder(keys.clone()).forecast(events, Some(events));
+    Ok(match (cut(&longest), cut(&request)) {
+        (Ok(long), Ok(usual)) if long.cut < usual.cut => longest,
+        _ => request,
+    })
 }

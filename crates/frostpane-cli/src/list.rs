@@ -82,7 +82,9 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(warning) = sorted.warning() {
         tell(format_args!("warning: {warning}"));
     }
-    for note in Warning::of_events(events, hitters.dropped(), hitters.without_key()) {
+    let no_keys = hitters.without_key() == events;
+    let without = if no_keys { 0 } else { hitters.without_key() };
+    for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
     }
     let mut releases = Vec::new();
@@ -105,8 +107,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(file) = &args.report {
         save(file, releases, &args.about)?;
     }
-    match hitters.without_key() == events {
-        true => shown.and(Err(no_keys(&args.input))),
+    match no_keys {
+        true => shown.and(Err(without_keys(&args.input))),
         false => shown,
     }
 }
@@ -126,7 +128,8 @@ fn no_events(events: u64, gate: &Gate) -> Failure {
     })
 }
 
-fn no_keys(input: &InputArgs) -> Failure {
+/// The list was written, but of no keys.
+pub fn without_keys(input: &InputArgs) -> Failure {
     let key = match &input.key {
         Some(key) => format!("is --key {key} right, and --keys?"),
         None => "are they empty lines, or is --keys another list?".to_owned(),

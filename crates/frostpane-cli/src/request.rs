@@ -53,7 +53,7 @@ pub struct RequestArgs {
     pub delta: Option<f64>,
 
     /// How far back to look: a number of events, or a time such as 12h or 30d; given several times, a list
-    /// for each, and each costs its epsilon [default: 1000000]
+    /// for each, and each costs its epsilon; watch takes one [default: 1000000]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub window: Vec<Asked>,
 

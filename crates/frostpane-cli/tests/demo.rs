@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use common::{exact, folder, frostpane, heavy, names, run, stderr, stdout};
+use common::{folder, frostpane, heavy, json, names, run, stderr, stdout};
 
 fn save(file: &Path) -> String {
     let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");
@@ -115,7 +115,8 @@ fn one_user_alone_makes_a_search_frequent() {
 #[test]
 fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     let name = SAVED.file.to_str().unwrap();
-    let next = format!("frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}");
+    let next =
+        format!("frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}");
     assert_eq!(
         SAVED.told,
         format!(
@@ -124,7 +125,9 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
         )
     );
     let arguments: Vec<&str> = next.split(' ').skip(2).collect();
-    let release = exact(&arguments, b"");
+    let quiet = ["list", "--json", "--epsilon", "100000"];
+    let release = json(&[&quiet[..], &arguments].concat(), b"");
+    assert_eq!(heavy(&release).len(), 20);
     assert_eq!(release["window"]["events"], 700_000);
     assert_eq!(release["window"]["from"], "2025-11-24T00:00:00Z");
     let week = counts(events().skip(2_300_000).map(|[_, _, search]| search));

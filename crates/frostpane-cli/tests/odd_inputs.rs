@@ -163,7 +163,8 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", [csv(), csv(), csv()].concat())], "--key search {}/a.csv", 0, "2 lines repeat the header; each counts as an event without a key"),
         odd([("a.csv", [csv(), csv()].concat())], "--key search --time time --window 1h {}/a.csv", 0, "1 line repeats the header"),
         // What separates them.
-        odd([("a.csv", lines("<t>;<u>;<k>"))], "--key 3 {}/a.csv", 0, "it has too few columns").shown(),
+        odd([("a.csv", lines("<t>;<u>;<k>"))], "--key 3 {}/a.csv", 4, "it has too few columns; if another character separates them, use --delimiter").shown(),
+        odd([("a.csv", lines("<t>^<u>^<k>"))], "--key search {}/a.csv", 1, "the first line has 1 column: if another character separates more").shown(),
         odd([("a.csv", lines("<t>;<u>;<k>"))], "--key search {}/a.csv", 1, "the first line has 3 columns").shown(),
         odd([("a.csv", csv())], "--key 3 --delimiter ;; {}/a.csv", 2, "give one character of ASCII"),
         odd([("a.csv", csv())], "--key 3 --delimiter \" {}/a.csv", 2, "have a meaning of their own"),
@@ -181,13 +182,13 @@ fn all() -> Vec<Odd> {
         // JSON Lines.
         odd([("a.jsonl", with("SECRET-LINE", json()))], "--key key {}/a.jsonl", 0, "line 201: it is no JSON object").shown(),
         odd([("a.jsonl", with("{\"key\": \"SECRET-KEY", json()))], "--key key {}/a.jsonl", 0, "line 201: it is no JSON object").shown(),
-        odd([("a.jsonl", json())], "--key usr.name {}/a.jsonl", 0, "none of the events has a key: is --key usr.name right?"),
+        odd([("a.jsonl", json())], "--key usr.name {}/a.jsonl", 4, "none of the events has a key that counts: is --key usr.name right"),
         odd([("a.jsonl", json())], "--key key --time user --window 1h {}/a.jsonl", 1, no_time).shown(),
         odd([("a.json", [b"[".to_vec(), json()].concat())], "--key key {}/a.json", 0, "begins with an array").shown(),
         odd([("a.txt", json())], "{}/a.txt", 0, "begins as JSON does"),
         // Patterns.
         odd([("a.log", with("SECRET-LINE", log()))], "--pattern common {}/a.log", 0, "line 201: it does not match --pattern").shown(),
-        odd([("a.log", log())], r#"--pattern ^(?<time>x)(?<key>y) {}/a.log"#, 0, "none of the events has a key").shown(),
+        odd([("a.log", log())], r#"--pattern ^(?<time>x)(?<key>y) {}/a.log"#, 4, "none of the events has a key").shown(),
         odd([("a.log", log())], "--pattern common --key path {}/a.log", 1, "there are host, user, time, method, key, status, size"),
         odd([("a.log", log())], r"--pattern ^(?<name>\S+) {}/a.log", 1, "--pattern has no group (?<key>...)"),
         odd([("a.log", log())], r"--pattern ^(?<key>\S+) --window 1h {}/a.log", 1, "a window by time needs the times"),
@@ -205,7 +206,7 @@ fn all() -> Vec<Odd> {
         odd([(".a.csv", csv()), ("_SUCCESS", rows())], "--key search {}", 1, "there is no file to read in the folder"),
         odd([("x/y/_a.csv", csv())], "--key search {}", 1, "there is no file to read in the folder"),
         odd([("a.txt", rows()), ("b.txt", Vec::new()), ("c.txt", Vec::new())], "--format text {}", 0, "2 files are empty; the first is"),
-        odd([("a.txt", Vec::new())], "{}/a.txt", 0, "a.txt is empty"),
+        odd([("a.txt", Vec::new())], "{}/a.txt", 1, "a.txt is empty"),
         odd([("a.csv.gz", cut(gzip(&csv())))], "--key search {}/a.csv.gz", 1, "it was cut off, so copy it again"),
         odd([("a.csv.zst", cut(zstd(&csv())))], "--key search {}/a.csv.zst", 1, "it was cut off, so copy it again"),
         odd([("a.csv.gz", csv())], "--key search {}/a.csv.gz", 1, "if it is not packed, use --packing none"),
@@ -222,7 +223,7 @@ fn all() -> Vec<Odd> {
         odd([("a.parquet", parquet())], "--key key --time at --window 1h {}/a.parquet", 1, no_time).shown(),
         // Partitions.
         odd([("day=2025/a.csv", csv())], "--key country {}", 1, "the first line has 3 columns, and of the path day"),
-        odd([("k=__HIVE_DEFAULT_PARTITION__/a.csv", csv())], "--key k {}", 0, "none of the events has a key"),
+        odd([("k=__HIVE_DEFAULT_PARTITION__/a.csv", csv())], "--key k {}", 4, "none of the events has a key"),
         odd([("k=x/a.csv", csv())], "--key k {}", 0, "the key is part of the paths"),
         // Declared keys.
         odd([("a.csv", csv())], "--key search --keys {}/keys.txt {}/a.csv", 1, "keys.txt: there is no such file"),

@@ -31,6 +31,8 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
             "header",
             "multiline",
             "show-input",
+            "timezone",
+            "ahead",
         ],
     ),
     (
@@ -75,7 +77,7 @@ fn options(command: &str) -> Names {
 
 /// As the program writes them, with everything asked for that it leaves out where it is as usual.
 static FIELDS: LazyLock<Names> = LazyLock::new(|| {
-    let unusual = br#"{ "entries": 500, "sketch": { "rows": 5, "width": 1024 } }"#;
+    let unusual = br#"{ "until": 9, "entries": 500, "sketch": { "rows": 5, "width": 1024 } }"#;
     let file = temporary("unusual.json", unusual);
     let of = |command: &str, more: &[&str]| {
         let spec = json(&[&[command], more, &["--print-spec=json"]].concat(), b"");
@@ -169,7 +171,8 @@ fn the_page_has_the_defaults_that_are_taken() {
         let taken = taken.as_str().map_or_else(|| taken.to_string(), str::to_owned);
         match field {
             // Chosen, or only there where they were asked for.
-            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" | "top" | "all" => {}
+            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" | "top" | "all"
+            | "until" => {}
             _ => match (usual.parse::<f64>(), taken.parse::<f64>()) {
                 (Ok(usual), Ok(taken)) => assert_eq!(usual, taken, "{field}"),
                 _ => assert_eq!(usual, taken, "{field}"),

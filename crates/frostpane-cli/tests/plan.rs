@@ -123,6 +123,24 @@ fn a_list_says_of_itself_what_its_plan_said() {
     assert!(cuts >= 4, "only {cuts} lists were cut");
 }
 
+/// Most events in the first of ten days: more is cut than from even days, and no more than the plan says.
+#[test]
+fn a_list_by_time_stays_within_its_plan_however_events_spread() {
+    let event = |i: u64| {
+        let day = if i < 40_000 { 0 } else { i % 10 };
+        format!("{}\t{}\n", 1_700_006_400 + 86_400 * day + i % 86_400, i % 7_000)
+    };
+    let mut lines: Vec<String> = (0..50_000).map(event).collect();
+    lines.sort();
+    let options = ["--all", "--window", "10d", "--slide", "1d", "--memory", "10MB"];
+    let read = ["list", "--json", "--format", "tsv", "--key", "2", "--time", "1"];
+    let release = common::json(&[&read, &options[..]].concat(), lines.concat().as_bytes());
+    let whole = plan_of(&release, &options);
+    assert_foreseen(&release, &whole, false, "uneven");
+    let [cut, foreseen] = [&release["cut"], &whole["forecast"]["cut"]].map(|cut| cut.as_u64().unwrap());
+    assert!(cut > foreseen, "{cut} is no more than {foreseen}");
+}
+
 /// The last of the lists, whose window is full.
 #[test]
 fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
@@ -255,6 +273,31 @@ fn the_target_tells_an_epsilon_that_does_it() {
 }
 
 #[test]
+fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
+    let spec = common::temporary(
+        "watched.toml",
+        b"continual = true\nall = true\nwindow = 3200\nhorizon = 1000\n",
+    );
+    let spec = ["--spec", spec.to_str().unwrap()];
+    let refused = frostpane(&[&["plan"], &spec[..]].concat(), b"");
+    assert!(stderr(&refused).contains("or to `frostpane plan` with --watch"));
+    let of_options = ["--watch", "--all", "--window", "3200", "--horizon", "1000"];
+    assert_eq!(json(&[&["--watch"], &spec[..]].concat()), json(&of_options));
+    let text = plan(&of_options);
+    for expected in [
+        "A list at every slide. All keys that may be listed at epsilon 1 of 3,200 events",
+        "all lists together cost epsilon 1, however many there are",
+        "up to 32 values of scale 2.00 add up",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let several = frostpane(&["plan", "--watch", "--window", "100", "--window", "200"], b"");
+    assert!(stderr(&several).contains("2 windows were given, but a list at every slide has one"));
+    let alone = frostpane(&["plan", "--horizon", "1000"], b"");
+    assert!(stderr(&alone).contains("are about a list at every slide: plan it with --watch"));
+}
+
+#[test]
 fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
     for (args, code, expected) in [
         (
@@ -266,6 +309,11 @@ fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
             &["--memory", "6MB"],
             1,
             "a memory of 6.0 MB is too small for this window and alpha: give at least ",
+        ),
+        (
+            &["--all", "--memory", "6MB"],
+            1,
+            "a memory of 6.0 MB is too small for this window: give at least ",
         ),
         (
             &["--memory", "much"],

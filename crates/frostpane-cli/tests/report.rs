@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 
 use common::{browser, command, folder, frostpane, names, run, stderr, stdout};
 use serde_json::Value;
@@ -165,7 +166,7 @@ fn integers_and_an_empty_stream_have_a_page() {
     let (page, json, _) = report("integers", &["--keys", "0..3", "--json"], numbers.as_bytes());
     assert_eq!(data(&page)[0], serde_json::from_str::<Value>(&json).unwrap());
     assert!(page.contains("0: the privacy is pure"), "{page}");
-    let (page, _, _) = report("empty", &[], b"");
+    let (page, _, _) = report("empty", &[], b"0\telm\n");
     assert!(page.contains("<p class=\"empty\">Nothing is listed"), "{page}");
 }
 
@@ -231,7 +232,7 @@ fn the_page_is_written_even_if_nobody_reads_the_table() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    drop(child.stdin.take());
+    child.stdin.take().unwrap().write_all(b"elm\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(file.is_file());

@@ -117,7 +117,8 @@ fn by_time_a_slide_without_events_has_its_release() {
     let counts: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
     let pair = |key: &str, count| (key.to_owned(), count);
     // Of the panes from 20 to 90 without an event, two windows' worth; then releases pause.
-    assert_eq!(counts.len(), 8);
+    // And the last slide, whose end has passed.
+    assert_eq!(counts.len(), 9);
     assert_eq!(counts[0], [pair("ash", 1)]);
     assert_eq!(counts[1], [pair("ash", 2), pair("elm", 1)]);
     assert_eq!(counts[3], [pair("ash", 1), pair("elm", 1)]);
@@ -248,14 +249,27 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
     let args = [&options[..], &["--window", "30s", "--slide", "10s"]].concat();
     let events: String = (0..2_000).map(|_| "41,elm\n").collect();
     let ahead = frostpane(&args, format!("1,ash\n40000000000,ash\n{events}").as_bytes());
-    assert_eq!(stdout(&ahead).lines().count(), 1 + 6);
+    assert_eq!(
+        stdout(&ahead).lines().count(),
+        5,
+        "the slides up to the latest that may be"
+    );
     let told = stderr(&ahead);
+    assert!(
+        told.contains("1 event lies more than 1 hour in the future") && !told.contains("too late"),
+        "{told}"
+    );
+    // Unless it is said that such times may be.
+    let args = [&args[..], &["--ahead", "2000w"]].concat();
+    let far = frostpane(&args, format!("1,ash\n2000000000,ash\n{events}").as_bytes());
+    assert_eq!(stdout(&far).lines().count(), 1 + 6);
+    let told = stderr(&far);
     assert!(
         told.matches("1,000 events in a row came too late").count() == 1
             && told.contains("2,000 of 2,002 events came too late"),
         "{told}"
     );
-    let gap = frostpane(&args, b"1,ash\n40000000000,ash\n40000000041,elm\n");
+    let gap = frostpane(&args, b"1,ash\n2000000000,ash\n2000000041,elm\n");
     assert_eq!(stdout(&gap).lines().count(), 1 + 6 + 4);
     assert!(!stderr(&gap).contains("too late"), "{}", stderr(&gap));
 }
@@ -391,6 +405,34 @@ fn an_interrupt_writes_the_last_page() {
         assert!(said.contains("number 48 up to 112"), "{said}");
         assert_eq!(common::names(&folder).len(), 2, "{:?}", common::names(&folder));
     }
+}
+
+/// While releases keep coming: every line is whole, and the page has the last of them.
+#[test]
+#[cfg(unix)]
+fn an_interrupt_comes_between_two_releases() {
+    let page = common::temporary("interrupted-midway.html", b"");
+    let options = ["watch", "--window", "64", "--slide", "2", "--report"];
+    let args = [&options[..], &[page.to_str().unwrap()]].concat();
+    let mut child = command(&args).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let fed = std::thread::spawn(move || while input.write_all(lines(1_000).as_bytes()).is_ok() {});
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut last = String::new();
+    for number in 0.. {
+        let Some(line) = output.next() else { break };
+        last = line.unwrap();
+        if number == 50 {
+            interrupt(&child, "-INT");
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    fed.join().unwrap();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
+    let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(shown.last(), Some(&last));
 }
 
 /// Nobody reads what it writes, so the first interrupt waits for the line to end; the second does not.

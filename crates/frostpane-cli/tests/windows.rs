@@ -249,7 +249,10 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
             &long,
             "whole window held for all of it, wherever it begins, from a norm of ",
         ),
-        (&[], "whole window not foreseen: its start may be left out"),
+        (
+            &[],
+            "whole window covered, of files; of a pipe its start may be left out",
+        ),
     ] {
         let shown = plan(args);
         assert!(shown.contains(expected), "{args:?}: {expected}: {shown}");
@@ -345,7 +348,7 @@ fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
     assert_eq!(unknown.status.code(), Some(2));
     let told = stderr(&unknown);
     assert!(
-        told.contains("[possible values: auto, uniform, exponential, smooth]"),
+        told.contains("[possible values: auto, uniform, exponential, smooth, fixed]"),
         "{told}"
     );
 }

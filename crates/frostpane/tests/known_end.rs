@@ -161,16 +161,59 @@ fn memory_stays_within_the_plan_whatever_the_order() {
     assert_eq!(hitters.release().unwrap().window.events, 200_000);
 }
 
-/// One pane keeps more than sixty in the same memory, and so less is cut.
+/// As many keys in every minute as a pane keeps: sixty open panes would take far more than was planned, so that most of them are
+/// packed at a time.
 #[test]
-fn a_window_in_one_pane_is_cut_less_than_one_in_many() {
-    let builder = || HeavyHitters::<Bytes>::builder(Keys::open()).window(Window::clock(HOUR));
-    let cut = |builder: Builder<Bytes>| builder.forecast(10_000_000, Some(1_000_000)).unwrap().cut;
-    let (fixed, uniform) = (
-        cut(builder().until(at(60))),
-        cut(builder().policy(Policy::Uniform)),
+fn panes_that_are_packed_and_opened_again_lose_nothing() {
+    let builder = || hour(60).entries(2_000).norm(Norm::L2);
+    let event = |i: i64| (i / 50 % 60 * MINUTE, ((i * i + i / 7) % 4_001) as u64);
+    let by_turns: Vec<(i64, u64)> = (0..60 * 2_000).map(event).collect();
+    let mut sorted = by_turns.clone();
+    sorted.sort();
+    let plan = builder().plan().unwrap();
+    let count = |events: &[(i64, u64)]| {
+        let mut hitters = builder().build().unwrap();
+        let mut most = 0;
+        for some in events.chunks(5_000) {
+            hitters
+                .extend(some.iter().map(|(time, key)| Event::at(*time, *key)))
+                .unwrap();
+            most = most.max(hitters.bytes());
+        }
+        assert!(most <= plan.memory.total(), "{most} of {}", plan.memory.total());
+        hitters.release().unwrap()
+    };
+    let found = count(&sorted);
+    assert_eq!((found.cut, found.window.events), (0, 120_000));
+    assert!(found.heavy.len() > 1_000);
+    assert_eq!(count(&by_turns), found);
+}
+
+#[test]
+fn a_window_that_was_released_takes_no_more_events() {
+    let mut hitters = hour(60).releases(2).build().unwrap();
+    hitters.update_at(5 * MINUTE, 1).unwrap();
+    let first = hitters.release().unwrap();
+    assert_eq!(
+        hitters.update_at(6 * MINUTE, 1).unwrap_err().kind(),
+        ErrorKind::Window
     );
-    assert!(5 * fixed < uniform, "{fixed} {uniform}");
+    assert_eq!(hitters.release().unwrap().window, first.window);
+}
+
+/// Many short panes keep more keys in all, one long one keeps each of them once.
+#[test]
+fn a_long_window_in_one_pane_is_cut_less_than_one_in_many() {
+    let builder = |slide| {
+        let window = Window::clock(HOUR).slide(slide);
+        HeavyHitters::<Bytes>::builder(Keys::open())
+            .window(window)
+            .until(at(60))
+    };
+    let cut = |slide, events| builder(slide).forecast(events, Some(100_000)).unwrap().cut;
+    assert_eq!(cut(HOUR / 60, 1_000_000), 0);
+    assert!(cut(HOUR, 1_000_000) > 0);
+    assert!(5 * cut(HOUR, 10_000_000) < cut(HOUR / 60, 10_000_000));
 }
 
 #[test]

@@ -72,7 +72,9 @@ impl Names<'_> {
     fn told(&self, paths: &Partitions) -> String {
         let there = match (self.are_public, self.all.len()) {
             (true, _) => format!("there are {}", listed(self.all)),
-            (false, 1) => "the first line has 1 column".to_owned(),
+            (false, 1) => {
+                "the first line has 1 column: if another character separates more, use --delimiter".to_owned()
+            }
             (false, columns) => format!("the first line has {columns} columns"),
         };
         let of_path: Vec<String> = paths.names().map(str::to_owned).collect();

@@ -1,19 +1,15 @@
 //! Which files to read.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use glob::glob;
 
+use super::missing::{missing, place_of};
 use crate::failure::{Failure, Result};
 
 const STANDARD_INPUT: &str = "-";
-/// Files that a message names in place of one that is not there, at most.
-const SIMILAR: usize = 3;
-/// Letters by which such names differ at most.
-const SLIPS: usize = 2;
 
 pub fn is_standard_input(file: &Path) -> bool {
     file == Path::new(STANDARD_INPUT)
@@ -38,14 +34,19 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for file in given {
         match file.to_str() {
             _ if file.is_dir() => files.extend(within(file)?),
-            Some(pattern) if pattern.contains(['*', '?', '[']) && !file.exists() => {
-                files.extend(matching(pattern)?);
+            Some(text) if is_pattern(text) && !file.exists() => {
+                files.extend(matching(text)?);
             }
-            _ if is_standard_input(file) || file.exists() => files.push(file.clone()),
+            _ if is_standard_input(file) || file.try_exists().unwrap_or(true) => files.push(file.clone()),
             _ => return Err(Failure::Message(missing(file))),
         }
     }
     Ok(files)
+}
+
+/// Whether a name may stand for others.
+pub fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
 }
 
 /// The files that match; if none does, those below the folders that do.
@@ -90,9 +91,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(b".")
-            || entry.file_name().as_encoded_bytes().starts_with(b"_")
-        {
+        if let Some(b'.' | b'_') = entry.file_name().as_encoded_bytes().first() {
             continue;
         }
         if entry.file_type()?.is_dir() {
@@ -102,70 +101,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Why a file cannot be read that is not there.
-fn missing(file: &Path) -> String {
-    let similar = similar(file);
-    let advice = match &similar[..] {
-        [] => place_of(file),
-        names => format!("; did you mean {}?", names.join(" or ")),
-    };
-    format!("cannot read {}: there is no such file{advice}", name(file))
-}
-
-/// Where a name was looked for.
-fn place_of(file: &Path) -> String {
-    let parents = file
-        .ancestors()
-        .skip(1)
-        .filter(|parent| !parent.as_os_str().is_empty());
-    match parents.into_iter().find(|parent| !parent.is_dir()) {
-        Some(parent) => format!("; there is no folder {} either", parent.display()),
-        None if file.is_relative() => match std::env::current_dir() {
-            Ok(folder) => format!("; it was looked for in {}", folder.display()),
-            Err(_) => String::new(),
-        },
-        None => String::new(),
-    }
-}
-
-/// Files beside this one that are called nearly the same.
-fn similar(file: &Path) -> Vec<String> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
-        return Vec::new();
-    };
-    let text = |name: &OsStr| name.to_string_lossy().to_lowercase();
-    let asked = file.file_name().map(text).unwrap_or_default();
-    let mut near: Vec<(usize, String)> = entries
-        .flatten()
-        .map(|entry| (slips(&asked, &text(&entry.file_name())), entry.file_name()))
-        .filter(|(slips, _)| *slips <= SLIPS)
-        .map(|(slips, name)| (slips, file.with_file_name(name).display().to_string()))
-        .collect();
-    near.sort();
-    near.into_iter().take(SIMILAR).map(|(_, name)| name).collect()
-}
-
-/// How many letters one has to add, leave out or change to get from one name to the other; an ending more or less,
-/// such as `.gz`, counts as one.
-fn slips(one: &str, other: &str) -> usize {
-    let ending = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'));
-    if !one.is_empty() && !other.is_empty() && (ending(one, other) || ending(other, one)) {
-        return 1;
-    }
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (above, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
-        for (column, there) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(*there != letter);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 /// Why a file could not be read on, and what to do.
@@ -197,23 +132,4 @@ pub fn total_bytes(files: &[PathBuf]) -> Option<u64> {
 pub fn bytes_on_disk(file: &Path) -> Option<u64> {
     let data = fs::metadata(file).ok()?;
     (data.is_file() && !is_standard_input(file)).then_some(data.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slips_are_counted_as_people_make_them() {
-        for (one, other, count) in [
-            ("log.csv", "log.csv", 0),
-            ("log.csv", "logs.csv", 1),
-            ("lgo.csv", "log.csv", 2),
-            ("log.csv", "log.csv.gz", 1),
-            ("log", "", 3),
-            ("", "log", 3),
-        ] {
-            assert_eq!(slips(one, other), count, "{one} {other}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{BrotliLevel, Compression, Encoding};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result as ParquetResult;
@@ -141,6 +141,14 @@ fn valid_files() -> Vec<(Format, Packing, Vec<u8>, u64)> {
         (Format::Jsonl, none, json.repeat(3).into(), 3),
         (Format::Parquet, none, parquet_file(Compression::UNCOMPRESSED), 16),
         (Format::Parquet, none, parquet_file(Compression::SNAPPY), 16),
+        (Format::Parquet, none, parquet_file(Compression::LZ4), 16),
+        (Format::Parquet, none, parquet_file(Compression::LZ4_RAW), 16),
+        (
+            Format::Parquet,
+            none,
+            parquet_file(Compression::BROTLI(BrotliLevel::default())),
+            16,
+        ),
         (Format::Csv, Packing::Gzip, gzip(csv), 2),
         (Format::Tsv, Packing::Zstd, zstd::encode_all(tsv, 1).unwrap(), 2),
     ]

@@ -1,7 +1,8 @@
 //! Events from files, whatever they are: formats, packing, columns, times.
 //!
 //! How a file is read follows from its name and from what was told, never from what stands in its lines, and every
-//! line is one event: so one changed key changes one event.
+//! line is one event: so one changed key changes one event. (Times are public: whether whole numbers are dates follows
+//! from the first of them.)
 
 mod column;
 mod csv;
@@ -15,6 +16,7 @@ mod header;
 mod json_path;
 mod jsonl;
 mod lines;
+mod missing;
 mod packing;
 mod parquet;
 mod partitions;
@@ -121,10 +123,7 @@ impl Selection {
             header: self.header,
             show_names: self.show_names,
             delimiter: self.delimiter,
-            times: time::Times {
-                format: self.time_format.clone(),
-                zone: self.timezone.clone(),
-            },
+            times: time::Times::new(self.time_format.clone(), self.timezone.clone()),
             partitions: partitions::Partitions::of(file),
         })
     }

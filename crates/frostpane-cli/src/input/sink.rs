@@ -29,7 +29,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Fault::TooLong => "it is longer than 16 MB",
-            Fault::FewColumns => "it has too few columns",
+            Fault::FewColumns => "it has too few columns; if another character separates them, use --delimiter",
             Fault::OpenQuote => {
                 "a quote in it does not end; if fields go on over several lines, use --multiline"
             }

@@ -144,49 +144,57 @@ impl Source {
 
     /// What the operator should know about the events, once they are read.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(first) = &self.tally.first {
-            let headless = first.number == 1 && !self.selection.has_header();
-            let advice = if headless && self.is_delimited {
-                "; if it names the columns, use --header"
-            } else {
-                ""
-            };
-            notes.push(format!(
-                "{} of {} events could not be read and have no key; the first is in {first}{advice}",
-                grouped(self.tally.unreadable),
-                grouped(self.tally.events)
-            ));
-        }
+        let notes = [
+            self.unreadable(),
+            self.empty_files(),
+            self.sorted_by_path(),
+            self.repeated_headers(),
+        ];
+        notes.into_iter().flatten().collect()
+    }
+
+    fn unreadable(&self) -> Option<String> {
+        let first = self.tally.first.as_ref()?;
+        let headless = first.number == 1 && self.is_delimited && !self.selection.has_header();
+        let advice = if headless {
+            "; if it names the columns, use --header"
+        } else {
+            ""
+        };
+        Some(format!(
+            "{} of {} events could not be read and have no key; the first is in {first}{advice}",
+            grouped(self.tally.unreadable),
+            grouped(self.tally.events)
+        ))
+    }
+
+    fn empty_files(&self) -> Option<String> {
         match &self.empty[..] {
-            [] => {}
-            [only] => notes.push(format!("warning: {only} is empty")),
-            [first, ..] => notes.push(format!(
+            [] => None,
+            [only] => Some(format!("warning: {only} is empty")),
+            [first, ..] => Some(format!(
                 "warning: {} files are empty; the first is {first}",
                 self.empty.len()
             )),
         }
-        if self.tally.key_of_path && self.selection.time.is_none() {
-            notes.push(
-                "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"
-                    .to_owned(),
-            );
-        }
+    }
+
+    fn sorted_by_path(&self) -> Option<String> {
+        (self.tally.key_of_path && !self.selection.by_clock).then(|| {
+            "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"
+                .to_owned()
+        })
+    }
+
+    fn repeated_headers(&self) -> Option<String> {
         match self.tally.repeated_headers {
-            0 => {}
-            1 => notes.push("1 line repeats the header; it counts as an event without a key".to_owned()),
-            lines => notes.push(format!(
+            0 => None,
+            1 => Some("1 line repeats the header; it counts as an event without a key".to_owned()),
+            lines => Some(format!(
                 "{} lines repeat the header; each counts as an event without a key",
                 grouped(lines)
             )),
         }
-        if let (1.., 0, Some(key)) = (self.tally.events, self.tally.with_key, &self.selection.key) {
-            notes.push(format!(
-                "none of the events has a key: is --key {} right?",
-                key.text()
-            ));
-        }
-        notes
     }
 
     fn read(

@@ -1,35 +1,40 @@
 //! Times as files have them, in microseconds since 1970.
 
-use jiff::civil::{Date, DateTime};
+use std::cell::Cell;
+
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::time_format::{TimeFormat, Unit};
 
 const BILLION: i128 = 1_000_000_000;
-/// Whole numbers that are dates, where the calendar has them: the years that they may lie in.
-const YEARS: std::ops::RangeInclusive<i64> = 1900..=2199;
 /// As the logs of web servers have them.
 const WEB_LOG: &str = "%d/%b/%Y:%H:%M:%S %z";
 
-/// How times are read.
+/// How the times of a file are read.
 #[derive(Clone, Debug)]
 pub struct Times {
     pub format: TimeFormat,
     /// Of times that name none.
     pub zone: TimeZone,
+    /// Whether whole numbers are dates, once the first of the file has shown it: 20030820 is one in a file of dates, and
+    /// a Unix time among Unix times. Times are public, so one may decide how others are read.
+    dates: Cell<Option<bool>>,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Self {
-            format: TimeFormat::Any,
-            zone: TimeZone::UTC,
-        }
+        Self::new(TimeFormat::Any, TimeZone::UTC)
     }
 }
 
 impl Times {
+    pub fn new(format: TimeFormat, zone: TimeZone) -> Self {
+        let dates = Cell::new(None);
+        Self { format, zone, dates }
+    }
+
     pub fn parse(&self, text: &[u8]) -> Option<i64> {
         let text = std::str::from_utf8(text).ok()?.trim();
         match &self.format {
@@ -70,16 +75,16 @@ impl Times {
         self.instant(TimeZone::UTC.to_datetime(shown))
     }
 
-    /// A date such as 20251001, or 20251001120000, or else a Unix time whose unit follows from its size.
+    /// A date, or a Unix time whose unit follows from its size, as the first whole number was.
     fn of_any_integer(&self, number: i64) -> Option<i64> {
-        let date = match number {
-            19_000_101..=21_991_231 => digits(number, 0),
-            19_000_101_000_000..=21_991_231_235_959 => digits(number / 1_000_000, number % 1_000_000),
-            _ => None,
-        };
-        match date {
-            Some(date) => self.instant(date),
-            None => Unit::of(number.unsigned_abs()).whole(number),
+        let are_dates = self.dates.get().unwrap_or_else(|| {
+            let is_date = date(number).is_some();
+            self.dates.set(Some(is_date));
+            is_date
+        });
+        match are_dates {
+            true => self.instant(date(number)?),
+            false => Unit::of(number.unsigned_abs()).whole(number),
         }
     }
 
@@ -122,15 +127,17 @@ impl Times {
     }
 }
 
-/// A date and a time of day that are written as one number each.
-fn digits(date: i64, time: i64) -> Option<DateTime> {
-    let (year, month, day) = (date / 10_000, date / 100 % 100, date % 100);
-    if !YEARS.contains(&year) {
-        return None;
-    }
+/// A date such as 20251001, or one with a time of day such as 20251001120000, if the calendar has it.
+fn date(number: i64) -> Option<DateTime> {
+    let (date, time) = match number {
+        19_000_101..=21_991_231 => (number, 0),
+        19_000_101_000_000..=21_991_231_235_959 => (number / 1_000_000, number % 1_000_000),
+        _ => return None,
+    };
+    let parts = |number: i64| (number / 10_000, number / 100 % 100, number % 100);
+    let ((year, month, day), (hour, minute, second)) = (parts(date), parts(time));
     let date = Date::new(year as i16, month as i8, day as i8).ok()?;
-    let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
-    let time = jiff::civil::Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
+    let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
     Some(date.to_datetime(time))
 }
 
@@ -240,6 +247,17 @@ mod tests {
         for seconds in ["20251301", "20250229", "18991231", "22000101"] {
             assert_eq!(parse(seconds), Some(seconds.parse::<i64>().unwrap() * 1_000_000));
         }
+        let (dates, seconds) = (Times::default(), Times::default());
+        assert_eq!(dates.parse(b"20251001"), parse("2025-10-01"));
+        assert_eq!(dates.parse(b"20030820"), parse("2003-08-20"));
+        assert_eq!(dates.of_integer(20_030_820), parse("2003-08-20"));
+        assert_eq!(dates.parse(b"20250229"), None, "the calendar has no such day");
+        assert_eq!(seconds.parse(b"20030800"), Some(20_030_800_000_000));
+        assert_eq!(
+            seconds.parse(b"20030820"),
+            Some(20_030_820_000_000),
+            "as the first"
+        );
         let millis = 20_251_001_240_000;
         assert_eq!(
             parse(&millis.to_string()),
@@ -250,10 +268,7 @@ mod tests {
 
     #[test]
     fn zones_are_taken_from_the_time_and_else_as_told() {
-        let times = Times {
-            zone: TimeZone::get("America/New_York").unwrap(),
-            ..Times::default()
-        };
+        let times = Times::new(TimeFormat::Any, TimeZone::get("America/New_York").unwrap());
         let noon = parse("2025-10-01T12:00:00Z");
         for text in [
             "2025-10-01T14:00:00+02:00[Europe/Berlin]",
@@ -289,17 +304,11 @@ mod tests {
             ("micros", "1759320000000000.0", "x"),
             ("nanos", "1759320000000000000", "1e99"),
         ] {
-            let times = Times {
-                format: format.parse().unwrap(),
-                ..Times::default()
-            };
+            let times = Times::new(format.parse().unwrap(), TimeZone::UTC);
             assert_eq!(times.parse(text.as_bytes()), Some(noon), "{format}");
             assert_eq!(times.parse(other.as_bytes()), None, "{format}: {other}");
         }
-        let seconds = Times {
-            format: TimeFormat::Unix(Unit::Seconds),
-            ..Times::default()
-        };
+        let seconds = Times::new(TimeFormat::Unix(Unit::Seconds), TimeZone::UTC);
         assert_eq!(seconds.parse(b"20251001"), Some(20_251_001_000_000));
         assert_eq!(seconds.of_integer(20_251_001), Some(20_251_001_000_000));
         assert_eq!(seconds.of_float(0.5), Some(500_000));

@@ -46,7 +46,7 @@ pub fn write_plan(
         ("threshold", Some(threshold_words(request, forecast))),
         ("surely listed", Some(listed_words(request, forecast))),
         ("promises", promises_words(request, forecast)),
-        ("whole window", whole_words(request, forecast)),
+        ("whole window", whole_words(request, outlook)),
         ("not foreseen", Some(unknown_words(request, outlook))),
     ] {
         if let Some(words) = words {
@@ -214,19 +214,24 @@ fn promises_words(request: &Request, forecast: &Forecast) -> Option<String> {
 }
 
 /// The promises for the window as it is asked for, of which a release may leave out the start.
-fn whole_words(request: &Request, forecast: &Forecast) -> Option<String> {
-    let spec = &request.spec;
+fn whole_words(request: &Request, outlook: &Outlook) -> Option<String> {
+    let (spec, forecast) = (&request.spec, &outlook.forecast);
     if spec.norm == Norm::L1 || !spec.lists_heavy() || spec.continual {
         return None;
     }
-    Some(match forecast.least_norm_asked {
-        Some(norm) => format!(
-            "from a pipe too, whose start may be left out: held for all of it from a norm of {} on, {:.2} % of the events",
+    Some(match (forecast.least_norm_asked, outlook.plan.layout.policy) {
+        (Some(norm), _) => format!(
+            "held for all of it, wherever it begins, from a norm of {} on, {:.2} % of the events",
             grouped(norm),
             share(norm, forecast.events)
         ),
-        None => "covered, where files are read; from a pipe its start may be left out, and the list measures how much, and says"
-            .to_owned(),
+        (None, Policy::Uniform) => {
+            "covered, of files; of a pipe its start may be left out, and the list measures how much, and says"
+                .to_owned()
+        }
+        (None, _) => {
+            "not foreseen: its start may be left out; the list measures how much, and says".to_owned()
+        }
     })
 }
 
@@ -241,7 +246,7 @@ fn unknown_words(request: &Request, outlook: &Outlook) -> String {
         (_, Policy::Smooth) => Some("where panes end"),
         _ => Some("how events spread over panes (taken as evenly, unless said)"),
     };
-    let unpacking = "what unpacking takes (zstd 8 MB, as usual)";
+    let unpacking = "what unpacking takes (zstd about 10 MB)";
     let unknown: Vec<&str> = norm.into_iter().chain(spread).chain([unpacking]).collect();
     unknown.join("; ")
 }

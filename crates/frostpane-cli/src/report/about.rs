@@ -5,6 +5,7 @@ use frostpane::{Key, Release};
 use jiff::Timestamp;
 
 use super::escape::escaped;
+use crate::args::OUTPUT;
 use crate::text::printable;
 use crate::units::grouped;
 
@@ -12,11 +13,11 @@ use crate::units::grouped;
 #[derive(clap::Args, Clone, Default)]
 pub struct About {
     /// The title of the page [default: as fits the list]
-    #[arg(long, value_name = "TEXT", requires = "report")]
+    #[arg(long, value_name = "TEXT", requires = "report", help_heading = OUTPUT)]
     pub title: Option<String>,
 
     /// Where the events come from, as the page is to say it [default: nothing is said]
-    #[arg(long, value_name = "TEXT", requires = "report")]
+    #[arg(long, value_name = "TEXT", requires = "report", help_heading = OUTPUT)]
     pub source: Option<String>,
 }
 

@@ -14,11 +14,11 @@ use frostpane::{Continual, Spec};
 
 use crate::args::WatchArgs;
 use crate::clock::Clock;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::feed::feed;
 use crate::gate::Gate;
 use crate::input::{Event, Selection, Source};
-use crate::list::{TextKey, lines_of, selection};
+use crate::list::{TextKey, lines_of, selection, without_keys};
 use crate::progress::Progress;
 use crate::request::{AnyKeys, Request};
 use crate::sorted_watch::SortedWatch;
@@ -75,7 +75,10 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         let counted = continual.extend(events.map(K::event), |continual| {
             if failure.is_none() {
                 let order = sorted.borrow().warning();
-                failure = shown.lock().show(continual, order).err();
+                let release = continual.release().map_err(Failure::from);
+                failure = release
+                    .and_then(|release| shown.lock().show(release, order))
+                    .err();
             }
         });
         late.look(continual.late_in_a_row());
@@ -95,7 +98,9 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     read?;
     source.notes().into_iter().for_each(tell);
     gate.note().into_iter().for_each(tell);
-    for note in Warning::of_events(events, continual.dropped(), continual.without_key()) {
+    let no_keys = continual.without_key() == events;
+    let without = if no_keys { 0 } else { continual.without_key() };
+    for note in Warning::of_events(events, continual.dropped(), without) {
         tell(note);
     }
     if events == 0 {
@@ -103,6 +108,9 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     }
     if releases == 0 {
         tell("no slide has ended, so there is no release: give more events, or a shorter --slide");
+    }
+    if no_keys {
+        return Err(without_keys(&args.input));
     }
     Ok(())
 }
@@ -126,7 +134,8 @@ fn finish<K: TextKey>(
     let mut failure = None;
     continual.advance(end + spec.lateness.as_micros() as i64, |continual| {
         if failure.is_none() {
-            failure = shown.lock().show(continual, None).err();
+            let release = continual.release().map_err(Failure::from);
+            failure = release.and_then(|release| shown.lock().show(release, None)).err();
         }
     })?;
     failure.map_or(Ok(()), Err)

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use frostpane::Release;
 use frostpane::words::Warning;
-use frostpane::{Continual, Release};
 
 use super::files::Files;
 use super::frame;
@@ -87,12 +87,11 @@ impl<K: TextKey> Shown<K> {
         })
     }
 
-    pub fn show(&mut self, continual: &Continual<K>, order: Option<Warning>) -> Result<()> {
+    pub fn show(&mut self, release: Release<K>, order: Option<Warning>) -> Result<()> {
         if let Some(warning) = order.filter(|_| !self.warned_of_order) {
             self.warned_of_order = true;
             tell(format_args!("warning: {warning}"));
         }
-        let release = continual.release()?;
         let written = self.write(&release).map_err(Failure::Output);
         self.warn(&release);
         // Also if nobody reads the rest.

@@ -54,6 +54,17 @@ pub fn json(args: &[&str], input: &[u8]) -> Value {
 /// So much epsilon that there is no noise.
 pub const EXACT: [&str; 6] = ["list", "--json", "--epsilon", "100000", "--alpha", "0.1"];
 
+/// The release of a file as that of a pipe is, which is given: its end is not known before it comes, so that the window may begin before
+/// the first pane.
+pub fn by_pipe(mut release: Value, of_pipe: &Value) -> Value {
+    assert_eq!(release["policy"], "fixed");
+    assert_eq!(release["asked"]["from"], release["window"]["from"]);
+    for field in ["policy", "asked"] {
+        release[field] = of_pipe[field].clone();
+    }
+    release
+}
+
 pub fn exact(more: &[&str], input: &[u8]) -> Value {
     json(&[&EXACT[..], more].concat(), input)
 }

@@ -322,6 +322,9 @@ impl<K: Key> Builder<K> {
             return Ok(Choice::known_end());
         }
         check_windows(&self.spec.windows)?;
+        if self.spec.continual {
+            return Ok(Choice::one_window());
+        }
         if self.spec.windows.len() > 1 {
             return Ok(Choice::several_windows());
         }
@@ -329,7 +332,7 @@ impl<K: Key> Builder<K> {
             return Ok(Choice::one_window());
         };
         // Where the norm is public, panes that end by it gain nothing.
-        if self.spec.continual || self.spec.norm == Norm::L1 || !self.spec.lists_heavy() {
+        if self.spec.norm == Norm::L1 || !self.spec.lists_heavy() {
             return Ok(Choice::one_window());
         }
         let least_norm = |policy| {
@@ -383,7 +386,7 @@ impl<K: Key> Builder<K> {
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        HeavyHitters::new(&plan.layout, request, self.threads)
+        HeavyHitters::new(&plan, request, self.threads)
     }
 
     /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes

@@ -6,7 +6,7 @@ use super::intake::Intake;
 use super::receipt::Receipt;
 use crate::error::Result;
 use crate::key::{Key, Keys};
-use crate::plan::Layout;
+use crate::plan::Plan;
 use crate::release::{Release, Request};
 use crate::spec::{Policy, Span};
 use crate::timeline::Timeline;
@@ -44,15 +44,15 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(super) fn new(layout: &Layout, request: Request<K>, threads: usize) -> Result<Self> {
+    pub(super) fn new(plan: &Plan, request: Request<K>, threads: usize) -> Result<Self> {
         let (shape, grid) = (request.shape, request.spec.grid());
         let timeline = match request.spec.policy() {
             Policy::Fixed => {
-                let (starts, end) = request.spec.laid()?;
-                Timeline::laid(grid, shape, &starts, end)
+                let in_order = request.spec.window().is_by_count();
+                Timeline::laid(shape, grid, request.spec.laid()?, in_order, plan.memory.panes())
             }
             _ => {
-                let (schedule, levels) = layout.schedule(shape.sketch(), shape.seed());
+                let (schedule, levels) = plan.layout.schedule(shape.sketch(), shape.seed());
                 Timeline::new(grid, shape, schedule, levels).with_threads(threads)
             }
         };

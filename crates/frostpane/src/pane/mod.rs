@@ -4,6 +4,7 @@ mod closed;
 pub(crate) mod list_count;
 mod open;
 pub(crate) mod packed;
+mod parked;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -11,5 +12,6 @@ mod tests;
 pub use closed::Pane;
 pub(crate) use closed::add_up;
 pub use open::{Closer, OpenPane};
+pub use parked::Parked;
 pub(crate) use shape::LONGEST_LIST;
 pub use shape::{PaneShape, Parameters};

@@ -36,6 +36,9 @@ pub struct Layout {
     /// The length of the youngest panes, in events or in microseconds; for the smooth policy, how often a
     /// block is asked about.
     pub slide: u64,
+    /// How many windows there are.
+    #[serde(skip)]
+    pub(crate) windows: u64,
     /// Whether that is in events.
     pub by_count: bool,
     /// The histogram of the smooth policy.
@@ -48,17 +51,14 @@ impl Layout {
         let grid = spec.grid();
         let window = grid.length as u64;
         let fixed = spec.policy() == Policy::Fixed;
-        // Where the end is known a window is one pane, or as many as there are shorter ones.
-        let slide = if fixed { window } else { grid.slide as u64 };
+        let slide = if fixed { spec.step() } else { grid.slide as u64 };
         let histogram = boundaries.map(|epsilon| histogram(window, slide, spec.alpha, spec.unit, epsilon));
         let layout = Self {
             policy: spec.policy(),
-            panes: match histogram {
-                Some(histogram) => histogram.panes as u64,
-                None => spec.windows.len() as u64,
-            },
+            panes: histogram.map_or(0, |histogram| histogram.panes as u64),
             window,
             slide,
+            windows: spec.windows.len() as u64,
             by_count: spec.window().is_by_count(),
             histogram,
         };
@@ -71,7 +71,9 @@ impl Layout {
         let panes = match self.policy {
             Policy::Uniform => window.div_ceil(self.slide),
             Policy::Exponential => shorter.lengths().map(|length| shorter.panes_of(length)).sum(),
-            Policy::Smooth | Policy::Fixed => self.panes,
+            // Each window but the longest begins with a pane of its own.
+            Policy::Fixed => window.div_ceil(self.slide) + self.windows - 1,
+            Policy::Smooth => self.panes,
         };
         Self { panes, ..shorter }
     }
@@ -138,8 +140,6 @@ impl Layout {
     /// The most entries of all closed panes, if each keeps at most so many.
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
-            // All are open until the release.
-            Policy::Fixed => 0,
             Policy::Exponential if self.by_count => {
                 let of_length = |length: u64| self.panes_of(length) * length.min(each);
                 self.lengths().map(of_length).sum()

@@ -117,6 +117,13 @@ impl Memory {
         }
     }
 
+    /// What panes take, open and closed.
+    pub(crate) fn panes(&self) -> u64 {
+        self.closed
+            .saturating_add(self.open)
+            .saturating_add(self.sketches)
+    }
+
     /// All of it.
     pub fn total(&self) -> u64 {
         [

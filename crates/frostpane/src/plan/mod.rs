@@ -82,8 +82,13 @@ impl Plan {
         }
         if !fits(low) {
             return Err(Error::parameter(format!(
-                "a memory of {} is too small for this window and alpha: give at least {}, or slide by more",
+                "a memory of {} is too small for this window{}: give at least {}, or slide by more",
                 megabytes(planner.spec.memory.0),
+                if planner.spec.lists_heavy() {
+                    " and alpha"
+                } else {
+                    ""
+                },
                 megabytes(with(low).memory.total().min(with(most).memory.total()))
             )));
         }
@@ -150,10 +155,10 @@ impl Planner<'_> {
     fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
         let grid = self.spec.grid();
         let fixed = layout.policy == Policy::Fixed;
-        let open = if fixed {
-            layout.panes
-        } else if self.spec.window().is_by_count() {
+        let open = if self.spec.window().is_by_count() {
             1
+        } else if fixed {
+            layout.panes.min(2)
         } else {
             2 + grid.lateness as u64 / grid.slide as u64
         };

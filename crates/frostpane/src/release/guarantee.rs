@@ -533,12 +533,9 @@ mod tests {
             threshold: 60,
             ..by_hand()
         };
-        assert!(
-            floor
-                .state()
-                .why_empty(5, 5).to_string()
-                .starts_with("no noisy count reached 60, the least that may be listed at this epsilon and delta whatever alpha is")
-        );
+        assert!(floor.state().why_empty(5, 5).to_string().starts_with(
+            "no noisy count reached 60, the least that may be listed at this epsilon and delta"
+        ));
     }
 
     /// What is largest decides: the slack, the norm's error times alpha where a sketch is in it, the cut, or the noise.

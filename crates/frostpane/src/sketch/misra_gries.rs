@@ -130,6 +130,26 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
+    /// Goes on from counters that another table had, all of other keys; this one is empty.
+    pub fn restore<'a>(&mut self, counters: impl Iterator<Item = (K::Ref<'a>, u64)>, decrements: u64) {
+        debug_assert!(self.places.is_empty());
+        self.decrements = decrements;
+        for (key, count) in counters {
+            let hash = K::hash(key, self.seed);
+            let mask = self.slots.len() - 1;
+            let mut place = hash as usize & mask;
+            while self.slots[place].1 > 0 {
+                place = (place + 1) & mask;
+            }
+            self.slots[place] = (K::hold(key, hash, &mut self.store), count);
+            self.places.push(place as u32);
+            self.squares = self.squares.saturating_add(count.saturating_mul(count));
+            if self.places.len() * 2 > self.slots.len() {
+                self.grow();
+            }
+        }
+    }
+
     /// How often every counter was decremented.
     pub fn decrements(&self) -> u64 {
         self.decrements

@@ -29,6 +29,7 @@ pub struct Checked {
     policy: Policy,
     window: Window,
     grid: Grid,
+    step: u64,
     declared: Option<u64>,
 }
 
@@ -56,6 +57,10 @@ impl Checked {
             false => spec.with_slide_for_all(policy)?,
         };
         let grid = window.grid(policy)?;
+        let step = match policy {
+            Policy::Fixed => window.grid(Policy::Uniform)?.slide as u64,
+            _ => grid.slide as u64,
+        };
         if spec.continual {
             window.check_whole(&grid)?;
         }
@@ -64,6 +69,7 @@ impl Checked {
             policy,
             window,
             grid,
+            step,
             declared,
         })
     }
@@ -83,6 +89,11 @@ impl Checked {
         self.grid
     }
 
+    /// The length of the panes of windows whose end is known.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
     /// Where the panes of windows whose end is known begin, rising, and that end.
     pub fn laid(&self) -> Result<(Vec<i64>, i64)> {
         let Some(until) = self.until else {
@@ -95,6 +106,14 @@ impl Checked {
         let first = if until.is_by_count() { 0 } else { i64::MIN };
         let since = |window: &Span| end.saturating_sub(window.length() as i64).max(first);
         let mut starts: Vec<i64> = self.windows.iter().map(since).collect();
+        // And panes of equal length in between, from the end on.
+        let step = self.step() as i64;
+        let oldest = starts.iter().copied().min().unwrap_or(end);
+        starts.extend(
+            (1..)
+                .map(|number| end - number * step)
+                .take_while(|start| *start > oldest),
+        );
         starts.sort_unstable();
         starts.dedup();
         Ok((starts, end))
@@ -136,16 +155,14 @@ impl Checked {
     /// With all choices written down.
     pub fn spelled_out(&self) -> Spec {
         let Window { length, slide, .. } = self.window;
-        let grid_slide = self.grid.slide as u64;
+        let grid_slide = self.step;
         let spelled = match length {
             Span::Events(_) => Span::Events(grid_slide),
             Span::Clock(_) => Span::Clock(Duration::from_micros(grid_slide)),
         };
-        // Where a window may begin anywhere it does not slide.
-        let slide = (self.policy != Policy::Fixed).then(|| slide.unwrap_or(spelled));
         Spec {
             policy: Some(self.policy),
-            slide,
+            slide: slide.or(Some(spelled)),
             windows: match self.continual {
                 true => vec![length],
                 false => self.spec.windows.clone(),

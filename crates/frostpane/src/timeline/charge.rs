@@ -51,6 +51,7 @@ impl<K: Key> Timeline<K> {
     /// been in `most` releases already. The pane that the window begins within is charged if it can pay.
     pub fn charge(&mut self, length: i64, most: u32) -> Result<Charged<'_, K>> {
         self.finish();
+        self.seal()?;
         let since = self.since(length);
         let head = self
             .state
@@ -90,8 +91,7 @@ impl<K: Key> Timeline<K> {
     }
 
     pub(super) fn since(&self, length: i64) -> i64 {
-        let latest = self.state.head.as_ref().map_or(0, |(latest, _)| *latest);
-        latest + 1 - length
+        self.latest().unwrap_or(0) + 1 - length
     }
 }
 
@@ -110,7 +110,8 @@ impl<'a, K: Key> Charged<'a, K> {
     /// As many of the latest panes as lie within the window; none if there was no event.
     pub fn open(self) -> Option<Covered<'a, K>> {
         let Self { timeline, length, .. } = self;
-        let (latest, head) = timeline.state.head.as_ref()?;
+        let latest = timeline.latest()?;
+        let head = timeline.state.head.iter().map(|(_, head)| head);
         let since = timeline.since(length);
         let slide = timeline.state.grid.slide;
         let mut panes = Vec::new();
@@ -121,7 +122,7 @@ impl<'a, K: Key> Charged<'a, K> {
             .closed
             .iter()
             .map(|block| (block.start, block.end, Cow::Borrowed(&block.pane)));
-        let open = timeline.state.waiting.iter().chain([head]);
+        let open = timeline.state.waiting.iter().chain(head);
         let open = open
             .filter(|block| block.end > since)
             .map(|block| (block.start, block.end, Cow::Owned(block.pane.close())));
@@ -137,9 +138,9 @@ impl<'a, K: Key> Charged<'a, K> {
         Some(Covered {
             since,
             from,
-            known_end: timeline.state.known_end,
+            known_end: timeline.state.laid.as_ref().map(|laid| laid.end),
             missed: timeline.missed(from..i64::MAX),
-            latest: *latest,
+            latest,
             panes,
             left_out: straddling.iter().map(|pane| pane.events()).sum(),
             straddling: straddling.map(|pane| match self.straddling {

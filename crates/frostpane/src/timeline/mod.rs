@@ -4,6 +4,7 @@ mod block;
 mod charge;
 mod closing;
 pub(crate) mod exponential;
+mod laid;
 pub(crate) mod levels;
 mod running;
 pub(crate) mod schedule;
@@ -14,7 +15,6 @@ mod workers;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
-use std::mem;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -27,6 +27,7 @@ use crate::spec::window::Grid;
 use crate::tree::WindowNodes;
 use block::{Block, Closing, Past};
 pub use charge::{Charged, Covered, Straddling};
+use laid::Laid;
 use levels::LevelSketches;
 pub(crate) use running::Running;
 use schedule::Schedule;
@@ -66,9 +67,8 @@ struct State<K> {
     closed: VecDeque<Block<Pane<K>>>,
     /// Where the first pane with an event begins.
     origin: i64,
-    /// One past the latest position that there will be, if that is known: then all panes are open, and the head is the one
-    /// that an event came to last.
-    known_end: Option<i64>,
+    /// Where panes lie, if that was known before the first event: then the head is the one that an event came to last.
+    laid: Option<Laid<K>>,
     /// Events that came when their pane had closed, by the slide that they lie in, as far back as a window can reach.
     late: BTreeMap<i64, u64>,
 }
@@ -89,7 +89,7 @@ impl<K: Key> Timeline<K> {
             waiting: VecDeque::new(),
             closed: VecDeque::new(),
             origin: i64::MAX,
-            known_end: None,
+            laid: None,
             late: BTreeMap::new(),
         };
         Self {
@@ -104,24 +104,17 @@ impl<K: Key> Timeline<K> {
         }
     }
 
-    /// Panes that begin at these positions, rising, the last of which ends where all windows do.
-    pub(crate) fn laid(grid: Grid, shape: PaneShape, starts: &[i64], end: i64) -> Self {
-        let ends = starts.iter().skip(1).chain([&end]);
-        let blocks = starts.iter().zip(ends);
-        let mut waiting: VecDeque<_> = blocks
-            .map(|(start, end)| Block::new(*start, *end, OpenPane::new(shape)))
-            .collect();
-        let mut laid = Self::new(grid, shape, Schedule::Uniform, None);
-        laid.state.head = waiting.pop_back().map(|block| (end - 1, block));
-        laid.state.waiting = waiting;
-        laid.state.origin = i64::MIN;
-        laid.state.known_end = Some(end);
-        laid
+    /// The latest position so far, or that there will be, if that is known.
+    fn latest(&self) -> Option<i64> {
+        match &self.state.laid {
+            Some(laid) => Some(laid.end - 1),
+            None => self.state.head.as_ref().map(|(latest, _)| *latest),
+        }
     }
 
     /// Whether its end was known before the first event.
     pub(crate) fn is_laid(&self) -> bool {
-        self.state.known_end.is_some()
+        self.state.laid.is_some()
     }
 
     /// With so many threads. A schedule that asks for norms leaves nothing to do for a second one.
@@ -168,7 +161,7 @@ impl<K: Key> Timeline<K> {
     #[cold]
     fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
         if self.is_laid() {
-            return Ok(self.laid_at(position));
+            return self.laid_at(position);
         }
         let start = position.div_euclid(self.state.grid.slide) * self.state.grid.slide;
         let end = start + self.state.grid.slide;
@@ -204,15 +197,6 @@ impl<K: Key> Timeline<K> {
         let (_, head) = self.state.head.insert((position, Block::new(start, end, pane)));
         // Also after a failure there is a block for what comes next.
         advanced.map(|()| Some(head))
-    }
-
-    /// Makes the pane that has this position the head, if there is one.
-    fn laid_at(&mut self, position: i64) -> Option<&mut Block<OpenPane<K>>> {
-        let (_, head) = self.state.head.as_mut()?;
-        let has = |block: &&mut Block<OpenPane<K>>| (block.start..block.end).contains(&position);
-        let block = self.state.waiting.iter_mut().find(has)?;
-        mem::swap(head, block);
-        Some(head)
     }
 
     /// An event came when its pane had closed.
@@ -364,7 +348,9 @@ impl<K: Key> Timeline<K> {
             .chain(&self.state.waiting);
         let open: u64 = open.map(|block| block.pane.bytes()).sum();
         let closed: u64 = self.state.closed.iter().map(|block| block.pane.bytes()).sum();
+        let parked = self.state.laid.as_ref().map_or(0, Laid::bytes);
         open + closed
+            + parked
             + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
             + self.closer.bytes()
             + self.running.as_ref().map_or(0, Running::bytes)

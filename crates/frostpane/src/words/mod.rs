@@ -21,6 +21,8 @@
 //! # }
 //! ```
 //!
+//! [`holds`] and [`why_empty`] say it to those who read a list, without advice to whoever made it.
+//!
 //! What is for the operator alone, and must not be published, is a [`Warning`].
 
 mod moments;

@@ -37,7 +37,7 @@ impl fmt::Display for Note {
             Note::NoEvents => f.write_str("the window has no events"),
             Note::BelowFloor { threshold } => write!(
                 f,
-                "no noisy count reached {}, the least that may be listed at this epsilon and delta whatever alpha is: ask \
+                "no noisy count reached {}, the least that may be listed at this epsilon and delta: ask \
                  for a window with more events or a larger epsilon",
                 grouped(*threshold)
             ),

@@ -178,6 +178,7 @@ fn shortest(number: f16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::TimeFormat;
 
     fn text(meaning: Meaning, value: Value<'_>) -> String {
         let mut text = Vec::new();
@@ -232,10 +233,7 @@ mod tests {
 
     #[test]
     fn clocks_on_the_wall_and_dates_are_in_the_zone_that_was_told() {
-        let berlin = Times {
-            zone: TimeZone::get("Europe/Berlin").unwrap(),
-            ..Times::default()
-        };
+        let berlin = Times::new(TimeFormat::Any, TimeZone::get("Europe/Berlin").unwrap());
         let midnight = 1_759_269_600_000_000;
         assert_eq!(
             Meaning::Date.time(Value::Integer(20_362), &berlin),

@@ -1,0 +1,164 @@
+//! Panes of windows whose end is known: laid before the first event, which may then come in any order.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use super::Timeline;
+use super::block::Block;
+use super::schedule::Schedule;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::pane::{OpenPane, PaneShape, Parked};
+use crate::spec::window::Grid;
+
+/// Where panes lie, and those that wait for more events, packed. Which of them are open is a question of memory alone: one that is opened
+/// again goes on as if it had never been packed.
+#[derive(Debug)]
+pub(super) struct Laid<K> {
+    /// Where panes begin, rising.
+    starts: Vec<i64>,
+    /// Where the last one ends, and with it all windows.
+    pub end: i64,
+    /// Whether no event ever lies before the latest: then a pane closes for good when the next begins.
+    in_order: bool,
+    parked: BTreeMap<i64, Block<Parked<K>>>,
+    /// The most bytes of panes, open and packed, while one is open at least.
+    most_bytes: u64,
+    /// Whether all panes have closed, because a release was paid for.
+    sealed: bool,
+}
+
+impl<K: Key> Timeline<K> {
+    /// Panes that begin at these positions, rising, the last of which ends where all windows do; in so much memory.
+    pub(crate) fn laid(
+        shape: PaneShape,
+        grid: Grid,
+        (starts, end): (Vec<i64>, i64),
+        in_order: bool,
+        most_bytes: u64,
+    ) -> Self {
+        let mut timeline = Self::new(grid, shape, Schedule::Uniform, None);
+        timeline.state.origin = i64::MIN;
+        timeline.state.laid = Some(Laid {
+            starts,
+            end,
+            in_order,
+            parked: BTreeMap::new(),
+            most_bytes,
+            sealed: false,
+        });
+        timeline
+    }
+
+    /// Makes the pane that has this position the head, if there is one.
+    pub(super) fn laid_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+        let Some(laid) = &mut self.state.laid else {
+            return Ok(None);
+        };
+        if laid.sealed {
+            return Err(Error::window(
+                "the window was released, and takes no more events: build another one",
+            ));
+        }
+        let Some((start, end)) = laid.around(position) else {
+            return Ok(None);
+        };
+        let waiting = self.state.waiting.iter().position(|block| block.start == start);
+        let block = match (
+            waiting.and_then(|index| self.state.waiting.remove(index)),
+            laid.parked.remove(&start),
+        ) {
+            (Some(open), _) => open,
+            (None, parked) => {
+                let mut pane = self
+                    .spares
+                    .pop()
+                    .unwrap_or_else(|| OpenPane::new(self.state.shape));
+                if let Some(parked) = parked {
+                    pane.unpark(parked.pane);
+                }
+                Block::new(start, end, pane)
+            }
+        };
+        if let Some((_, before)) = self.state.head.replace((position, block)) {
+            self.set_aside(before)?;
+        }
+        Ok(self.state.head.as_mut().map(|(_, head)| head))
+    }
+
+    /// Another pane is the head now: this one waits, or closes where nothing comes for it any more.
+    fn set_aside(&mut self, block: Block<OpenPane<K>>) -> Result<()> {
+        if self.state.laid.as_ref().is_some_and(|laid| laid.in_order) {
+            return self.close(block);
+        }
+        self.state.waiting.push_back(block);
+        while self.laid_bytes() > self.state.laid.as_ref().map_or(0, |laid| laid.most_bytes)
+            && let Some(mut oldest) = self.state.waiting.pop_front()
+        {
+            let pane = oldest.pane.park(&mut self.closer);
+            let parked = Block::new(oldest.start, oldest.end, pane);
+            if let Some(laid) = &mut self.state.laid {
+                laid.parked.insert(oldest.start, parked);
+            }
+            self.spares.clear();
+            self.spares.push(oldest.pane);
+        }
+        Ok(())
+    }
+
+    /// What panes take, open and packed.
+    fn laid_bytes(&self) -> u64 {
+        let open = self
+            .state
+            .head
+            .iter()
+            .map(|(_, head)| head)
+            .chain(&self.state.waiting);
+        open.map(|block| block.pane.bytes()).sum::<u64>()
+            + self.state.laid.as_ref().map_or(0, Laid::bytes)
+            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
+    }
+
+    /// All events have come: closes every pane, in order.
+    pub(super) fn seal(&mut self) -> Result<()> {
+        let Some(laid) = &mut self.state.laid else {
+            return Ok(());
+        };
+        if mem::replace(&mut laid.sealed, true) {
+            return Ok(());
+        }
+        let parked = mem::take(&mut laid.parked);
+        let mut open: Vec<Block<OpenPane<K>>> = mem::take(&mut self.state.waiting).into();
+        open.extend(self.state.head.take().map(|(_, head)| head));
+        for block in open {
+            self.close(block)?;
+        }
+        self.spares.clear();
+        for (_, block) in parked {
+            let pane = block.pane.close(self.state.shape, &mut self.closer);
+            self.state
+                .closed
+                .push_back(Block::new(block.start, block.end, pane));
+        }
+        self.state
+            .closed
+            .make_contiguous()
+            .sort_by_key(|block| block.start);
+        Ok(())
+    }
+}
+
+impl<K: Key> Laid<K> {
+    /// What packed panes take.
+    pub fn bytes(&self) -> u64 {
+        self.parked.values().map(|block| block.pane.bytes()).sum()
+    }
+
+    /// Where the pane begins and ends that has this position.
+    fn around(&self, position: i64) -> Option<(i64, i64)> {
+        let next = self.starts.partition_point(|start| *start <= position);
+        let start = *self.starts.get(next.checked_sub(1)?)?;
+        let end = self.starts.get(next).copied().unwrap_or(self.end);
+        (position < end).then_some((start, end))
+    }
+}
