@@ -57,15 +57,17 @@ impl Gate {
 
     /// What the operator should know.
     pub fn note(&self) -> Option<String> {
-        let events = match self.set_aside {
+        let (events, were) = match self.set_aside {
             0 => return None,
-            1 => "1 event lies".to_owned(),
-            events => format!("{} events lie", grouped(events)),
+            1 => ("1 event lies".to_owned(), "was"),
+            events => (format!("{} events lie", grouped(events)), "were"),
         };
         Some(match self.clock.until {
-            Some(until) => format!("{events} at or after {until}, where the window ends, and were set aside"),
+            Some(until) => {
+                format!("{events} at or after {until}, where the window ends, and {were} set aside")
+            }
             None => format!(
-                "{events} more than {} in the future by the clock of this machine, and were set aside: --until TIME says where the \
+                "{events} more than {} in the future by the clock of this machine, and {were} set aside: --until TIME says where the \
                  window ends instead, --ahead TIME how far ahead a clock may be",
                 spoken(self.clock.ahead())
             ),
