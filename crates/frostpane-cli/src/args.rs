@@ -315,6 +315,11 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub sequence: SequenceArgs,
 
+    /// The events will come through a pipe, so that their end is not known before: then a window begins with a pane that was
+    /// laid in advance
+    #[arg(long, conflicts_with = "watch")]
+    pub pipe: bool,
+
     /// How many events to expect in the window, the longest of several; needed if it goes by time
     #[arg(long)]
     pub events: Option<u64>,
@@ -406,7 +411,10 @@ impl PlanArgs {
             )),
             _ => {
                 self.sequence.apply(&mut request.spec);
-                Ok(request)
+                Ok(match request.may_be_laid() && !self.watch && !self.pipe {
+                    true => request.laid(),
+                    false => request,
+                })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Where the windows of a list end: found before any event is counted, where that is possible.
 
-use frostpane::Keys;
+use frostpane::{Builder, Key, Keys, Policy};
 
 use crate::clock::Clock;
 use crate::failure::Result;
@@ -49,7 +49,7 @@ impl Ending {
         let end = survey.end(request.by_clock())?;
         let request = request.ending(end, &clock)?;
         Ok(Self {
-            request: with_fewer_cuts(request, keys, survey.events)?,
+            request: with_fewer_cuts(request, survey.events, |request| request.builder(keys.clone())),
             clock,
             survey: Some(survey),
         })
@@ -61,17 +61,21 @@ impl Ending {
     }
 }
 
-/// With panes as long as the windows, unless their length was given, if less is then cut from so many events: many small panes keep more keys in
-/// all, but each key in each of them.
-fn with_fewer_cuts<K: TextKey>(request: Request, keys: &Keys<K>, events: u64) -> Result<Request> {
-    if request.spec.slide.is_some() {
-        return Ok(request);
+/// With panes as long as the windows, unless their length was given, if less is then cut from so many events: many short panes keep more
+/// keys in all, a long one keeps each of them once.
+pub fn with_fewer_cuts<K: Key>(
+    request: Request,
+    events: u64,
+    build: impl Fn(&Request) -> Builder<K>,
+) -> Request {
+    if request.spec.slide.is_some() || request.spec.policy != Some(Policy::Fixed) {
+        return request;
     }
     let mut longest = request.clone();
     longest.spec.slide = Some(longest.longest());
-    let cut = |request: &Request| request.builder(keys.clone()).forecast(events, Some(events));
-    Ok(match (cut(&longest), cut(&request)) {
+    let forecast = |request: &Request| build(request).forecast(events, Some(events));
+    match (forecast(&longest), forecast(&request)) {
         (Ok(long), Ok(usual)) if long.cut < usual.cut => longest,
         _ => request,
-    })
+    }
 }

@@ -64,9 +64,15 @@ fn check(window: u64, events: u64, memory: &str, most: u64) {
         return;
     }
     let request = ["--window", &window.to_string(), "--memory", memory].map(str::to_owned);
-    let plan = frostpane(&[&["plan".to_owned(), "--json".to_owned()], &request[..]].concat())
-        .output()
-        .unwrap();
+    let plan = frostpane(
+        &[
+            &["plan".to_owned(), "--pipe".to_owned(), "--json".to_owned()],
+            &request[..],
+        ]
+        .concat(),
+    )
+    .output()
+    .unwrap();
     let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
     let child = frostpane(&[&["list".to_owned(), "--json".to_owned()], &request[..]].concat())
         .stdin(Stdio::piped())

@@ -41,7 +41,7 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
     ),
     (
         "what a plan is asked",
-        &["watch", "events", "at-norm", "distinct", "target-count"],
+        &["watch", "pipe", "events", "at-norm", "distinct", "target-count"],
     ),
     ("asks for nothing", &["help"]),
 ];

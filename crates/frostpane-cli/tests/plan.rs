@@ -77,6 +77,9 @@ fn plan_of(release: &Value, options: &[&str]) -> Value {
         release["norm_estimate"].to_string(),
     );
     let mut args = [options, &["--events", &events]].concat();
+    if release["policy"] != "fixed" && release["continual"].is_null() {
+        args.push("--pipe");
+    }
     if release["norm"] == "l2" {
         args.extend(["--at-norm", &norm]);
     }

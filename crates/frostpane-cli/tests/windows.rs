@@ -32,11 +32,15 @@ fn list(args: &[&str], input: &[u8]) -> String {
 }
 
 fn plan(args: &[&str]) -> String {
-    unwrapped(&stdout(&frostpane(&[&["plan"], args].concat(), b"")))
+    unwrapped(&stdout(&frostpane(&[&["plan", "--pipe"], args].concat(), b"")))
 }
 
 fn plan_json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(&frostpane(&[&["plan", "--json"], args].concat(), b""))).unwrap()
+    serde_json::from_str(&stdout(&frostpane(
+        &[&["plan", "--pipe", "--json"], args].concat(),
+        b"",
+    )))
+    .unwrap()
 }
 
 const COLUMNS: [&str; 6] = ["--format", "tsv", "--key", "2", "--time", "1"];
@@ -251,7 +255,7 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
         ),
         (
             &[],
-            "whole window covered, of files; of a pipe its start may be left out",
+            "whole window not foreseen: its start may be left out",
         ),
     ] {
         let shown = plan(args);
@@ -335,7 +339,7 @@ fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
     ] {
         for command in [
             &["list", "--format", "tsv", "--key", "2", "--time", "1", "--csv"][..],
-            &["plan", "--events", "100"],
+            &["plan", "--pipe", "--events", "100"],
         ] {
             let output = frostpane(&[command, args].concat(), b"not\tan\tevent\n");
             assert_eq!(output.status.code(), Some(1), "{args:?}");

@@ -6,6 +6,7 @@ use frostpane::words::megabytes;
 use frostpane::{Builder, Epsilon, Key, Size, Span, Spec};
 
 use super::words::held_words;
+use crate::ending::with_fewer_cuts;
 use crate::failure::Result;
 use crate::request::Request;
 use crate::units::grouped;
@@ -28,6 +29,7 @@ pub fn write_changes<K: Key>(
     writeln!(out)?;
     write_row(out, "", &heading, &heavy("promises".to_owned()))?;
     for (change, request, (events, norm)) in changes(request, expected) {
+        let request = with_fewer_cuts(request, events, build);
         let Ok(forecast) = build(&request).forecast(events, norm) else {
             continue;
         };

@@ -13,6 +13,7 @@ use frostpane_paper::Demands;
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
+use crate::ending::with_fewer_cuts;
 use crate::failure::{Failure, Result};
 use crate::list::lines_of;
 use crate::request::{AnyKeys, Request};
@@ -132,6 +133,9 @@ impl Outlook {
 }
 
 fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> Builder<K>) -> Result<()> {
+    let asked = request;
+    let expected = events(&build(asked).plan()?, args.events)?;
+    let request = &with_fewer_cuts(asked.clone(), expected, &build);
     let builder = build(request);
     let choice = builder.choice()?;
     let builder = builder.policy(choice.policy).decided()?;
@@ -147,7 +151,7 @@ fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> 
         if outlook.windows.len() > 1 {
             write_windows(&mut out, request, &outlook.windows)?;
         }
-        write_changes(&mut out, request, (outlook.forecast.events, args.at_norm), &build)?;
+        write_changes(&mut out, asked, (outlook.forecast.events, args.at_norm), &build)?;
         let target = outlook.target.as_ref().map(|target| target.words(request));
         let plain = outlook.plain.words(&outlook.forecast);
         let published = outlook.published.as_ref().map(published_words);

@@ -76,6 +76,7 @@ fn policy_words(outlook: &Outlook) -> String {
         Policy::Uniform => "uniform",
         Policy::Exponential => "exponential",
         Policy::Smooth => "smooth",
+        Policy::Fixed => "fixed",
         _ => "other",
     };
     match outlook.choice.is_given() {
@@ -118,12 +119,12 @@ fn panes_words(plan: &Plan, events: u64) -> String {
     };
     let panes = grouped(layout.panes);
     let panes = match layout.policy {
-        Policy::Uniform => format!("{panes} of {length}"),
+        Policy::Uniform | Policy::Fixed => format!("{panes} of {length}"),
         Policy::Exponential => format!("up to {panes} of {length} or, with age, more"),
         _ => format!("up to {panes}, asked every {length} whether to end"),
     };
     let entries = grouped(u64::from(plan.entries));
-    let even = layout.policy == Policy::Uniform;
+    let even = matches!(layout.policy, Policy::Uniform | Policy::Fixed);
     let kept = if plan.always_exact {
         "all counted exactly".to_owned()
     } else if even && events.div_ceil(layout.panes) <= u64::from(plan.entries) {
@@ -219,17 +220,14 @@ fn whole_words(request: &Request, outlook: &Outlook) -> Option<String> {
     if spec.norm == Norm::L1 || !spec.lists_heavy() || spec.continual {
         return None;
     }
-    Some(match (forecast.least_norm_asked, outlook.plan.layout.policy) {
-        (Some(norm), _) => format!(
+    Some(match (outlook.plan.layout.policy, forecast.least_norm_asked) {
+        (Policy::Fixed, _) => "covered: panes are laid from the end of the files".to_owned(),
+        (_, Some(norm)) => format!(
             "held for all of it, wherever it begins, from a norm of {} on, {:.2} % of the events",
             grouped(norm),
             share(norm, forecast.events)
         ),
-        (None, Policy::Uniform) => {
-            "covered, of files; of a pipe its start may be left out, and the list measures how much, and says"
-                .to_owned()
-        }
-        (None, _) => {
+        (_, None) => {
             "not foreseen: its start may be left out; the list measures how much, and says".to_owned()
         }
     })
@@ -242,7 +240,7 @@ fn unknown_words(request: &Request, outlook: &Outlook) -> String {
         _ => None,
     };
     let spread = match (outlook.plan.layout.by_count, outlook.plan.layout.policy) {
-        (true, Policy::Uniform) => None,
+        (true, Policy::Uniform | Policy::Fixed) => None,
         (_, Policy::Smooth) => Some("where panes end"),
         _ => Some("how events spread over panes (taken as evenly, unless said)"),
     };

@@ -315,11 +315,11 @@ impl<K: Key> Builder<K> {
     /// The policy, and why: the one that was given, or the one that suits the windows
     /// ([how it is chosen](crate::proofs::plan#the-policy)).
     pub fn choice(&self) -> Result<Choice> {
-        if let Some(policy) = self.spec.policy {
-            return Ok(Choice::given(policy));
-        }
-        if self.spec.until.is_some() {
-            return Ok(Choice::known_end());
+        match self.spec.policy {
+            Some(Policy::Fixed) => return Ok(Choice::known_end()),
+            Some(policy) => return Ok(Choice::given(policy)),
+            None if self.spec.until.is_some() => return Ok(Choice::known_end()),
+            None => {}
         }
         check_windows(&self.spec.windows)?;
         if self.spec.continual {
