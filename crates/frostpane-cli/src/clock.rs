@@ -88,7 +88,7 @@ impl Clock {
 
     /// Whether this moment has passed.
     pub fn has_passed(&self, micros: i64) -> bool {
-        micros <= self.until.unwrap_or(self.now).as_microsecond()
+        micros <= self.until.unwrap_or_else(Timestamp::now).as_microsecond()
     }
 
     /// Where a window ends that names days, if it does.

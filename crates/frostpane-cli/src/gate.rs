@@ -45,6 +45,11 @@ impl Gate {
         time < self.limit
     }
 
+    /// How many events did not pass.
+    pub fn set_aside(&self) -> u64 {
+        self.set_aside
+    }
+
     /// The time of the earliest event that passed.
     pub fn first(&self) -> Option<i64> {
         self.first

@@ -82,7 +82,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(warning) = sorted.warning() {
         tell(format_args!("warning: {warning}"));
     }
-    let no_keys = hitters.without_key() == events;
+    let no_keys = hitters.without_key() == events - gate.set_aside();
     let without = if no_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);

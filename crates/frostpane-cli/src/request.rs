@@ -231,8 +231,11 @@ impl Request {
 
     /// Where its windows end, if that was said: by a time, or by the days that they name.
     pub fn end(&self, clock: &Clock) -> Result<Option<Edge>> {
-        if clock.until.is_none() && self.spec.until.is_some() {
-            return Ok(self.spec.until);
+        match self.spec.until {
+            Some(until @ Edge::Event(_)) if clock.until.is_none() => return Ok(Some(until)),
+            // Days are those before it.
+            Some(until) if clock.until.is_none() => return self.end(&clock.clone().ending(until)),
+            _ => {}
         }
         if !self.by_clock() && clock.until.is_some() {
             return Err(Failure::Message(
@@ -281,10 +284,14 @@ impl Request {
         let Some(format) = self.print else {
             return Ok(false);
         };
-        let spec = match self.keys(lines)? {
+        let mut spec = match self.keys(lines)? {
             AnyKeys::Bytes(keys) => self.builder(keys).spec()?,
             AnyKeys::Integers(keys) => self.builder(keys).spec()?,
         };
+        // What suits a single list depends on where its events come from: what was left open stays open.
+        if !spec.continual {
+            (spec.policy, spec.slide) = (self.spec.policy, self.spec.slide);
+        }
         let text = match format {
             SpecFormat::Toml => {
                 toml::to_string(&spec).map_err(|cause| Failure::Message(cause.to_string()))?

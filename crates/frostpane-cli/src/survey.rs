@@ -1,6 +1,8 @@
 //! Where the events of files end: found by a first look at all of them, before any is counted.
 
-use frostpane::Edge;
+use std::collections::BTreeMap;
+
+use frostpane::{Edge, Span};
 use jiff::Timestamp;
 
 use crate::clock::{Clock, whole_second};
@@ -15,21 +17,31 @@ pub const INSTEAD: &str = "nothing was released, and no file was written";
 /// How many events there are, and the time of the latest that may be.
 pub struct Survey {
     pub events: u64,
+    /// About how many of them lie in the window.
+    pub within: u64,
     latest: Option<i64>,
 }
 
 impl Survey {
-    pub fn of(mut source: Source, clock: &Clock) -> Result<Self> {
+    /// For a window of this length.
+    pub fn of(mut source: Source, clock: &Clock, window: Span) -> Result<Self> {
         let mut progress = Progress::new(source.total_bytes());
         let bytes_read = source.bytes_read();
-        let mut gate = Gate::new(clock);
+        let (mut gate, mut recent) = (Gate::new(clock), Recent::new(window));
         source.for_each(|event| {
             progress.step(bytes_read.get());
-            gate.admits(event.time);
+            if gate.admits(event.time) {
+                recent.add(event.time);
+            }
             Ok(())
         })?;
+        let events = progress.finish();
         Ok(Self {
-            events: progress.finish(),
+            events,
+            within: match window {
+                Span::Events(length) => length.min(events),
+                Span::Clock(_) => recent.events(),
+            },
             latest: gate.latest(),
         })
     }
@@ -45,10 +57,7 @@ impl Survey {
         let after = self.latest.map(|latest| Timestamp::from_microsecond(latest + 1));
         match after {
             Some(Ok(after)) => Ok(Edge::Instant(whole_second(after))),
-            _ => Err(Failure::Message(
-                "no event has a time that may be: all lie in the future, or there is none; say where the window ends, with --until"
-                    .to_owned(),
-            )),
+            _ => Err(no_time()),
         }
     }
 
@@ -64,6 +73,70 @@ impl Survey {
     }
 }
 
+/// How many events lie in the latest stretch of time of a length, to a part of it.
+struct Recent {
+    step: i64,
+    /// By the number of the step.
+    steps: BTreeMap<i64, u64>,
+}
+
+impl Recent {
+    const STEPS: i64 = 64;
+
+    fn new(window: Span) -> Self {
+        Self {
+            step: (window.length() as i64 / Self::STEPS).max(1),
+            steps: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, time: Option<i64>) {
+        let Some(time) = time else { return };
+        *self.steps.entry(time.div_euclid(self.step)).or_default() += 1;
+        while self.is_too_old() {
+            self.steps.pop_first();
+        }
+    }
+
+    /// Whether the first step lies before the stretch.
+    fn is_too_old(&self) -> bool {
+        let (first, last) = (self.steps.keys().next(), self.steps.keys().next_back());
+        first
+            .zip(last)
+            .is_some_and(|(first, last)| last - first > Self::STEPS)
+    }
+
+    fn events(&self) -> u64 {
+        self.steps.values().sum()
+    }
+}
+
+pub fn no_time() -> Failure {
+    Failure::Message(format!(
+        "every event was set aside, because its time cannot be: {INSTEAD}; look at --time, --until and --ahead"
+    ))
+}
+
 pub fn no_events() -> Failure {
     Failure::Message(format!("there is no event: {INSTEAD}; is this the right file?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Ten events a second for a thousand seconds, in order and not, of which the last 64 seconds are asked for.
+    #[test]
+    fn events_of_the_window_are_counted_to_a_part_of_it() {
+        for step in [1, 7_919] {
+            let mut recent = Recent::new(Span::Clock(Duration::from_secs(64)));
+            for i in 0..10_000 {
+                recent.add(Some(i * step % 10_000 * 100_000));
+            }
+            recent.add(None);
+            assert!((640..=650).contains(&recent.events()), "{}", recent.events());
+        }
+    }
 }

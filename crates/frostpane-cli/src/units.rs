@@ -48,7 +48,11 @@ impl FromStr for Asked {
 
 impl From<Span> for Asked {
     fn from(span: Span) -> Self {
-        Self::new(span.to_string(), span)
+        // So much time, whatever the calendar does.
+        Self {
+            days: Days::None,
+            ..Self::new(span.to_string(), span)
+        }
     }
 }
 

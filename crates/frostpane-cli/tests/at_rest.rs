@@ -554,3 +554,93 @@ fn windows_of_real_streams_begin_where_they_were_asked_to() {
         }
     }
 }
+
+/// What is printed asks for the same, of files and of pipes; and hours of a specification are hours.
+#[test]
+fn a_specification_that_was_printed_asks_for_the_same() {
+    let file = temporary("respecified.tsv", &lines(&shuffled()));
+    let columns = ["--key", "2", "--time", "1", file.to_str().unwrap()];
+    let options = ["--window", "3d", "--all", "--epsilon", "100000"];
+    let printed = stdout(&frostpane(
+        &[&["list"], &options[..], &["--print-spec"]].concat(),
+        b"",
+    ));
+    let spec = temporary("respecified.toml", printed.as_bytes());
+    let direct = json(&[&["list", "--json"], &options[..], &columns].concat(), b"");
+    let again = ["list", "--json", "--spec", spec.to_str().unwrap()];
+    assert_eq!(json(&[&again[..], &columns].concat(), b""), direct);
+    assert_eq!(direct["policy"], "fixed");
+
+    let spec = temporary("berlin.toml", b"window = \"24h\"\nall = true\n");
+    let options = [
+        "list",
+        "--json",
+        "--timezone",
+        "Europe/Berlin",
+        "--until",
+        "2025-03-09",
+        "--spec",
+        spec.to_str().unwrap(),
+    ];
+    let hours = json(&[&options[..], &columns].concat(), b"");
+    assert_eq!(hours["window"]["from"], "2025-03-07T23:00:00Z");
+    // Yesterday, before the end that the specification has.
+    let spec = temporary(
+        "until.toml",
+        b"window = \"1d\"\nuntil = \"2025-03-05T12:00:00Z\"\nall = true\n",
+    );
+    let options = [
+        "list",
+        "--json",
+        "--window",
+        "yesterday",
+        "--spec",
+        spec.to_str().unwrap(),
+    ];
+    let found = json(&[&options[..], &columns].concat(), b"");
+    assert_eq!(
+        (&found["window"]["from"], &found["window"]["to"]),
+        (&"2025-03-04T00:00:00Z".into(), &"2025-03-05T00:00:00Z".into())
+    );
+}
+
+/// Also where some were set aside, whose keys nobody has looked at.
+#[test]
+fn a_key_that_no_event_has_ends_with_a_code_of_its_own() {
+    let mut events = lines(&events());
+    events.extend(b"4102444800\tash\n");
+    let file = temporary("no-keys.tsv", &events);
+    for command in [&["list"][..], &["watch", "--slide", "1d"]] {
+        let options = [
+            "--key",
+            "3",
+            "--time",
+            "1",
+            "--window",
+            "3d",
+            file.to_str().unwrap(),
+        ];
+        let output = frostpane(&[command, &options].concat(), b"");
+        assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+        assert!(!output.stdout.is_empty());
+    }
+    let ahead = temporary("ahead.tsv", b"4102444800\tash\n4102444801\tash\n");
+    for command in [&["list"][..], &["watch", "--slide", "1d"]] {
+        let options = [
+            "--key",
+            "2",
+            "--time",
+            "1",
+            "--window",
+            "3d",
+            ahead.to_str().unwrap(),
+        ];
+        let output = frostpane(&[command, &options].concat(), b"");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+        assert!(
+            stderr(&output).contains("every event was set aside, because its time cannot be"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}

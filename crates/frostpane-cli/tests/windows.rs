@@ -253,10 +253,7 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
             &long,
             "whole window held for all of it, wherever it begins, from a norm of ",
         ),
-        (
-            &[],
-            "whole window not foreseen: its start may be left out",
-        ),
+        (&[], "whole window not foreseen: its start may be left out"),
     ] {
         let shown = plan(args);
         assert!(shown.contains(expected), "{args:?}: {expected}: {shown}");

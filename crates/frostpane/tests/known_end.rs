@@ -226,3 +226,75 @@ fn an_end_that_cannot_be_is_refused() {
     let continual = hour(60).continual().err().unwrap().to_string();
     assert!(continual.contains("has no end"), "{continual}");
 }
+
+/// Where keys are more than counters, counts depend on the order within a pane: that of arrival, however many events are
+/// given together.
+#[test]
+fn many_events_at_once_are_the_same_as_one_by_one() {
+    let builder = || hour(60).entries(8);
+    let events = shuffled(stream(), 3);
+    let mut one_by_one = builder().build().unwrap();
+    for (time, key) in &events {
+        one_by_one.update_at(*time, *key).unwrap();
+    }
+    let expected = one_by_one.release().unwrap();
+    assert!(expected.cut > 0 && expected.heavy.len() > 8);
+    for together in [1_000, 4_097, 9_000] {
+        let mut hitters = builder().build().unwrap();
+        for some in events.chunks(together) {
+            let some = some.iter().map(|(time, key)| Event::at(*time, *key));
+            hitters.extend(some).unwrap();
+        }
+        assert_eq!(hitters.release().unwrap(), expected, "{together} at a time");
+    }
+}
+
+#[test]
+fn events_before_one_that_cannot_be_are_counted_and_no_others() {
+    let mut hitters = hour(60).build().unwrap();
+    let wrong = Event {
+        time: None,
+        key: Some(1),
+    };
+    let [first, second] = [50, 10].map(|minute| Event::at(minute * MINUTE, 1));
+    assert!(hitters.extend([first, second, wrong, first]).is_err());
+    assert_eq!(hitters.release().unwrap().window.events, 2);
+}
+
+/// Sixty panes that a shuffled file keeps open at once need not be packed where they have few keys.
+#[test]
+fn open_panes_take_what_their_keys_take() {
+    let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
+        .window(Window::clock(HOUR))
+        .until(at(60))
+        .build()
+        .unwrap();
+    for i in 0..6_000_i64 {
+        hitters.update_at(i % 60 * MINUTE, b"the only key").unwrap();
+    }
+    assert!(hitters.bytes() < 1_000_000, "{}", hitters.bytes());
+}
+
+/// By count, of fewer events than were said to come the norm is that of those that came.
+#[test]
+fn promises_are_made_of_the_events_that_came() {
+    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
+        .norm(Norm::L1)
+        .alpha(0.2)
+        .window(Window::events(10_000))
+        .until(Edge::Event(10_000))
+        .build()
+        .unwrap();
+    hitters.update_batch((0..100).map(|_| 1)).unwrap();
+    let found = hitters.release().unwrap();
+    assert_eq!((found.window.events, found.held()), (100, false));
+    assert_eq!(found.asked.promises, found.promises);
+}
+
+#[test]
+fn a_time_without_quotes_in_a_specification_is_told_how_to_be_written() {
+    let refusal = serde_json::from_str::<Spec>(r#"{ "until": [1] }"#)
+        .unwrap_err()
+        .to_string();
+    assert!(refusal.contains("a time in quotes such as"), "{refusal}");
+}

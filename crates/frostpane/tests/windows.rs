@@ -397,3 +397,25 @@ fn a_window_within_one_pane_is_not_called_empty() {
     let note = release.note.unwrap().to_string();
     assert!(note.contains("within one pane"), "{note}");
 }
+
+/// A late event that lies before the part of the window that is covered is missing from the window asked for all the same.
+#[test]
+fn promises_of_the_window_asked_for_are_not_made_without_its_late_events() {
+    let minute = 60_000_000;
+    let mut hitters = HeavyHitters::<u64>::builder(Keys::range(0..10).unwrap())
+        .norm(Norm::L1)
+        .alpha(0.1)
+        .window(Window::clock(Duration::from_secs(3_600)).slide(Duration::from_secs(600)))
+        .build()
+        .unwrap();
+    for event in 0..20_000 {
+        hitters.update_at(125 * minute + event, 1).unwrap();
+    }
+    hitters.update_at(97 * minute, 2).unwrap();
+    let found = hitters.release().unwrap();
+    assert_eq!((found.window.missed, found.held()), (0, true));
+    assert!(
+        !found.asked.promises.unwrap().held,
+        "an event of 97 minutes is missing"
+    );
+}

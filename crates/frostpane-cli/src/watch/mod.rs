@@ -98,13 +98,17 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     read?;
     source.notes().into_iter().for_each(tell);
     gate.note().into_iter().for_each(tell);
-    let no_keys = continual.without_key() == events;
+    // Nobody has looked at the keys of what was set aside or came too late.
+    let looked_at = events - gate.set_aside() - continual.dropped();
+    let no_keys = looked_at > 0 && continual.without_key() == looked_at;
     let without = if no_keys { 0 } else { continual.without_key() };
     for note in Warning::of_events(events, continual.dropped(), without) {
         tell(note);
     }
-    if events == 0 {
-        return Err(survey::no_events());
+    match events - gate.set_aside() {
+        0 if events == 0 => return Err(survey::no_events()),
+        0 => return Err(survey::no_time()),
+        _ => {}
     }
     if releases == 0 {
         tell("no slide has ended, so there is no release: give more events, or a shorter --slide");

@@ -243,8 +243,12 @@ impl<K: Key> Builder<K> {
 
     /// With all choices made, which are then as good as given. What is wrong with the specification is said here.
     pub fn decided(self) -> Result<Self> {
+        let norm = self.spec.norm;
         let spec = self.checked()?.spelled_out();
-        Ok(Self { spec, ..self })
+        Ok(Self {
+            spec: Spec { norm, ..spec },
+            ..self
+        })
     }
 
     /// The specification so far, with all choices made.
@@ -255,7 +259,11 @@ impl<K: Key> Builder<K> {
             (Keys::Declared(_), KeySpec::File(_)) => spec.keys.clone(),
             (keys, _) => KeySpec::of(keys)?,
         };
-        Ok(Spec { keys, ..spec })
+        Ok(Spec {
+            keys,
+            norm: self.spec.norm,
+            ..spec
+        })
     }
 
     /// What a release of each window costs, all together: [`Cost`] has an example.

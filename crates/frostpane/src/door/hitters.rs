@@ -49,6 +49,8 @@ impl<K: Key> HeavyHitters<K> {
         let timeline = match request.spec.policy() {
             Policy::Fixed => {
                 let in_order = request.spec.window().is_by_count();
+                // Many panes are open at a time: each takes as much as its keys do, and no more.
+                let shape = if in_order { shape } else { shape.for_blocks_of(0) };
                 Timeline::laid(shape, grid, request.spec.laid()?, in_order, plan.memory.panes())
             }
             _ => {
@@ -118,6 +120,9 @@ impl<K: Key> HeavyHitters<K> {
     /// ```
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
         let mut events = events.into_iter();
+        if self.intake.timeline.is_laid() && !self.longest().is_by_count() {
+            return self.intake.push_by_pane(events);
+        }
         while let Some(first) = events.next() {
             self.intake.push(first)?;
             self.intake.fill(&mut events, usize::MAX)?;

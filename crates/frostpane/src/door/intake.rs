@@ -1,9 +1,14 @@
 //! The one way for events into panes, under both doors.
 
+use std::cmp::Reverse;
+
 use super::event::{Event, check_time};
 use crate::error::{Error, Result};
 use crate::key::{Key, Keys};
 use crate::timeline::Timeline;
+
+/// Events that may be brought into the order of their panes.
+const TOGETHER: usize = 1 << 12;
 
 /// Takes events one at a time or many at once, says which are counted, and lays them on the timeline.
 pub(crate) struct Intake<K: Key> {
@@ -67,6 +72,30 @@ impl<K: Key> Intake<K> {
             self.drop_late(time);
         }
         Ok(())
+    }
+
+    /// Many events of a window by the clock whose panes were laid: some thousands at a time pane by pane, so that few panes are
+    /// packed and opened again. Each pane has its events in the order of their arrival, whichever were taken together.
+    pub fn push_by_pane<'a>(&mut self, mut events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
+        let mut together = Vec::new();
+        loop {
+            together.extend(events.by_ref().take(TOGETHER));
+            if together.is_empty() {
+                return Ok(());
+            }
+            let can_be = |event: &&Event<'a, K>| event.time.is_some_and(|time| check_time(time).is_ok());
+            let before_error = together.iter().take_while(can_be).count();
+            let in_time = &mut together[..before_error];
+            if !in_time.is_sorted_by_key(|event| event.time) {
+                let pane = |event: &Event<'a, K>| event.time.and_then(|time| self.timeline.pane_at(time));
+                // To and fro: where panes were left off some are open.
+                match in_time.iter().map(pane).max() > Some(self.timeline.head_at()) {
+                    true => in_time.sort_by_cached_key(pane),
+                    false => in_time.sort_by_cached_key(|event| Reverse(pane(event))),
+                }
+            }
+            together.drain(..).try_for_each(|event| self.push(event))?;
+        }
     }
 
     /// That a time can be one of an event here.

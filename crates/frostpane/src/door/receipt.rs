@@ -119,6 +119,7 @@ fn nothing<'a, K: Key>(by_count: bool) -> View<'a, K> {
 fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
     let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
     let (to, asked_events) = match by_count {
+        true if covered.known_end.is_some() => (covered.latest + 1, [events, events + covered.left_out]),
         true => {
             let asked = (covered.latest + 1 - covered.since.max(0)) as u64;
             (covered.latest + 1, [asked, asked])

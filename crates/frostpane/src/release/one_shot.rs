@@ -120,10 +120,7 @@ impl Findings {
                 .is_empty()
                 .then(|| statement.why_empty(events, self.asked_events)),
             promises: statement.promises.map(|promises| promises.without(missed)),
-            asked: Asked {
-                promises: self.asked.promises.map(|promises| promises.without(missed)),
-                ..self.asked
-            },
+            asked: self.asked,
             heavy: noisy
                 .into_iter()
                 .map(|(key, noisy)| Heavy {
@@ -189,7 +186,9 @@ fn ask<K: Key>(
                 norm: widened(slack),
                 ..guarantee
             };
-            guarantee.state().promises
+            let missed = view.covered.as_ref().map_or(0, |covered| covered.missed_of_asked);
+            let promises = guarantee.state().promises;
+            promises.map(|promises| promises.without(missed))
         }),
     })
 }
@@ -340,6 +339,7 @@ mod tests {
                 latest: to as i64 - 1,
                 known_end: None,
                 missed: 0,
+                missed_of_asked: 0,
                 panes,
                 left_out: before,
                 straddling: straddling.map(|pane| match may_measure {

@@ -189,6 +189,8 @@ impl<K: Key> Sequence<K> {
                 self.select_declared(universe.as_ref(), &counts, &nodes.cover, guarantee.threshold)?
             }
         };
+        let promises = guarantee.state().promises;
+        let promises = promises.map(|promises| promises.without(coverage.missed));
         let findings = Findings {
             coverage,
             norm,
@@ -198,7 +200,7 @@ impl<K: Key> Sequence<K> {
             asked: Asked {
                 from: asked_from,
                 slack: Some(0),
-                promises: guarantee.state().promises,
+                promises,
             },
         };
         Ok(Release {

@@ -16,7 +16,10 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a number of events, or a time in quotes such as \"2026-03-02T12:00:00Z\""
+)]
 pub enum Edge {
     /// The number of an event, from 0.
     Event(u64),

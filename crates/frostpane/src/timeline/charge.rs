@@ -34,6 +34,8 @@ pub struct Covered<'a, K: Clone> {
     pub left_out: u64,
     /// How many events between its ends came too late.
     pub missed: u64,
+    /// And since the first position that was asked for.
+    pub missed_of_asked: u64,
     /// What that pane is, if it has paid and may be measured.
     pub straddling: Option<Straddling<'a, K>>,
 }
@@ -140,6 +142,7 @@ impl<'a, K: Key> Charged<'a, K> {
             from,
             known_end: timeline.state.laid.as_ref().map(|laid| laid.end),
             missed: timeline.missed(from..i64::MAX),
+            missed_of_asked: timeline.missed(since.div_euclid(slide) * slide..i64::MAX),
             latest,
             panes,
             left_out: straddling.iter().map(|pane| pane.events()).sum(),

@@ -50,6 +50,17 @@ impl<K: Key> Timeline<K> {
         timeline
     }
 
+    /// Where the pane begins that was laid around this position, if there is one.
+    pub(crate) fn pane_at(&self, position: i64) -> Option<i64> {
+        let around = self.state.laid.as_ref()?.around(position);
+        around.map(|(start, _)| start)
+    }
+
+    /// Where the pane begins that an event came to last.
+    pub(crate) fn head_at(&self) -> Option<i64> {
+        self.state.head.as_ref().map(|(_, head)| head.start)
+    }
+
     /// Makes the pane that has this position the head, if there is one.
     pub(super) fn laid_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
         let Some(laid) = &mut self.state.laid else {

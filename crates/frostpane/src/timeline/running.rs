@@ -33,7 +33,7 @@ impl<K: Key> Running<K> {
         Self {
             sums: HashTable::new(),
             squares: 0,
-            window: 0..0,
+            window: i64::MIN..i64::MIN,
             most_keys: bytes / Self::bytes_a_key(key),
             bytes_a_key: Self::bytes_a_key(key),
             seed,
@@ -65,9 +65,10 @@ impl<K: Key> Running<K> {
         self.window = window;
     }
 
-    /// Adds a pane. Whether there was room for its keys.
+    /// Adds a pane. Whether there was room for its keys: where there was not, this stands for nothing any more.
     pub fn add(&mut self, pane: &Pane<K>) -> bool {
-        let seed = self.seed;
+        let (seed, keys) = (self.seed, self.sums.len() as u64);
+        let mut room = self.most_keys.saturating_sub(keys);
         for (key, count) in pane.counts().iter() {
             let (hash, rehash) = (K::hash(key, seed), |(held, _): &(K, u64)| {
                 K::hash(held.borrowed(), seed)
@@ -78,13 +79,15 @@ impl<K: Key> Running<K> {
                     self.squares += u128::from(count) * u128::from(2 * *sum + count);
                     *sum += count;
                 }
+                Entry::Vacant(_) if room == 0 => return false,
                 Entry::Vacant(entry) => {
+                    room -= 1;
                     self.squares += u128::from(count) * u128::from(count);
                     entry.insert((K::owned(key), count));
                 }
             }
         }
-        self.sums.len() as u64 <= self.most_keys
+        true
     }
 
     /// Takes a pane away that was added.

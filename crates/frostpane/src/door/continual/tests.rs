@@ -763,3 +763,28 @@ fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
     let all = releases.iter().chain([&single]);
     assert_eq!(crate::Cost::of(all).epsilon(), 2.0 * epsilon);
 }
+
+/// Before 1970, across it and after: 900 events an hour, in windows of up to three hours.
+#[test]
+fn counts_are_carried_on_wherever_the_clock_begins() {
+    const HOUR: i64 = 3_600_000_000;
+    for first in [-1_000, -5, -3, -1, 0, 7] {
+        let hour = Duration::from_micros(HOUR as u64);
+        let mut continual = HeavyHitters::builder(Keys::range(0..3).unwrap())
+            .norm(Norm::L1)
+            .alpha(0.1)
+            .epsilon(20.0)
+            .window(Window::clock(3 * hour).slide(hour))
+            .continual()
+            .unwrap();
+        let mut hours = Vec::new();
+        for number in first..first + 6 {
+            for event in 0..900 {
+                let due = continual.update_at(number * HOUR + event, 1).unwrap();
+                let count = |release: &Release<u64>| release.heavy.first().map_or(0, |heavy| heavy.count);
+                hours.extend(due.iter().map(|release| (count(release) + 450) / 900));
+            }
+        }
+        assert_eq!(hours, [1, 2, 3, 3, 3], "from hour {first} on");
+    }
+}
