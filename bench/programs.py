@@ -1,4 +1,5 @@
-"""The program beside DuckDB, Polars and OpenDP on the same files: wall time and peak memory, in turns."""
+"""The program beside DuckDB, Polars and OpenDP on the same files, and a list at every slide beside one list:
+wall time and peak memory, in turns."""
 
 import json
 import os
@@ -41,6 +42,8 @@ def commands(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
         "opendp": [sys.executable, str(RIVALS / "opendp_release.py"), "library", text],
         "opendp, counted in a dict": [sys.executable, str(RIVALS / "opendp_release.py"), "dict", text],
     }
+    window = ["--window", "1000000", "--json", text]
+    jobs["slides"] = {"frostpane": [frostpane, "list", *window], "watch": [frostpane, "watch", *window]}
     return jobs
 
 

@@ -6,15 +6,15 @@ use std::mem;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
+use crate::batch::Batch;
 use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
+use crate::merge::merge;
 
-/// Events and bytes of a batch, about, and batches that wait.
-const EVENTS: usize = 1 << 12;
-const BYTES: usize = 1 << 16;
+/// Batches that wait.
 const WAITING: usize = 10;
 
-/// Reads all events: `admit` sees each as it is read, and says whether it is one; `count` gets them in the same order, many at a time, on
+/// Reads all events: `admit` sees each as it is read, and says whether it is one; `count` gets them in order, many at a time, on
 /// another thread.
 pub fn feed(
     source: &mut Source,
@@ -43,12 +43,14 @@ pub fn feed(
                 // Counting has failed, and says why itself.
                 .map_err(|_| Failure::Entropy(String::new()))
         };
-        let mut outcome = source.for_each(|event| {
-            if admit(event) {
-                batch.push(event);
-            }
+        let mut take = |event: Event<'_>| {
+            batch.push(event);
             if batch.is_full() { send(&mut batch) } else { Ok(()) }
-        });
+        };
+        let mut outcome = match source.is_read_side_by_side() {
+            true => merge(source, admit, take),
+            false => source.for_each(|event| if admit(event) { take(event) } else { Ok(()) }),
+        };
         if outcome.is_ok() {
             outcome = send(&mut batch);
         }
@@ -92,76 +94,5 @@ fn feed_live(
     match failure.take() {
         Some(failure) => Err(failure),
         None => read.and_then(|()| flush()),
-    }
-}
-
-/// Events, with their keys one after the other.
-#[derive(Default)]
-pub struct Batch {
-    keys: Vec<u8>,
-    /// Where the key of each event ends, or [`NO_KEY`].
-    ends: Vec<u32>,
-    /// Of each event; none at all as long as no event has one.
-    times: Vec<Option<i64>>,
-}
-
-const NO_KEY: u32 = u32::MAX;
-
-impl Batch {
-    #[inline]
-    fn push(&mut self, event: Event<'_>) {
-        if event.time.is_some() || !self.times.is_empty() {
-            self.times.resize(self.ends.len(), None);
-            self.times.push(event.time);
-        }
-        self.keys.extend_from_slice(event.key.unwrap_or_default());
-        self.ends
-            .push(event.key.map_or(NO_KEY, |_| self.keys.len() as u32));
-    }
-
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.ends.len() >= EVENTS || self.keys.len() >= BYTES
-    }
-
-    /// The events, in order.
-    pub fn events(&self) -> impl Iterator<Item = Event<'_>> {
-        let mut start = 0;
-        self.ends.iter().enumerate().map(move |(index, &end)| Event {
-            time: self.times.get(index).copied().flatten(),
-            key: (end != NO_KEY).then(|| {
-                let key = &self.keys[start..end as usize];
-                start = end as usize;
-                key
-            }),
-        })
-    }
-
-    fn clear(&mut self) {
-        self.keys.clear();
-        self.ends.clear();
-        self.times.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_gives_back_its_events() {
-        let event = |time, key| Event { time, key };
-        let events = [
-            event(Some(5), Some(b"elm".as_slice())),
-            event(None, None),
-            event(Some(-1), Some(b"")),
-            event(None, Some(b"oak")),
-        ];
-        let mut batch = Batch::default();
-        for _ in 0..2 {
-            events.iter().for_each(|event| batch.push(*event));
-            assert!(batch.events().eq(events));
-            batch.clear();
-        }
     }
 }

@@ -4,6 +4,7 @@
 
 mod args;
 mod audit;
+mod batch;
 mod clock;
 mod compare;
 mod csv;
@@ -17,6 +18,7 @@ mod guarantee;
 mod input;
 mod list;
 mod man;
+mod merge;
 mod plan;
 mod progress;
 mod report;

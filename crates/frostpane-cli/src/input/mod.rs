@@ -42,7 +42,7 @@ pub use delimiter::Delimiter;
 pub use format::Format;
 pub use packing::Packing;
 pub use pattern::Pattern;
-pub use source::Source;
+pub use source::{Found, Part, Source};
 pub use time_format::TimeFormat;
 
 /// An event as it stands in a file.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io;
+use std::mem;
 
 use super::Event;
 use super::files::unreadable;
@@ -81,6 +82,28 @@ pub struct Tally {
     pub waiting: u64,
 }
 
+impl Tally {
+    /// Adds what there was in a file that was read by itself.
+    pub fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.with_key += other.with_key;
+        self.unreadable += other.unreadable;
+        self.first = self.first.take().or(other.first);
+        self.key_of_path |= other.key_of_path;
+        self.repeated_headers += other.repeated_headers;
+        self.time = self.time.max(other.time);
+        self.waiting += other.waiting;
+    }
+
+    /// The events that still wait for a time, now with the latest that another file ended with, if there is one.
+    pub fn timed(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
+        let (time, key) = (self.time, None);
+        let events = time.map_or(0, |_| mem::take(&mut self.waiting));
+        self.events += events;
+        (0..events).map(move |_| Event { time, key })
+    }
+}
+
 /// Takes the events of one file and counts them.
 pub struct Sink<'a> {
     /// What to call the file in a message.
@@ -146,7 +169,7 @@ impl Sink<'_> {
             time: Some(time),
             key: None,
         };
-        (0..std::mem::take(&mut self.tally.waiting)).try_for_each(|_| self.hand_over(number, event))
+        (0..mem::take(&mut self.tally.waiting)).try_for_each(|_| self.hand_over(number, event))
     }
 
     #[inline]

@@ -1,4 +1,6 @@
-//! Files, read one after the other.
+//! Files, read one after the other, or side by side.
+
+mod part;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -18,6 +20,7 @@ use super::{Delimiter, Event, Format, Packing, Selection, csv, jsonl, parquet, p
 use crate::failure::{Failure, Result};
 use crate::units::grouped;
 use crate::warnings::tell;
+pub use part::Part;
 
 /// The events of some files.
 pub struct Source {
@@ -25,16 +28,22 @@ pub struct Source {
     selection: Selection,
     bytes_read: Rc<Cell<u64>>,
     total_bytes: Option<u64>,
-    tally: Tally,
-    /// Whether one of the files so far has lines with columns.
-    is_delimited: bool,
-    /// Whether it was said that a first line seems to name them.
+    found: Found,
+    /// Whether it was said that a first line seems to name the columns.
     is_advised: bool,
-    /// Files without a byte.
-    empty: Vec<String>,
     /// What was last said about a file.
     announced: String,
     quiet: bool,
+}
+
+/// What there is to say about files once they are read.
+#[derive(Default)]
+pub struct Found {
+    tally: Tally,
+    /// Whether one of them has lines with columns.
+    is_delimited: bool,
+    /// Those without a byte.
+    empty: Vec<String>,
 }
 
 /// How a file is to be read.
@@ -58,6 +67,22 @@ impl Layout {
             file,
         })
     }
+
+    /// In words.
+    fn text(&self, selection: &Selection) -> String {
+        let mut text = self.format.name().to_owned();
+        if self.is_delimited() && selection.has_header() {
+            text.push_str(" with a header");
+        }
+        for packing in &self.packings {
+            text = format!("{text}, {}", packing.name());
+        }
+        text
+    }
+
+    fn is_delimited(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Tsv)
+    }
 }
 
 impl Source {
@@ -67,19 +92,27 @@ impl Source {
         let files = expand(files)?;
         Ok(Self {
             total_bytes: total_bytes(&files),
-            files: files
-                .into_iter()
-                .map(|file| Layout::of(file, &selection))
-                .collect::<Result<_>>()?,
+            ..Self::of(
+                files
+                    .into_iter()
+                    .map(|file| Layout::of(file, &selection))
+                    .collect::<Result<_>>()?,
+                selection,
+            )
+        })
+    }
+
+    fn of(files: Vec<Layout>, selection: Selection) -> Self {
+        Self {
+            files,
             selection,
             bytes_read: Rc::default(),
-            tally: Tally::default(),
-            is_delimited: false,
+            total_bytes: None,
+            found: Found::default(),
             is_advised: false,
-            empty: Vec::new(),
             announced: String::new(),
             quiet: false,
-        })
+        }
     }
 
     /// The lines of a text file, each of them a key.
@@ -118,6 +151,16 @@ impl Source {
     /// The same, and calls `pause` before it reads on, which may take as long as it likes to come.
     pub fn for_each_and_pause(
         &mut self,
+        visit: impl FnMut(Event<'_>) -> Result<()>,
+        pause: impl FnMut() -> io::Result<()>,
+    ) -> Result<()> {
+        self.read_all(visit, pause)?;
+        self.check_times()
+    }
+
+    /// The same, but for events for which there is no time to be had.
+    pub fn read_all(
+        &mut self,
         mut visit: impl FnMut(Event<'_>) -> Result<()>,
         mut pause: impl FnMut() -> io::Result<()>,
     ) -> Result<()> {
@@ -128,8 +171,13 @@ impl Source {
                 self.bytes_read.set(before + bytes);
             }
         }
-        match (&self.selection.time, &self.tally.first) {
-            (Some(time), Some(first)) if self.tally.waiting > 0 => Err(Failure::Message(format!(
+        Ok(())
+    }
+
+    fn check_times(&self) -> Result<()> {
+        let tally = &self.found.tally;
+        match (&self.selection.time, &tally.first) {
+            (Some(time), Some(first)) if tally.waiting > 0 => Err(Failure::Message(format!(
                 "no event has a time: is --time {} right? The first is in {first}",
                 time.text()
             ))),
@@ -154,8 +202,8 @@ impl Source {
     }
 
     fn unreadable(&self) -> Option<String> {
-        let first = self.tally.first.as_ref()?;
-        let headless = first.number == 1 && self.is_delimited && !self.selection.has_header();
+        let first = self.found.tally.first.as_ref()?;
+        let headless = first.number == 1 && self.found.is_delimited && !self.selection.has_header();
         let advice = if headless {
             "; if it names the columns, use --header"
         } else {
@@ -163,31 +211,31 @@ impl Source {
         };
         Some(format!(
             "{} of {} events could not be read and have no key; the first is in {first}{advice}",
-            grouped(self.tally.unreadable),
-            grouped(self.tally.events)
+            grouped(self.found.tally.unreadable),
+            grouped(self.found.tally.events)
         ))
     }
 
     fn empty_files(&self) -> Option<String> {
-        match &self.empty[..] {
+        match &self.found.empty[..] {
             [] => None,
             [only] => Some(format!("warning: {only} is empty")),
             [first, ..] => Some(format!(
                 "warning: {} files are empty; the first is {first}",
-                self.empty.len()
+                self.found.empty.len()
             )),
         }
     }
 
     fn sorted_by_path(&self) -> Option<String> {
-        (self.tally.key_of_path && !self.selection.by_clock).then(|| {
+        (self.found.tally.key_of_path && !self.selection.by_clock).then(|| {
             "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"
                 .to_owned()
         })
     }
 
     fn repeated_headers(&self) -> Option<String> {
-        match self.tally.repeated_headers {
+        match self.found.tally.repeated_headers {
             0 => None,
             1 => Some("1 line repeats the header; it counts as an event without a key".to_owned()),
             lines => Some(format!(
@@ -224,7 +272,7 @@ impl Source {
                     "{name} is empty, so it is no Parquet file: write it again"
                 )));
             }
-            self.empty.push(name.clone());
+            self.found.empty.push(name.clone());
         }
         let mut sink = Sink {
             file: &name,
@@ -232,7 +280,7 @@ impl Source {
             by_clock: self.selection.by_clock,
             live: self.selection.live,
             show_input: self.selection.show_input,
-            tally: &mut self.tally,
+            tally: &mut self.found.tally,
             visit,
         };
         match (format, bytes_on_disk(file), self.selection.wanted(file)) {
@@ -251,30 +299,21 @@ impl Source {
         if self.quiet {
             return;
         }
-        let Layout { format, packings, .. } = layout;
-        let mut text = format.name().to_owned();
-        let is_delimited = matches!(format, Format::Csv | Format::Tsv);
-        self.is_delimited |= is_delimited;
-        let has_header = self.selection.has_header();
-        if is_delimited && has_header {
-            text.push_str(" with a header");
-        }
-        for packing in packings {
-            text = format!("{text}, {}", packing.name());
-        }
+        let text = layout.text(&self.selection);
+        self.found.is_delimited |= layout.is_delimited();
         if io::stderr().is_terminal() && text != self.announced {
             tell(format_args!("reading {name} as {text}"));
             self.announced = text;
         }
-        if is_delimited && !has_header && !self.is_advised {
-            self.advise_header(name, *format, &stream.head);
+        if layout.is_delimited() && !self.selection.has_header() && !self.is_advised {
+            self.advise_header(name, layout.format, &stream.head);
         }
         // What is packed may look like anything else besides.
         let unpack = advice_to_unpack(&stream.head).filter(|_| self.selection.packing.is_none());
-        if let Some(advice) = unpack.or_else(|| format.advice(&stream.head)) {
+        if let Some(advice) = unpack.or_else(|| layout.format.advice(&stream.head)) {
             tell(format_args!(
                 "warning: {name} is read as {}, but {advice}",
-                format.name()
+                layout.format.name()
             ));
         }
     }

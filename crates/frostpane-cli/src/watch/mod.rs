@@ -52,6 +52,7 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         ..selection(&args.input, window.span)?
     };
     let mut source = Source::new(&args.input.files, selection)?;
+    source.note_of_order().into_iter().for_each(tell);
     let shown = Shared::new(args, window)?;
     let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
