@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
+use crate::units::number;
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -321,20 +322,20 @@ pub struct PlanArgs {
     pub pipe: bool,
 
     /// How many events to expect in the window, the longest of several; needed if it goes by time
-    #[arg(long)]
+    #[arg(long, value_parser = number)]
     pub events: Option<u64>,
 
     /// The L2 norm to expect, such as the `norm_estimate` of an earlier list [default: the least at which the promises are
     /// made]
-    #[arg(long, value_name = "NORM")]
+    #[arg(long, value_name = "NORM", value_parser = number)]
     pub at_norm: Option<u64>,
 
     /// How many different keys to expect in the window, for the comparison with plain counting [default: one an event]
-    #[arg(long, value_name = "KEYS")]
+    #[arg(long, value_name = "KEYS", value_parser = number)]
     pub distinct: Option<u64>,
 
     /// Tell which epsilon lists every key that occurs so often, and which alpha
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = number)]
     pub target_count: Option<u64>,
 
     /// Write the plan as one JSON object

@@ -117,6 +117,19 @@ impl Clock {
         Ok(Span::Clock(length))
     }
 
+    /// Whether a day begins at this time.
+    pub fn is_midnight(&self, micros: i64) -> bool {
+        Timestamp::from_microsecond(micros)
+            .is_ok_and(|time| self.midnight(time, 0).is_ok_and(|midnight| midnight == time))
+    }
+
+    /// The first midnight after a moment.
+    pub fn next_midnight(&self, moment: Timestamp) -> Result<Timestamp> {
+        let tomorrow = moment.to_zoned(self.timezone.clone()).tomorrow();
+        let midnight = tomorrow.and_then(|tomorrow| tomorrow.start_of_day());
+        Ok(midnight.map_err(out_of_calendar)?.timestamp())
+    }
+
     /// The last midnight at or before a moment; with `within`, the one of the day that the microsecond before it is in.
     fn midnight(&self, moment: Timestamp, within: i64) -> Result<Timestamp> {
         let moment = moment

@@ -43,6 +43,24 @@ impl Draft {
         Self::create(what, file).map(drop)
     }
 
+    /// That none of the files to be written is one that is read, or another one that is written.
+    pub fn check_apart(outputs: &[&Path], inputs: &[&Path]) -> Result<()> {
+        let same = |one: &Path, other: &Path| match (fs::canonicalize(one), fs::canonicalize(other)) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => one == other,
+        };
+        for (index, output) in outputs.iter().enumerate() {
+            let others = inputs.iter().chain(&outputs[..index]);
+            if others.into_iter().any(|other| same(output, other)) {
+                return Err(Failure::Message(format!(
+                    "{} would be written over, but it is read, or written too: give another name for the output",
+                    output.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Gives the file its name, if all could be written.
     pub fn finish(mut self, written: io::Result<()>) -> Result<()> {
         let outcome = written

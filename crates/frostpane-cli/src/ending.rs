@@ -46,7 +46,7 @@ impl Ending {
         // What is wrong with the request is said before a long look at the files.
         request.builder(keys.clone()).decided()?;
         let survey = Survey::of(source()?.quietly(), &clock, request.longest())?;
-        let end = survey.end(request.by_clock())?;
+        let end = survey.end(request.by_clock(), &clock)?;
         let request = request.ending(end, &clock)?;
         Ok(Self {
             request: with_fewer_cuts(request, survey.within, |request| request.builder(keys.clone())),

@@ -1,12 +1,13 @@
 //! `frostpane list`: private lists of the end of a stream, one for each window.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use frostpane::words::{Warning, together};
-use frostpane::{Bytes, Key, Keys, Release, Span};
+use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
+use crate::draft::Draft;
 use crate::ending::Ending;
 use crate::failure::{Failure, Result};
 use crate::feed::feed;
@@ -53,13 +54,48 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
+    let outputs: Vec<&Path> = [&args.report, &args.guarantee]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    Draft::check_apart(&outputs, &[source()?.files(), request.files()].concat())?;
     let ending = Ending::find(request, &keys, clock, source)?;
-    let (request, mut source) = (&ending.request, source()?);
+    let request = &ending.request;
     let mut hitters = request.builder(keys).decided()?.build()?;
     for window in &request.windows {
         hitters.check_window(window.span)?;
     }
-    let by_clock = request.by_clock();
+    let counted = count(&mut hitters, &ending, source()?)?;
+    let mut releases = Vec::new();
+    for window in &request.windows {
+        let release = hitters.release_over(window.span)?;
+        releases.push((window.clone(), release));
+    }
+    if releases.iter().all(|(_, release)| release.window.events == 0) {
+        return Err(no_events(&counted));
+    }
+    for warning in warnings::about(request, &releases, counted.gate.first()) {
+        tell(format_args!("warning: {warning}"));
+    }
+    let published = publish(args, releases);
+    match counted.without_keys {
+        true => published.and(Err(without_keys(&args.input))),
+        false => published,
+    }
+}
+
+/// What became of the events.
+struct Counted {
+    events: u64,
+    gate: Gate,
+    /// Whether none had a key that counts.
+    without_keys: bool,
+}
+
+/// Counts all events, and tells what the operator should know about them.
+fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source: Source) -> Result<Counted> {
+    let by_clock = ending.request.by_clock();
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
@@ -82,23 +118,20 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(warning) = sorted.warning() {
         tell(format_args!("warning: {warning}"));
     }
-    let no_keys = hitters.without_key() == events - gate.set_aside();
-    let without = if no_keys { 0 } else { hitters.without_key() };
+    let without_keys = hitters.without_key() == events - gate.set_aside();
+    let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
     }
-    let mut releases = Vec::new();
-    for window in &request.windows {
-        let release = hitters.release_over(window.span)?;
-        releases.push((window.clone(), release));
-    }
-    if releases.iter().all(|(_, release)| release.window.events == 0) {
-        return Err(no_events(events, &gate));
-    }
-    for warning in warnings::about(request, &releases, gate.first()) {
-        tell(format_args!("warning: {warning}"));
-    }
-    // Files are written even if nobody reads the rest: the budget is spent.
+    Ok(Counted {
+        events,
+        gate,
+        without_keys,
+    })
+}
+
+/// Writes the releases wherever they are wanted. Files are written even if nobody reads the rest: the budget is spent.
+fn publish<K: Key>(args: &ListArgs, releases: Vec<(Asked, Release<K>)>) -> Result<()> {
     let shown = write(args, &releases);
     if let Some(file) = &args.guarantee {
         guarantee::save(file, &releases)?;
@@ -107,16 +140,15 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if let Some(file) = &args.report {
         save(file, releases, &args.about)?;
     }
-    match no_keys {
-        true => shown.and(Err(without_keys(&args.input))),
-        false => shown,
-    }
+    shown
 }
 
 /// Numbers of events are public, and so is that there are none.
-fn no_events(events: u64, gate: &Gate) -> Failure {
-    if events == 0 {
-        return survey::no_events();
+fn no_events(Counted { events, gate, .. }: &Counted) -> Failure {
+    match events - gate.set_aside() {
+        0 if *events == 0 => return survey::no_events(),
+        0 => return survey::no_time(),
+        _ => {}
     }
     Failure::Message(match (gate.first(), gate.latest()) {
         (Some(first), Some(latest)) => format!(

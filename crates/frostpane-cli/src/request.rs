@@ -10,7 +10,7 @@ use frostpane::{Builder, Bytes, Delta, Edge, Epsilon, Key, KeySpec, Keys, Norm, 
 
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::units::{Asked, duration};
+use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.
 const PROGRAM: u64 = 6_000_000;
@@ -37,7 +37,7 @@ pub struct RequestArgs {
     pub alpha: Option<f64>,
 
     /// List the K keys with the highest counts, as far as privacy allows, instead of the heavy ones
-    #[arg(long, value_name = "K", conflicts_with_all = ["alpha", "norm"])]
+    #[arg(long, value_name = "K", value_parser = number, conflicts_with_all = ["alpha", "norm"])]
     pub top: Option<u64>,
 
     /// List every key that privacy allows, instead of the heavy ones
@@ -52,7 +52,7 @@ pub struct RequestArgs {
     #[arg(long, allow_negative_numbers = true)]
     pub delta: Option<f64>,
 
-    /// How far back to look: a number of events, or a time such as 12h or 30d; given several times, a list
+    /// How far back to look: a number of events, a time such as 12h or 30d, today or yesterday; given several times, a list
     /// for each, and each costs its epsilon; watch takes one [default: 1000000]
     #[arg(long, value_name = "EVENTS|TIME")]
     pub window: Vec<Asked>,
@@ -138,6 +138,8 @@ pub struct Request {
     /// Whether they were, rather than taken by default.
     pub windows_given: bool,
     print: Option<SpecFormat>,
+    /// Where the specification stands.
+    file: Option<PathBuf>,
 }
 
 impl RequestArgs {
@@ -172,6 +174,7 @@ impl RequestArgs {
             windows,
             windows_given: from_file || !self.window.is_empty(),
             print: self.print_spec,
+            file: self.spec.clone(),
         })
     }
 
@@ -302,6 +305,15 @@ impl Request {
         Ok(true)
     }
 
+    /// The files that it was read from.
+    pub fn files(&self) -> Vec<&Path> {
+        let keys = match &self.spec.keys {
+            KeySpec::File(file) => Some(file.as_path()),
+            _ => None,
+        };
+        keys.into_iter().chain(self.file.as_deref()).collect()
+    }
+
     pub fn by_clock(&self) -> bool {
         !self.longest().is_by_count()
     }
@@ -320,7 +332,10 @@ fn read_spec(file: &Path) -> Result<Spec> {
             cause
         ))
     };
-    let text = fs::read_to_string(file).map_err(|cause| refusal(cause.to_string()))?;
+    let text = fs::read_to_string(file).map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotFound => refusal("there is no such file; --print-spec writes one".to_owned()),
+        _ => refusal(cause.to_string()),
+    })?;
     match file.extension().is_some_and(|end| end == "json") {
         true => serde_json::from_str(&text).map_err(|cause| refusal(cause.to_string())),
         false => toml::from_str(&text).map_err(|cause| {

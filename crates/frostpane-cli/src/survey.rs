@@ -20,6 +20,8 @@ pub struct Survey {
     /// About how many of them lie in the window.
     pub within: u64,
     latest: Option<i64>,
+    /// Whether all times are days.
+    days: bool,
 }
 
 impl Survey {
@@ -28,10 +30,12 @@ impl Survey {
         let mut progress = Progress::new(source.total_bytes());
         let bytes_read = source.bytes_read();
         let (mut gate, mut recent) = (Gate::new(clock), Recent::new(window));
+        let mut days = true;
         source.for_each(|event| {
             progress.step(bytes_read.get());
             if gate.admits(event.time) {
                 recent.add(event.time);
+                days = days && event.time.is_some_and(|time| clock.is_midnight(time));
             }
             Ok(())
         })?;
@@ -43,11 +47,12 @@ impl Survey {
                 Span::Clock(_) => recent.events(),
             },
             latest: gate.latest(),
+            days,
         })
     }
 
     /// The first moment, or the first number, after all events.
-    pub fn end(&self, by_clock: bool) -> Result<Edge> {
+    pub fn end(&self, by_clock: bool, clock: &Clock) -> Result<Edge> {
         if !by_clock {
             return Ok(Edge::Event(self.events));
         }
@@ -56,6 +61,8 @@ impl Survey {
         }
         let after = self.latest.map(|latest| Timestamp::from_microsecond(latest + 1));
         match after {
+            // Of events that have days for times, the last day is over when the next begins.
+            Some(Ok(after)) if self.days => Ok(Edge::Instant(clock.next_midnight(after)?)),
             Some(Ok(after)) => Ok(Edge::Instant(whole_second(after))),
             _ => Err(no_time()),
         }

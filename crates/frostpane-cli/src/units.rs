@@ -30,13 +30,18 @@ pub enum Days {
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl FromStr for Asked {
-    type Err = Error;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let days = match text {
             "today" => Days::Today,
             "yesterday" => Days::Yesterday,
-            _ => return Ok(Self::new(text.to_owned(), text.parse()?)),
+            _ => {
+                let span = text
+                    .parse()
+                    .map_err(|wrong: Error| format!("{wrong}; or today, or yesterday"))?;
+                return Ok(Self::new(text.to_owned(), span));
+            }
         };
         Ok(Self {
             text: text.to_owned(),
@@ -89,5 +94,13 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(Span::Clock(time)) => Ok(time),
         _ => Err("give a time such as 90s, 1h30m, 12 hours, 30d or 8w".to_owned()),
+    }
+}
+
+/// A number such as `20`, `1,000` or `10k`.
+pub fn number(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(Span::Events(number)) => Ok(number),
+        _ => Err("give a number such as 20, 1,000 or 10k".to_owned()),
     }
 }

@@ -644,3 +644,64 @@ fn a_key_that_no_event_has_ends_with_a_code_of_its_own() {
         );
     }
 }
+
+#[test]
+fn no_file_is_read_twice_or_written_over() {
+    let folder = folder("apart");
+    let input = folder.join("in.tsv");
+    fs::write(&input, lines(&events())).unwrap();
+    fs::create_dir_all(folder.join("below")).unwrap();
+    let name = |file: &str| folder.join(file).to_str().unwrap().to_owned();
+    let (file, detour, page) = (name("in.tsv"), name("below/../in.tsv"), name("page.html"));
+    let columns = ["--key", "2", "--time", "1", "--window", "1d", "--slide", "1d"];
+    for (options, says) in [
+        (&["--report", &detour, &file][..], "would be written over"),
+        (&["--guarantee", &file, &file], "would be written over"),
+        (
+            &["--report", &page, "--guarantee", &page, &file],
+            "would be written over",
+        ),
+        (
+            &[file.as_str(), &detour],
+            "in.tsv is named twice, and its events would count twice",
+        ),
+    ] {
+        for command in ["list", "watch"] {
+            let output = frostpane(&[&[command], &columns[..], options].concat(), b"");
+            assert_eq!(
+                (output.status.code(), output.stdout.len()),
+                (Some(1), 0),
+                "{options:?}"
+            );
+            assert!(stderr(&output).contains(says), "{}", stderr(&output));
+        }
+    }
+    assert_eq!(fs::read(&input).unwrap(), lines(&events()));
+    let saved = frostpane(&["demo", "--save", &file], b"");
+    assert!(
+        !saved.status.success() && stderr(&saved).contains("is there already"),
+        "{}",
+        stderr(&saved)
+    );
+    assert_eq!(fs::read(&input).unwrap(), lines(&events()));
+}
+
+/// The last day is over when the next begins.
+#[test]
+fn of_times_that_are_days_the_last_day_is_a_whole_one() {
+    let days: String = (0..300)
+        .map(|i| format!("202503{:02}\telm\n", 1 + i % 10))
+        .collect();
+    let file = temporary("days.tsv", days.as_bytes());
+    for (zone, from) in [
+        ("UTC", "2025-03-09T00:00:00Z"),
+        ("Asia/Tokyo", "2025-03-08T15:00:00Z"),
+    ] {
+        let options = ["--key", "2", "--time", "1", "--window", "2d", "--timezone", zone];
+        let found = list(&options, &[&file]);
+        assert_eq!(
+            (&found["window"]["from"], &found["window"]["events"]),
+            (&from.into(), &60.into())
+        );
+    }
+}

@@ -290,7 +290,7 @@ fn a_stream_shorter_than_the_window_is_told() {
     assert_eq!(
         warnings(&list(&by_clock("30d"), day.as_bytes())),
         [
-            "the stream is shorter than the window of 30 days: the release covers 23 hours of it, \
+            "the stream is shorter than the window of 30 days: the release covers 23 hours 53 minutes of it, \
              from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"
         ]
     );

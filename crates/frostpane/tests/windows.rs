@@ -230,11 +230,11 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
         ),
         (
             open().window(Window::clock(Duration::ZERO)),
-            "the window is 0 seconds",
+            "the window is 0s, but must be above 0 and at most 13343998d",
         ),
         (
             open().window(Window::clock(Duration::from_secs(1)).lateness(Duration::from_secs(2))),
-            "the lateness is 2 seconds, but can be at most the window's 1 seconds",
+            "the lateness is 2s, but can be at most the window's 1s",
         ),
     ];
     for (builder, expected) in cases {

@@ -26,6 +26,12 @@ const WATCHERS_SHARE: f64 = 2.0 / 3.0;
 
 pub fn run(file: &Path) -> Result<()> {
     let separator = separator(file)?;
+    if file.exists() {
+        return Err(Failure::Message(format!(
+            "{} is there already, and is not replaced by made-up searches: give another name, or remove it first",
+            file.display()
+        )));
+    }
     let mut draft = Draft::create("searches", file)?;
     let written = write(&mut draft, separator);
     draft.finish(written)?;

@@ -1,5 +1,6 @@
 //! Which files to read.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,23 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
             _ => return Err(Failure::Message(missing(file))),
         }
     }
+    check_once(&files)?;
     Ok(files)
+}
+
+/// That no file is read twice: each of its events would count twice, and one event would move counts by two.
+fn check_once(files: &[PathBuf]) -> Result<()> {
+    let mut seen = HashSet::new();
+    for file in files.iter().filter(|file| !is_standard_input(file)) {
+        let place = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+        if !seen.insert(place) {
+            return Err(Failure::Message(format!(
+                "{} is named twice, and its events would count twice, with half of the privacy that is stated: name it once",
+                name(file)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a name may stand for others.

@@ -132,6 +132,11 @@ impl Source {
         Self { quiet: true, ..self }
     }
 
+    /// The files, as they are found.
+    pub fn files(&self) -> Vec<&Path> {
+        self.files.iter().map(|layout| layout.file.as_path()).collect()
+    }
+
     /// How many bytes of the files, as they are on disk, have been read so far: to be looked at while
     /// reading.
     pub fn bytes_read(&self) -> Rc<Cell<u64>> {

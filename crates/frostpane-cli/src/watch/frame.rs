@@ -191,7 +191,7 @@ mod tests {
         let whole = frame(5, 80, 40, 25);
         assert_eq!(rows(&whole), 5);
         assert!(whole.concat().contains("Privacy: ") && whole.concat().ends_with("Release 12. Ctrl-C ends."));
-        let cut = frame(40, 80, 40, 25);
+        let cut = frame(40, 80, 42, 25);
         assert_eq!(rows(&cut), 25);
         assert!(cut.concat().contains("... and 15 more") && cut.concat().contains("Privacy: "));
         assert_eq!(rows(&frame(40, 80, 60, 40)), 40);

@@ -7,6 +7,7 @@ mod shown;
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
 use frostpane::Keys;
 use frostpane::words::Warning;
@@ -14,6 +15,7 @@ use frostpane::{Continual, Spec};
 
 use crate::args::WatchArgs;
 use crate::clock::Clock;
+use crate::draft::Draft;
 use crate::failure::{Failure, Result};
 use crate::feed::feed;
 use crate::gate::Gate;
@@ -53,6 +55,12 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     };
     let mut source = Source::new(&args.input.files, selection)?;
     source.note_of_order().into_iter().for_each(tell);
+    let outputs: Vec<&Path> = [&args.report, &args.guarantee]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    Draft::check_apart(&outputs, &[source.files(), request.files()].concat())?;
     let shown = Shared::new(args, window)?;
     let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());

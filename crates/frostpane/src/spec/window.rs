@@ -241,7 +241,15 @@ fn say_events(events: u64) -> String {
 }
 
 fn say_micros(micros: u64) -> String {
-    format!("{} seconds", micros as f64 / 1e6)
+    /// Beyond a hundred years nobody counts hours.
+    const LONG: u64 = 36_525 * DAY;
+    const DAY: u64 = 86_400_000_000;
+    let shown = if micros > LONG {
+        micros - micros % DAY
+    } else {
+        micros
+    };
+    Span::Clock(Duration::from_micros(shown)).to_string()
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@
 //! assert_eq!(
 //!     words::privacy(&release, "", ""),
 //!     "Privacy: epsilon 1, pure (delta 0), for the key of one event. \
-//!      Not hidden: that an event took place, when, and how many did."
+//!      Not hidden: that an event took place, when, and how many did. \
+//!      Someone with several events is protected for each, not for all together."
 //! );
 //! assert_eq!(words::grouped(release.window.events), "100,000");
 //! # Ok(())

@@ -60,16 +60,18 @@ pub fn spoken(time: Duration) -> String {
     let seconds = time.as_secs();
     let largest = UNITS.iter().position(|(unit, _)| seconds >= *unit).unwrap_or(3);
     let (unit, name) = UNITS[largest];
-    let rest = seconds % unit;
-    match UNITS.get(largest + 1) {
-        Some((smaller, smaller_name)) if rest > 0 && rest.is_multiple_of(*smaller) => {
-            format!(
-                "{} {}",
-                some(seconds / unit, name),
-                some(rest / smaller, smaller_name)
-            )
-        }
-        _ => some(seconds / unit, name),
+    let Some((smaller, smaller_name)) = UNITS.get(largest + 1) else {
+        return some(seconds, name);
+    };
+    let rounded = (seconds + smaller / 2) / smaller * smaller;
+    match rounded % unit {
+        _ if rounded != seconds => spoken(Duration::from_secs(rounded)),
+        0 => some(seconds / unit, name),
+        rest => format!(
+            "{} {}",
+            some(seconds / unit, name),
+            some(rest / smaller, smaller_name)
+        ),
     }
 }
 
@@ -108,7 +110,9 @@ mod tests {
             (90, "1 minute 30 seconds"),
             (5_400, "1 hour 30 minutes"),
             (7_200, "2 hours"),
-            (86_399, "23 hours"),
+            (14_399, "4 hours"),
+            (86_399, "1 day"),
+            (82_000, "22 hours 47 minutes"),
             (86_400, "1 day"),
             (100 * 3_600, "4 days 4 hours"),
             (30 * 86_400, "30 days"),

@@ -12,6 +12,9 @@ use crate::spec::{Edge, Policy};
 /// What no release hides.
 pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
 
+/// What the unit means for people.
+const SEVERAL: &str = "Someone with several events is protected for each, not for all together";
+
 const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
 
 /// How sure the statements are.
@@ -166,7 +169,7 @@ pub fn privacy<K: Key>(release: &Release<K>, each: &str, more: &str) -> String {
         boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
     };
     format!(
-        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: {NOT_HIDDEN}.",
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: {NOT_HIDDEN}. {SEVERAL}.",
         release.epsilon,
         delta_words(release.delta),
         release.unit

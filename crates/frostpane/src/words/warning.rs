@@ -96,7 +96,9 @@ impl Warning {
         let declared = spec.keys != KeySpec::Open;
         [
             Self::of_delta(release.delta, release.window.events),
-            asked.and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
+            asked
+                .filter(|_| release.window.missed == 0)
+                .and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
             Self::of_flood(release.heavy.len(), from_zero).filter(|_| declared),
         ]
         .into_iter()
@@ -230,7 +232,7 @@ impl fmt::Display for Warning {
                 grouped(events),
                 match 2 * late > events {
                     true =>
-                        "that is most of them: give them in the order of time, and look for a time far in the future",
+                        "that is most of them: give them in the order of time, or to `list` as files, which may be in any order",
                     false => "allow for them with --lateness",
                 }
             ),
@@ -300,8 +302,9 @@ mod tests {
             ["2 of 1,000 events came too late and were left out; allow for them with --lateness"]
         );
         assert!(
-            about_events(10, 9, 0)[0]
-                .ends_with("give them in the order of time, and look for a time far in the future")
+            about_events(10, 9, 0)[0].ends_with(
+                "give them in the order of time, or to `list` as files, which may be in any order"
+            )
         );
         assert!(about_events(10, 0, 4)[0].starts_with("4 of 10 events had no key that counts"));
     }
