@@ -1,7 +1,7 @@
 //! The block that still receives events.
 
 use super::closed::Pane;
-use super::list_count::ListCounter;
+use super::list_count::{Counted, ListCounter};
 use super::packed::Packer;
 use super::shape::{LONGEST_LIST, PaneShape};
 use crate::fault::Mutant;
@@ -235,11 +235,13 @@ impl<K: Key> OpenPane<K> {
         let mut sketch = (cut > 0)
             .then(|| self.shape.parameters().empty_sketch())
             .flatten();
-        let seen = if sketch.is_some() { 0 } else { cut };
-        counter.count(list, seen, |found| {
+        let add_up = |often: &[Counted], rest: &[u64]| {
             if let Some(sketch) = &mut sketch {
-                sketch.add_all(found);
+                sketch.add_all(often);
+                sketch.add_each(rest);
             }
+        };
+        counter.count_whole(list, cut, add_up, |found| {
             for (hash, count) in found.iter().filter(|(_, count)| *count > cut) {
                 if let Some(key) = K::unhash(*hash, seed) {
                     packer.push(key, count - cut);

@@ -14,6 +14,8 @@ const SPLITS: u32 = 32;
 
 /// Keys that are added to one row before the next.
 const AT_A_TIME: usize = 1 << 9;
+/// Hashes of which no more than a tally can count may have the same place.
+const MOST_TALLIED: usize = u16::MAX as usize;
 /// Between what is mixed with a hash for one word of bits and for the next.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -79,6 +81,33 @@ impl CountSketch {
             for (hash, count) in counts {
                 let (cell, sign) = place.of(*hash);
                 row[cell & (row.len() - 1)] += signed(*count as i64, sign);
+            }
+        }
+    }
+
+    /// Adds one event for each of many hashes. A row first counts what adds to each cell and what takes away from it: that is one
+    /// increment and no sign for each hash.
+    pub fn add_each(&mut self, hashes: &[u64]) {
+        for some in hashes.chunks(MOST_TALLIED) {
+            match self.width {
+                width if some.len() < width => self.extend(some.iter().map(|hash| (*hash, 1))),
+                256 => self.tally::<512>(some),
+                512 => self.tally::<1_024>(some),
+                1_024 => self.tally::<2_048>(some),
+                2_048 => self.tally::<4_096>(some),
+                4_096 => self.tally::<8_192>(some),
+                _ => self.extend(some.iter().map(|hash| (*hash, 1))),
+            }
+        }
+    }
+
+    /// The same where a row has so many places, each a cell and a sign.
+    fn tally<const PLACES: usize>(&mut self, hashes: &[u64]) {
+        let in_a_word = (u64::BITS / PLACES.trailing_zeros()) as usize;
+        for (word, rows) in self.cells.chunks_mut(in_a_word * self.width).enumerate() {
+            match mixed_with(word as u32, self.seed) {
+                None => tally_rows::<PLACES>(rows, hashes.iter().copied()),
+                Some(other) => tally_rows::<PLACES>(rows, hashes.iter().map(|hash| mix(hash ^ other))),
             }
         }
     }
@@ -188,6 +217,29 @@ impl CountSketch {
     }
 }
 
+/// Adds one event for each word to rows that have their bits in it, two rows at a time.
+fn tally_rows<const PLACES: usize>(rows: &mut [i64], words: impl Iterator<Item = u64> + Clone) {
+    let bits = PLACES.trailing_zeros();
+    for (number, pair) in rows.chunks_mut(PLACES).enumerate() {
+        let mut tallies = [[0_u16; PLACES]; 2];
+        let [first, second] = &mut tallies;
+        let shift = 2 * bits * number as u32;
+        let words = words.clone().map(|word| word >> shift);
+        match pair.len() == PLACES {
+            true => words.for_each(|word| {
+                first[word as usize % PLACES] += 1;
+                second[(word >> bits) as usize % PLACES] += 1;
+            }),
+            false => words.for_each(|word| first[word as usize % PLACES] += 1),
+        }
+        for (row, tally) in pair.chunks_mut(PLACES / 2).zip(&tallies) {
+            for (cell, [plus, minus]) in row.iter_mut().zip(tally.as_chunks().0) {
+                *cell += i64::from(*plus) - i64::from(*minus);
+            }
+        }
+    }
+}
+
 /// Where the rows keep a key: for each a cell and a sign, from bits of its own, of the hash and then of
 /// mixings of it.
 struct Places {
@@ -240,7 +292,7 @@ impl Place {
         let in_a_word = u64::BITS / bits;
         let word = row / in_a_word;
         Self {
-            mixed_with: (word > 0).then(|| seed.wrapping_add(STEP.wrapping_mul(word.into()))),
+            mixed_with: mixed_with(word, seed),
             shift: bits * (row % in_a_word),
             mask: (1 << bits) - 1,
         }
@@ -255,6 +307,11 @@ impl Place {
         let own = word >> self.shift & self.mask;
         ((own >> 1) as usize, -((own & 1) as i64))
     }
+}
+
+/// What is mixed with the hash for one word of bits; nothing for the first, which is the hash.
+fn mixed_with(word: u32, seed: u64) -> Option<u64> {
+    (word > 0).then(|| seed.wrapping_add(STEP.wrapping_mul(word.into())))
 }
 
 /// The number itself if the sign is 0, its opposite if the sign is -1.
@@ -375,6 +432,31 @@ mod tests {
                 .for_each(|(hash, count)| single.add(*hash, *count as i64));
             all.extend(counts.iter().copied());
             assert!(single == all, "{dimensions:?}");
+        }
+    }
+
+    /// Few and many hashes, some of them often, also more of one than a tally can count, for rows that have their bits in the
+    /// hash and in mixings of it.
+    #[test]
+    fn one_event_of_each_hash_is_all_of_them_one_by_one() {
+        let same = [mix(5); 70_000];
+        let many: Vec<u64> = (0..9_000).map(|i| mix(i % 7_000)).chain(same).collect();
+        for (rows, width) in [
+            (5, 256),
+            (7, 512),
+            (33, 1 << 10),
+            (5, 1 << 11),
+            (5, 1 << 12),
+            (3, 1 << 13),
+        ] {
+            let dimensions = Dimensions { rows, width };
+            for hashes in [&many[..0], &many[..255], &many[..5_000], &many] {
+                let (mut single, mut all) =
+                    (CountSketch::new(dimensions, 7), CountSketch::new(dimensions, 7));
+                hashes.iter().for_each(|hash| single.add(*hash, 1));
+                all.add_each(hashes);
+                assert!(single == all, "{dimensions:?}, {} hashes", hashes.len());
+            }
         }
     }
 

@@ -30,25 +30,19 @@ impl Default for Frequent {
 }
 
 impl Frequent {
-    /// Visits the frequent words that came more than so many times, and returns all others.
-    pub fn count<'a>(
-        &'a mut self,
-        list: &'a [u64],
-        times: u64,
-        mut visit: impl FnMut(&[Counted]),
-    ) -> &'a [u64] {
+    /// The frequent words with their counts, and all others.
+    pub fn count<'a>(&'a mut self, list: &'a [u64]) -> (&'a [Counted], &'a [u64]) {
         if !self.choose(&list[..list.len().min(SAMPLE)]) {
-            return list;
+            return (&[], list);
         }
         let others = self.pass(list);
         let mut found = 0;
         for (word, count) in self.words.iter().zip(self.counts.iter_mut()) {
             let count = u64::from(std::mem::take(count));
             self.found[found % SLOTS] = (*word, count);
-            found += usize::from(count > times);
+            found += usize::from(count > 0);
         }
-        visit(&self.found[..found]);
-        &self.rest[..others]
+        (&self.found[..found], &self.rest[..others])
     }
 
     /// Gives each slot a word that came twice, with no other word for the slot between. Says whether it pays.

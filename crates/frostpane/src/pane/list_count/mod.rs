@@ -7,6 +7,8 @@ mod buckets;
 mod frequent;
 mod table;
 
+use std::slice;
+
 use buckets::Buckets;
 use frequent::Frequent;
 use table::Table;
@@ -25,13 +27,27 @@ pub struct ListCounter {
 impl ListCounter {
     /// Visits each word of a list of fewer than `2^32` that came more than so many times, once, some of them at a
     /// time. It is fast where the words look random in all their bits.
-    pub fn count(&mut self, list: &[u64], times: u64, mut visit: impl FnMut(&[Counted])) {
+    pub fn count(&mut self, list: &[u64], times: u64, visit: impl FnMut(&[Counted])) {
+        self.count_whole(list, times, |_, _| (), visit);
+    }
+
+    /// The same. `whole` sees the list before, as words that came often, with their counts, and all others one by one.
+    pub fn count_whole(
+        &mut self,
+        list: &[u64],
+        times: u64,
+        whole: impl FnOnce(&[Counted], &[u64]),
+        mut visit: impl FnMut(&[Counted]),
+    ) {
         let Self {
             frequent,
             buckets,
             table,
         } = self;
-        let rest = frequent.count(list, times, &mut visit);
+        let (often, rest) = frequent.count(list);
+        whole(often, rest);
+        let more = often.iter().filter(|(_, count)| *count > times);
+        more.for_each(|word| visit(slice::from_ref(word)));
         let known = buckets.split(rest);
         buckets.for_each(|bucket| table.count(bucket, known, times, &mut visit));
     }
@@ -90,12 +106,20 @@ mod tests {
                     .for_each(|word| *expected.entry(*word).or_insert(0_u64) += 1);
                 for times in [0, 1, 7, 1 << 33] {
                     let mut counted = BTreeMap::new();
-                    tally.count(&list, times, |found| {
+                    let mut whole = BTreeMap::<u64, u64>::new();
+                    let add_up = |often: &[Counted], rest: &[u64]| {
+                        let rest = rest.iter().map(|word| (*word, 1));
+                        let parts = often.iter().copied().chain(rest);
+                        parts.for_each(|(word, count)| *whole.entry(word).or_default() += count);
+                    };
+                    tally.count_whole(&list, times, add_up, |found| {
                         for (word, count) in found {
                             assert!(counted.insert(*word, *count).is_none());
                         }
                     });
+                    whole.retain(|_, count| *count > times);
                     expected.retain(|_, count| *count > times);
+                    assert_eq!(whole, expected);
                     assert_eq!(counted, expected, "{length} words, more than {times} times");
                 }
                 assert!(tally.bytes() <= ListCounter::most_bytes(lengths[6]));
