@@ -2,8 +2,7 @@
 
 use crate::budget::Epsilon;
 use crate::error::{Error, Result};
-use crate::mechanism::Draws;
-use crate::mechanism::Secret;
+use crate::mechanism::{Bounded, Draws, Secret};
 use crate::noise::DiscreteLaplace;
 
 /// A question that is asked again and again until the answer is yes, at the price of one epsilon.
@@ -41,9 +40,10 @@ impl AboveThreshold {
     }
 
     /// Whether the value, with fresh noise, has reached the threshold.
-    pub fn ask(self, value: Secret<u64>, draws: &mut (impl Draws + ?Sized)) -> Answer {
-        let least = self.noisy_threshold - value.open() as i64;
-        match draws.reaches(&self.laplace, least) {
+    pub fn ask(self, mut value: impl Bounded, draws: &mut (impl Draws + ?Sized)) -> Answer {
+        let least = |value: Secret<u64>| self.noisy_threshold - value.open() as i64;
+        let bound = least(value.at_most());
+        match draws.reaches(&self.laplace, bound, &mut || least(value.exactly())) {
             Ok(true) => Answer::Above,
             Ok(false) => Answer::Below(self),
             Err(cause) => Answer::Unanswered(self, cause),
@@ -65,6 +65,39 @@ mod tests {
         fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
             self.laws.push(*laplace);
             Ok(self.noise.remove(0))
+        }
+    }
+
+    /// A number that may be asked for only where the bound, which is 10 more, leaves the answer open.
+    struct Costly(u64, bool);
+
+    impl Bounded for Costly {
+        fn at_most(&mut self) -> Secret<u64> {
+            Secret::new(self.0 + 10)
+        }
+
+        fn exactly(&mut self) -> Secret<u64> {
+            assert!(self.1, "{}", self.0);
+            Secret::new(self.0)
+        }
+    }
+
+    /// With a noise of 3 a question needs 97 of 100.
+    #[test]
+    fn a_bound_answers_no_alone_and_never_yes() {
+        for (value, open, above) in [
+            (86, false, false),
+            (87, true, false),
+            (96, true, false),
+            (97, true, true),
+        ] {
+            let mut draws = Told {
+                noise: vec![0, 3],
+                laws: Vec::new(),
+            };
+            let question = AboveThreshold::new(100, 1, Epsilon::new(1.0).unwrap(), &mut draws).unwrap();
+            let answer = question.ask(Costly(value, open), &mut draws);
+            assert_eq!(matches!(answer, Answer::Above), above, "{value}");
         }
     }
 

@@ -10,9 +10,16 @@ pub trait Draws {
     /// One value of this distribution.
     fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64>;
 
-    /// Whether a fresh value of this distribution is at least `least`.
-    fn reaches(&mut self, laplace: &DiscreteLaplace, least: i64) -> Result<bool> {
-        Ok(self.noise(laplace)? >= least)
+    /// Whether a fresh value of this distribution is at least `least`, which is not asked for where the value is below `bound`, a
+    /// number that is no more.
+    fn reaches(
+        &mut self,
+        laplace: &DiscreteLaplace,
+        bound: i64,
+        least: &mut dyn FnMut() -> i64,
+    ) -> Result<bool> {
+        let value = self.noise(laplace)?;
+        Ok(value >= bound && value >= least())
     }
 }
 

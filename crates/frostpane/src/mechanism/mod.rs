@@ -7,5 +7,5 @@ pub mod threshold;
 
 pub use above_threshold::{AboveThreshold, Answer};
 pub use draws::Draws;
-pub use secret::Secret;
+pub use secret::{Bounded, Secret};
 pub use threshold::Threshold;

@@ -15,3 +15,22 @@ impl<T> Secret<T> {
         self.0
     }
 }
+
+/// A secret number of which a bound is known sooner than the number.
+pub trait Bounded {
+    /// No less than the number.
+    fn at_most(&mut self) -> Secret<u64>;
+
+    /// The number.
+    fn exactly(&mut self) -> Secret<u64>;
+}
+
+impl Bounded for Secret<u64> {
+    fn at_most(&mut self) -> Secret<u64> {
+        *self
+    }
+
+    fn exactly(&mut self) -> Secret<u64> {
+        *self
+    }
+}

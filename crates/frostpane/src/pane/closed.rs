@@ -118,8 +118,7 @@ impl<K: Key> Pane<K> {
         if let Some(sketch) = &mut sketch {
             panes.iter().try_for_each(|pane| pane.add_to(sketch))?;
         }
-        let longest = panes.iter().map(|pane| pane.counts.len()).max();
-        let mut counts = HashTable::with_capacity(longest.unwrap_or(0));
+        let mut counts = HashTable::with_capacity(panes.iter().map(|pane| pane.counts.len()).sum());
         for pane in &panes {
             add_up::<K>(&mut counts, pane.counts.iter(), made_with.seed());
         }

@@ -2,7 +2,9 @@
 
 mod closed;
 pub(crate) mod list_count;
+pub(crate) mod norm_bound;
 mod open;
+mod open_norm;
 pub(crate) mod packed;
 mod parked;
 mod shape;
@@ -12,6 +14,7 @@ mod tests;
 pub use closed::Pane;
 pub(crate) use closed::add_up;
 pub use open::{Closer, OpenPane};
+pub use open_norm::OpenNorm;
 pub use parked::Parked;
 pub(crate) use shape::LONGEST_LIST;
 pub use shape::{PaneShape, Parameters};

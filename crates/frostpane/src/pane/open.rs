@@ -2,11 +2,11 @@
 
 use super::closed::Pane;
 use super::list_count::{Counted, ListCounter};
-use super::packed::Packer;
+use super::norm_bound::NormBound;
+use super::packed::{PackedCounts, Packer};
 use super::shape::{LONGEST_LIST, PaneShape};
 use crate::fault::Mutant;
 use crate::key::Key;
-use crate::mechanism::Secret;
 use crate::sketch::{CountSketch, MisraGries};
 
 /// Events that are looked up before the first of them is counted.
@@ -44,6 +44,10 @@ pub struct OpenPane<K> {
     pub(super) list: Option<Vec<u64>>,
     /// Counters of the keys, where there is no list.
     pub(super) counts: MisraGries<K>,
+    /// What bounds the norm of a list, where it was asked for.
+    pub(super) bound: Option<NormBound>,
+    /// The pane of as many events as there were when the norm of a list was counted: if the block ends with them, it is closed already.
+    pub(super) counted: Option<Pane<K>>,
     /// All events so far; made when the table ceases to be exact.
     pub(super) sketch: Option<CountSketch>,
 }
@@ -60,6 +64,8 @@ impl<K: Key> OpenPane<K> {
             events: 0,
             list: listed.then(|| Vec::with_capacity(shape.expected.min(LONGEST_LIST))),
             counts: MisraGries::new(capacity, shape.expected, shape.seed()),
+            bound: None,
+            counted: None,
             sketch: None,
         }
     }
@@ -145,29 +151,16 @@ impl<K: Key> OpenPane<K> {
         self.events = 0;
         self.list.as_mut().map(Vec::clear);
         self.counts.clear();
+        self.bound.iter_mut().for_each(NormBound::clear);
+        self.counted = None;
         self.sketch = None;
-    }
-
-    /// The norm of the events so far, for a private mechanism. Exact while there were no more events than
-    /// counters; it then moves by at most 1 between neighbours.
-    pub fn norm(&self) -> Secret<u64> {
-        let Some(list) = &self.list else {
-            return Secret::new(self.counts.norm());
-        };
-        let mut squares = 0_u64;
-        ListCounter::default().count(list, 0, |found| {
-            squares = found
-                .iter()
-                .fold(squares, |sum, (_, count)| sum.saturating_add(count * count));
-        });
-        Secret::new(squares.isqrt())
     }
 
     /// Adds all events of the block, whose table must be exact, to a sketch.
     pub fn add_to(&self, sum: &mut CountSketch) {
         debug_assert!(self.counts.decrements() == 0);
         if let Some(list) = &self.list {
-            sum.extend(list.iter().map(|hash| (*hash, 1)));
+            sum.add_each(list);
         }
         let counts = self.counts.iter();
         sum.extend(counts.map(|(key, count)| (K::hash(key, self.shape.seed()), count)));
@@ -179,7 +172,15 @@ impl<K: Key> OpenPane<K> {
             .list
             .as_ref()
             .map_or(0, |list| list.capacity() * size_of::<u64>());
-        list as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
+        [
+            list as u64,
+            self.counts.bytes(),
+            self.bound.as_ref().map_or(0, |_| NormBound::BYTES),
+            self.counted.as_ref().map_or(0, Pane::bytes),
+            self.sketch.as_ref().map_or(0, CountSketch::bytes),
+        ]
+        .into_iter()
+        .sum()
     }
 
     /// How many events came, with and without keys.
@@ -195,12 +196,16 @@ impl<K: Key> OpenPane<K> {
     /// The same, in memory that is kept.
     pub fn close_with(&self, closer: &mut Closer<K>) -> Pane<K> {
         let cut = self.shape.cut(self.events);
-        let sketch = match &self.list {
-            Some(list) => self.close_list(list, cut, closer),
+        match &self.list {
+            Some(list) => self.close_list(list, closer, cut, |_| ()),
             None => self.close_counters(cut, closer),
-        };
-        let counts = closer.packer.finish();
-        Pane::new(self.shape.parameters(), self.events, counts, sketch)
+        }
+    }
+
+    /// The same for a block that has ended.
+    pub fn end(&mut self, closer: &mut Closer<K>) -> Pane<K> {
+        let counted = self.counted.take().filter(|pane| pane.events() == self.events);
+        counted.unwrap_or_else(|| self.close_with(closer))
     }
 }
 
@@ -213,8 +218,11 @@ impl<K: Key> OpenPane<K> {
         }
     }
 
-    /// Packs what is kept of the counters, and returns the sketch, if there is one.
-    fn close_counters(&self, cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+    fn pane(&self, counts: PackedCounts<K>, sketch: Option<CountSketch>) -> Pane<K> {
+        Pane::new(self.shape.parameters(), self.events, counts, sketch)
+    }
+
+    fn close_counters(&self, cut: u64, closer: &mut Closer<K>) -> Pane<K> {
         let raise = self.counts.decrements();
         let cut_off = self.cut_off(cut, raise);
         for (key, counter) in self.counts.iter() {
@@ -222,16 +230,23 @@ impl<K: Key> OpenPane<K> {
                 closer.packer.push(key, counter + raise - cut_off);
             }
         }
-        match &self.sketch {
+        let sketch = match &self.sketch {
             None if cut > 0 => self.shape.parameters().sketch_of::<K>(self.counts.iter()),
             sketch => sketch.clone(),
-        }
+        };
+        self.pane(closer.packer.finish(), sketch)
     }
 
-    /// The same for a list.
-    fn close_list(&self, list: &[u64], cut: u64, closer: &mut Closer<K>) -> Option<CountSketch> {
+    /// Closes a list, and shows all words that came more than so many times, which is no more than is cut.
+    pub(super) fn close_list(
+        &self,
+        list: &[u64],
+        closer: &mut Closer<K>,
+        times: u64,
+        mut show: impl FnMut(&[Counted]),
+    ) -> Pane<K> {
         let Closer { counter, packer } = closer;
-        let seed = self.shape.seed();
+        let (cut, seed) = (self.shape.cut(self.events), self.shape.seed());
         let mut sketch = (cut > 0)
             .then(|| self.shape.parameters().empty_sketch())
             .flatten();
@@ -241,13 +256,14 @@ impl<K: Key> OpenPane<K> {
                 sketch.add_each(rest);
             }
         };
-        counter.count_whole(list, cut, add_up, |found| {
+        counter.count(list, times, add_up, |found| {
+            show(found);
             for (hash, count) in found.iter().filter(|(_, count)| *count > cut) {
                 if let Some(key) = K::unhash(*hash, seed) {
                     packer.push(key, count - cut);
                 }
             }
         });
-        sketch
+        self.pane(packer.finish(), sketch)
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::budget::Epsilon;
 use crate::key::Bytes;
 use crate::key::Key;
-use crate::mechanism::{AboveThreshold, Answer};
+use crate::mechanism::{AboveThreshold, Answer, Bounded};
 use crate::noise::InsecureSeededEntropy;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
@@ -242,13 +242,40 @@ fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
 }
 
 /// A norm can only be asked about: here without noise, whether it reaches this number and the next.
-fn assert_norm(block: &OpenPane<u64>, norm: u64) {
-    let reaches = |least: u64| {
+fn assert_norm(block: &mut OpenPane<u64>, norm: u64) {
+    let mut reaches = |least: u64| {
         let (epsilon, entropy) = (Epsilon::new(1e5).unwrap(), &mut InsecureSeededEntropy::new(1));
         let question = AboveThreshold::new(least, 1, epsilon, entropy).unwrap();
-        matches!(question.ask(block.norm(), entropy), Answer::Above)
+        let closer = &mut Closer::default();
+        let norm = OpenNorm { block, closer };
+        matches!(question.ask(norm, entropy), Answer::Above)
     };
     assert!(reaches(norm) && !reaches(norm + 1), "{norm}");
+}
+
+/// Whether no event came after its norm was counted, one without a key, or some; and after it was emptied.
+#[test]
+fn a_block_whose_norm_was_counted_ends_like_any_other() {
+    let events = events(200);
+    let mut closer = Closer::default();
+    let shape = shape(3, 0).listing(10);
+    let mut block = OpenPane::new(shape);
+    for (asked, ends) in [(200, 200), (150, 151), (150, 200), (7, 7)] {
+        events[..asked].iter().for_each(|event| block.update(*event));
+        let empty = block.bytes();
+        let norm = OpenNorm {
+            block: &mut block,
+            closer: &mut closer,
+        }
+        .exactly();
+        std::hint::black_box(norm);
+        assert!(block.bytes() > empty);
+        events[asked..ends].iter().for_each(|event| block.update(*event));
+        let (expected, found) = (open(&events[..ends], shape).close(), block.end(&mut closer));
+        assert_eq!((kept(&found), found.events()), (kept(&expected), ends as u64));
+        assert_eq!(found.sketch(), expected.sketch());
+        block.clear();
+    }
 }
 
 /// And a block that was emptied is a new one.
@@ -262,19 +289,19 @@ fn the_norm_of_an_open_block_is_that_of_its_counts() {
         .sum();
     for shape in [shape(300, 0), shape(300, 0).listing(10)] {
         let mut block = open(&events, shape);
-        assert_norm(&block, squares.isqrt());
+        assert_norm(&mut block, squares.isqrt());
         let mut sum = sketch_of(&events[..50]);
         block.add_to(&mut sum);
         assert_eq!(sum, sketch_of(&[&events[..], &events[..50]].concat()));
         block.clear();
         assert_eq!(block.events(), 0);
-        assert_norm(&block, 0);
+        assert_norm(&mut block, 0);
         assert!(block.close().counts().is_empty());
         events.iter().for_each(|event| block.update(*event));
         assert_eq!(kept(&block.close()), misra_gries(&events, 99).0);
         block.clear();
         (0..100).for_each(|key| block.update(Some(key)));
-        assert_norm(&block, 10);
+        assert_norm(&mut block, 10);
     }
     let mut crowded = open(&events, shape(3, 0));
     assert!(crowded.sketch.is_some());

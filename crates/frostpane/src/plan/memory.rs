@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::key::Footprint;
 use crate::pane::list_count::ListCounter;
+use crate::pane::norm_bound::NormBound;
 use crate::plan::layout::LEVEL_SKETCH;
 use crate::release::keys_at_a_time;
 use crate::sketch::count_sketch::Dimensions;
@@ -82,7 +83,13 @@ impl Memory {
         let (block, closer) = match load.list {
             Some(events) => {
                 let closer = ListCounter::most_bytes(events).saturating_add(kept);
-                (times(events, WORD), closer)
+                // Where panes end by their norm: what bounds it, and what was counted to know it.
+                let norm = if load.levels > 0 {
+                    kept.saturating_add(NormBound::BYTES)
+                } else {
+                    0
+                };
+                (times(events, WORD).saturating_add(norm), closer)
             }
             None => {
                 // A decrement moves all keys to another table.
@@ -214,21 +221,20 @@ mod tests {
             sketch: None,
             ..load()
         };
-        let [inexact, exact, list] = [
-            load(),
-            exact,
-            Load {
-                list: Some(700),
-                ..load()
-            },
-        ]
-        .map(|load| Memory::new(&load, &KEY));
+        let list = |levels| Load {
+            list: Some(700),
+            levels,
+            ..load()
+        };
+        let [inexact, exact, by_norm, list] =
+            [load(), exact, list(4), list(0)].map(|load| Memory::new(&load, &KEY));
         let block = 2_048 * 16 + 1_000 * (4 + 21);
         assert_eq!(exact.open, 11 * block + 3 * 1_000 * 21);
         assert_eq!(inexact.release - exact.release, 8_000 * 8);
         assert_eq!(exact.sketches, 4 * 5 * 512 * 8);
         let closer = ListCounter::default().bytes() + 2 * 8 * 700 + 1_000 * 21;
         assert_eq!(list.open, 11 * 8 * 700 + 3 * closer);
+        assert_eq!(by_norm.open - list.open, 11 * (4_096 * 4 + 1_000 * 21));
     }
 
     /// Seven eighths of the slots are enough for all keys, and there are fewer than a table twice as full would need.

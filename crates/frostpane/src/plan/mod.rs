@@ -148,7 +148,7 @@ impl Planner<'_> {
     /// The most events of an open pane, if it lists their keys: not where that would take much of the memory.
     fn list(&self, layout: &Layout) -> Option<u64> {
         let longest = (self.spec.memory.0 / LIST_SHARE / size_of::<u64>() as u64).min(LONGEST_LIST as u64);
-        let may = self.footprint.listed && layout.histogram.is_none();
+        let may = self.footprint.listed;
         layout.longest_block().filter(|events| may && *events <= longest)
     }
 
@@ -238,6 +238,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::pane::list_count::ListCounter;
     use crate::spec::window::Grid;
     use crate::spec::{Size, Spec, Window};
 
@@ -364,8 +365,7 @@ mod tests {
             ..uniform()
         };
         assert_eq!(list(texts), None);
-        let smooth = case(Policy::Smooth);
-        assert_eq!(list(smooth), None, "a histogram asks for norms all the time");
+        assert_eq!(list(case(Policy::Smooth)), Some(1_600));
     }
 
     #[test]
@@ -445,8 +445,9 @@ mod tests {
         }
     }
 
-    /// A block of a histogram is counted exactly, in one table of as many keys as it has events, whatever is kept of it; other
-    /// threads have nothing to do for it.
+    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has events, whatever is kept
+    /// of it; other threads have nothing to do for it. A list is counted beside it, into a pane that may not be one yet, and has a
+    /// bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
         let smooth = Case {
@@ -457,12 +458,20 @@ mod tests {
         let block = layout.longest_block().unwrap();
         assert_eq!(block, 1_600, "a 64th of the window, in whole ticks");
         let plan = smooth.plan(layout, 70, None);
-        assert_eq!(plan.memory.open, 4_096 * 16 + block * 4 + block * 9);
+        let counted = ListCounter::most_bytes(block) + block * 9;
+        assert_eq!(plan.memory.open, block * 8 + counted + block * 9 + 4_096 * 4);
+        let tight = Case {
+            memory: 8 * 8 * block - 1,
+            ..case(Policy::Smooth)
+        };
+        let without_list = tight.plan(layout, 70, None);
+        assert_eq!(without_list.memory.open, 4_096 * 16 + block * 4 + block * 9);
+        assert!(plan.listed && !without_list.listed);
         assert_eq!(plan.memory.closed, layout.panes * (256 + 70 * 9));
         assert_eq!(plan.memory.program, 5_000);
         let levels = layout.histogram.unwrap().levels as u64;
         assert_eq!(plan.memory.sketches, levels * 5 * 512 * 8);
-        assert!(!plan.always_exact && !plan.listed);
+        assert!(!plan.always_exact);
     }
 
     /// By the clock as many panes wait as begin within the lateness, and one more; and the head.

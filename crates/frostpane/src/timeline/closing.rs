@@ -13,7 +13,7 @@ impl<K: Key> Timeline<K> {
             self.hand_over(block);
             return Ok(());
         }
-        let pane = block.pane.close_with(&mut self.closer);
+        let pane = block.pane.end(&mut self.closer);
         if let Some(levels) = &mut self.state.levels {
             levels.add(&block.pane, &pane)?;
         }

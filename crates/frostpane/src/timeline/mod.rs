@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::mechanism::Draws;
 use crate::noise::OsEntropy;
-use crate::pane::{Closer, OpenPane, Pane, PaneShape};
+use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
 use crate::spec::window::Grid;
 use crate::tree::WindowNodes;
 use block::{Block, Closing, Past};
@@ -174,11 +174,12 @@ impl<K: Key> Timeline<K> {
                 self.state.origin = self.state.origin.min(start);
                 return Ok(Some(self.waiting_at(start)));
             }
-            if self.state.schedule.ends(
-                head.outline(head.pane.events()),
-                || head.pane.norm(),
-                &mut *self.draws,
-            )? {
+            let outline = head.outline(head.pane.events());
+            let norm = OpenNorm {
+                block: &mut head.pane,
+                closer: &mut self.closer,
+            };
+            if self.state.schedule.ends(outline, norm, &mut *self.draws)? {
                 self.state
                     .waiting
                     .extend(self.state.head.take().map(|(_, head)| head));

@@ -6,7 +6,7 @@ use super::exponential::Exponential;
 use super::levels::LevelSketches;
 use super::smooth::Smooth;
 use crate::error::Result;
-use crate::mechanism::{Draws, Secret};
+use crate::mechanism::{Bounded, Draws};
 
 /// What a schedule may see of a block: all of it public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub trait Outlines {
 }
 
 /// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about
-/// a [`Secret`]: so its decisions are public or private themselves, and the panes are as good as fixed in
+/// a [`Secret`](crate::mechanism::Secret): so its decisions are public or private themselves, and the panes are as good as fixed in
 /// advance.
 #[derive(Debug)]
 pub enum Schedule {
@@ -44,12 +44,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// Whether the open block, which has this norm, ends at this tick.
-    pub fn ends(
-        &mut self,
-        block: Outline,
-        norm: impl FnOnce() -> Secret<u64>,
-        draws: &mut dyn Draws,
-    ) -> Result<bool> {
+    pub fn ends(&mut self, block: Outline, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
         match self {
             Schedule::Uniform | Schedule::Exponential(_) => Ok(true),
             Schedule::Smooth(smooth) => smooth.ends(block, norm, draws),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::budget::{Epsilon, Unit};
 use crate::error::Result;
-use crate::mechanism::{AboveThreshold, Answer, Draws, Secret};
+use crate::mechanism::{AboveThreshold, Answer, Bounded, Draws};
 use crate::noise::DiscreteLaplace;
 use crate::timeline::levels::LevelSketches;
 use crate::timeline::schedule::{Outline, Outlines};
@@ -58,7 +58,7 @@ impl Smooth {
     }
 
     /// Asks the question of a level; after a yes, and at first, with a fresh threshold.
-    fn ask(&mut self, level: usize, norm: Secret<u64>, draws: &mut dyn Draws) -> Result<bool> {
+    fn ask(&mut self, level: usize, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
         let question = match self.questions[level].take() {
             Some(question) => question,
             None => self.histogram.question(level, draws)?,
@@ -182,14 +182,9 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
 
 impl Smooth {
     /// Whether the open block, which has this norm, ends at this tick.
-    pub fn ends(
-        &mut self,
-        block: Outline,
-        norm: impl FnOnce() -> Secret<u64>,
-        draws: &mut dyn Draws,
-    ) -> Result<bool> {
+    pub fn ends(&mut self, block: Outline, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
         if block.events < self.histogram.longest_block {
-            return self.ask(0, norm(), draws);
+            return self.ask(0, norm, draws);
         }
         self.questions[0] = None;
         Ok(true)
@@ -244,6 +239,8 @@ mod tests {
 
     use super::*;
     use crate::error::{Error, ErrorKind};
+    use crate::mechanism::Secret;
+    use crate::noise::InsecureSeededEntropy;
     use crate::pane::{OpenPane, PaneShape};
     use crate::sketch::count_sketch::Dimensions;
     use crate::spec::window::Grid;
@@ -305,13 +302,18 @@ mod tests {
             Ok(value)
         }
 
-        fn reaches(&mut self, laplace: &DiscreteLaplace, least: i64) -> Result<bool> {
+        fn reaches(
+            &mut self,
+            laplace: &DiscreteLaplace,
+            _: i64,
+            least: &mut dyn FnMut() -> i64,
+        ) -> Result<bool> {
             let mut choices = self.0.lock().unwrap();
             let answer = match &mut choices.answers {
                 Some(answers) => answers.remove(0),
                 None => choices.choose(2) == 1,
             };
-            let chance = tail(laplace, least);
+            let chance = tail(laplace, least());
             choices.chance *= if answer { chance } else { 1.0 - chance };
             Ok(answer)
         }
@@ -358,7 +360,7 @@ mod tests {
         }
 
         fn ends(&mut self, block: Outline, norm: u64) -> Result<bool> {
-            self.smooth.ends(block, || Secret::new(norm), &mut *self.draws)
+            self.smooth.ends(block, Secret::new(norm), &mut *self.draws)
         }
 
         fn timeline(self, grid: Grid, shape: PaneShape, levels: LevelSketches) -> Timeline<u64> {
@@ -508,9 +510,9 @@ mod tests {
             Ok(0)
         }
 
-        fn reaches(&mut self, _: &DiscreteLaplace, least: i64) -> Result<bool> {
+        fn reaches(&mut self, _: &DiscreteLaplace, _: i64, least: &mut dyn FnMut() -> i64) -> Result<bool> {
             self.draw()?;
-            Ok(least <= 0)
+            Ok(least() <= 0)
         }
     }
 
@@ -673,7 +675,13 @@ mod tests {
             Ok(0)
         }
 
-        fn reaches(&mut self, laplace: &DiscreteLaplace, least: i64) -> Result<bool> {
+        fn reaches(
+            &mut self,
+            laplace: &DiscreteLaplace,
+            _: i64,
+            least: &mut dyn FnMut() -> i64,
+        ) -> Result<bool> {
+            let least = least();
             self.0.lock().unwrap().questions.push((laplace.scale(), least));
             Ok(least <= 0)
         }
@@ -697,6 +705,48 @@ mod tests {
             let recorded = recorded.lock().unwrap();
             assert_eq!(recorded.thresholds, [2.0 * sensitivity / budget]);
             assert_eq!(recorded.questions, [(4.0 * sensitivity / budget, least)]);
+        }
+    }
+
+    /// Flat at first and skewed later, with the same noise.
+    #[test]
+    fn blocks_that_list_their_keys_end_where_others_do() {
+        let histogram = Histogram {
+            first_norm: 60,
+            window: 3_000,
+            tick: 16,
+            longest_block: 512,
+            panes: 20,
+            ..histogram(0.5, 5)
+        };
+        let key = |event: u64| match event * event % 11 {
+            0 | 1 => event,
+            _ => event % (1 + 400 * 1_500_u64.saturating_sub(event / 4)),
+        };
+        let run = |shape: PaneShape, seed: u64| {
+            let draws = Box::new(InsecureSeededEntropy::new(seed));
+            let levels = LevelSketches::new(4, Dimensions { rows: 3, width: 64 }, 7);
+            let grid = Grid {
+                length: 3_000,
+                slide: 16,
+                lateness: 0,
+            };
+            let mut timeline = Drawing::new(histogram, draws).timeline(grid, shape, levels);
+            (0..8_000).for_each(|event| assert!(timeline.update(event as i64, Some(key(event))).unwrap()));
+            let panes = timeline.state.closed.iter().map(|block| {
+                let counts: BTreeMap<u64, u64> = block.pane.counts().iter().collect();
+                (block.outline(block.pane.events()), counts)
+            });
+            panes.collect::<Vec<_>>()
+        };
+        for (seed, entries) in (0..10).flat_map(|seed| [40, 3_000].map(|entries| (seed, entries))) {
+            let shape = PaneShape::new(entries, 512, None, 7).unwrap();
+            let panes = run(shape, seed);
+            assert!(panes.iter().any(|(pane, _)| pane.level > 0) && panes.len() > 5);
+            assert!(
+                run(shape.listing(512), seed) == panes,
+                "seed {seed}, {entries} entries"
+            );
         }
     }
 

@@ -33,7 +33,7 @@ fn no_two_histograms_answer_alike() {
         let mut schedule = Schedule::Smooth(Smooth::new(histogram));
         let block = Block::new(0, 1, ()).outline(1);
         let mut draws = timeline(10, 0).draws;
-        let mut ends = || schedule.ends(block, || Secret::new(1_000), &mut *draws).unwrap();
+        let mut ends = || schedule.ends(block, Secret::new(1_000), &mut *draws).unwrap();
         (0..400).map(|_| ends()).collect()
     };
     let (one, other) = (answers(), answers());

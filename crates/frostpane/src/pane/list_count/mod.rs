@@ -26,13 +26,9 @@ pub struct ListCounter {
 
 impl ListCounter {
     /// Visits each word of a list of fewer than `2^32` that came more than so many times, once, some of them at a
-    /// time. It is fast where the words look random in all their bits.
-    pub fn count(&mut self, list: &[u64], times: u64, visit: impl FnMut(&[Counted])) {
-        self.count_whole(list, times, |_, _| (), visit);
-    }
-
-    /// The same. `whole` sees the list before, as words that came often, with their counts, and all others one by one.
-    pub fn count_whole(
+    /// time. It is fast where the words look random in all their bits. `whole` sees the list before: the words that came often with
+    /// their counts, and all others one by one.
+    pub fn count(
         &mut self,
         list: &[u64],
         times: u64,
@@ -112,7 +108,7 @@ mod tests {
                         let parts = often.iter().copied().chain(rest);
                         parts.for_each(|(word, count)| *whole.entry(word).or_default() += count);
                     };
-                    tally.count_whole(&list, times, add_up, |found| {
+                    tally.count(&list, times, add_up, |found| {
                         for (word, count) in found {
                             assert!(counted.insert(*word, *count).is_none());
                         }
@@ -132,10 +128,15 @@ mod tests {
     fn long_lists_are_counted_in_all_buckets() {
         let list: Vec<u64> = (0..390_000).map(|i| mix(i / 3)).collect();
         let mut sum = 0_u64;
-        ListCounter::default().count(&list, 2, |found| {
-            assert!(found.iter().all(|(_, count)| *count == 3));
-            sum = found.iter().fold(sum, |sum, (word, _)| sum.wrapping_add(*word));
-        });
+        ListCounter::default().count(
+            &list,
+            2,
+            |_, _| (),
+            |found| {
+                assert!(found.iter().all(|(_, count)| *count == 3));
+                sum = found.iter().fold(sum, |sum, (word, _)| sum.wrapping_add(*word));
+            },
+        );
         let expected = (0..130_000).fold(0, |sum: u64, i| sum.wrapping_add(mix(i)));
         assert_eq!(sum, expected);
     }
@@ -152,7 +153,7 @@ mod tests {
         let list: Vec<u64> = (0..1_000)
             .map(|i| if i % 2 == 0 { mix(2_000) } else { mix(i) })
             .collect();
-        tally.count(&list, 0, |_| {});
+        tally.count(&list, 0, |_, _| (), |_| ());
         assert_eq!(tally.bytes(), empty + 8 * (1_000 + 500));
     }
 }

@@ -1,0 +1,85 @@
+//! A bound on the norm of a list, which is known sooner than the norm.
+//!
+//! Words that share their last bits are taken for the same word. Counts of different words that are added up have a square of no less
+//! than their squares together, so the norm of these sums is no less than that of the list.
+
+const SUMS: usize = 1 << 12;
+
+/// Bounds the norm of a list that grows.
+#[derive(Clone, Debug)]
+pub struct NormBound {
+    sums: Box<[u32; SUMS]>,
+    squares: u64,
+    /// How many words of the list have been added up.
+    words: usize,
+}
+
+impl Default for NormBound {
+    fn default() -> Self {
+        Self {
+            sums: Box::new([0; SUMS]),
+            squares: 0,
+            words: 0,
+        }
+    }
+}
+
+impl NormBound {
+    /// How many bytes it takes.
+    pub const BYTES: u64 = (SUMS * size_of::<u32>()) as u64;
+
+    /// A number that the norm of a list, rounded down, does not exceed. The list has fewer than `2^32` words and has only
+    /// grown since the last time.
+    pub fn of(&mut self, list: &[u64]) -> u64 {
+        for word in &list[self.words..] {
+            let sum = &mut self.sums[*word as usize % SUMS];
+            self.squares = self.squares.saturating_add(2 * u64::from(*sum) + 1);
+            *sum += 1;
+        }
+        self.words = list.len();
+        self.squares.isqrt()
+    }
+
+    /// For a list that begins anew.
+    pub fn clear(&mut self) {
+        self.sums.fill(0);
+        self.squares = 0;
+        self.words = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::key::mix::mix;
+
+    /// Of flat lists and skewed ones, and of words that share their last bits, however the list has grown; and it is the norm
+    /// where no two words do.
+    #[test]
+    fn the_norm_of_a_list_is_at_most_its_bound() {
+        let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);
+        let events = 0..20_000;
+        let lists: [(Vec<u64>, bool); 4] = [
+            (events.clone().map(mix).collect(), false),
+            (events.clone().map(skewed).collect(), false),
+            (events.clone().map(|i| mix(i) % 50 << 40).collect(), false),
+            (events.map(|i| mix(i) % 4_096).collect(), true),
+        ];
+        let mut bound = NormBound::default();
+        for ((list, apart), step) in lists.iter().zip([1_024, 1, 5_000, 333]) {
+            let mut counts = BTreeMap::<u64, u64>::new();
+            for (number, some) in list.chunks(step).enumerate() {
+                some.iter()
+                    .for_each(|word| *counts.entry(*word).or_default() += 1);
+                let squares: u64 = counts.values().map(|count| count * count).sum();
+                let end = list.len().min((number + 1) * step);
+                let found = bound.of(&list[..end]);
+                assert!(found >= squares.isqrt());
+                assert!(!apart || found == squares.isqrt());
+            }
+            bound.clear();
+        }
+    }
+}
