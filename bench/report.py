@@ -43,6 +43,10 @@ def ingestion() -> list[tuple[str, str, str, str]]:
             f"speed against {name}": [against(rates, f"uniform{norm}", rival) for norm in NORMS]
             for rival, name in RIVALS.items()
         }
+        measured["speed against L1"] = [against(rates, "uniform, L2", "uniform", 2), None]
+        measured["smooth panes against uniform ones"] = [
+            against(rates, f"smooth{norm}", f"uniform{norm}", 2) for norm in NORMS
+        ]
         measured["two threads against one"] = [
             against(rates, f"two threads, by the clock{norm}", f"one thread, by the clock{norm}", 2)
             for norm in NORMS

@@ -26,7 +26,7 @@ enum Clock {
     Wall,
 }
 
-const INTEGERS: [Contender<u64>; 18] = [
+const INTEGERS: [Contender<u64>; 19] = [
     ("plain pass", Clock::Processor, |keys| {
         rival(|| rivals::plain_pass(keys))
     }),
@@ -55,6 +55,9 @@ const INTEGERS: [Contender<u64>; 18] = [
     }),
     ("smooth", Clock::Processor, |keys| {
         batch::<u64>(l1().policy(Policy::Smooth), keys)
+    }),
+    ("smooth, L2", Clock::Processor, |keys| {
+        batch::<u64>(l2().policy(Policy::Smooth), keys)
     }),
     ("continual", Clock::Processor, |keys| continual(l1(), keys)),
     ("continual, L2", Clock::Processor, |keys| continual(l2(), keys)),

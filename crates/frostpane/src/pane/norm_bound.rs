@@ -64,7 +64,7 @@ mod tests {
         let lists: [(Vec<u64>, bool); 4] = [
             (events.clone().map(mix).collect(), false),
             (events.clone().map(skewed).collect(), false),
-            (events.clone().map(|i| mix(i) % 50 << 40).collect(), false),
+            (events.clone().map(|i| (mix(i) % 50) << 40).collect(), false),
             (events.map(|i| mix(i) % 4_096).collect(), true),
         ];
         let mut bound = NormBound::default();
