@@ -16,6 +16,8 @@ const SPLITS: u32 = 32;
 const AT_A_TIME: usize = 1 << 9;
 /// Hashes of which no more than a tally can count may have the same place.
 const MOST_TALLIED: usize = u16::MAX as usize;
+/// Increments without a look at whether there are more.
+const UNROLLED: usize = 8;
 /// Between what is mixed with a hash for one word of bits and for the next.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -103,11 +105,13 @@ impl CountSketch {
 
     /// The same where a row has so many places, each a cell and a sign.
     fn tally<const PLACES: usize>(&mut self, hashes: &[u64]) {
-        let in_a_word = (u64::BITS / PLACES.trailing_zeros()) as usize;
-        for (word, rows) in self.cells.chunks_mut(in_a_word * self.width).enumerate() {
-            match mixed_with(word as u32, self.seed) {
-                None => tally_rows::<PLACES>(rows, hashes.iter().copied()),
-                Some(other) => tally_rows::<PLACES>(rows, hashes.iter().map(|hash| mix(hash ^ other))),
+        for (number, row) in self.cells.chunks_exact_mut(self.width).enumerate() {
+            let Place {
+                mixed_with, shift, ..
+            } = Place::in_row(number as u32, self.seed, self.width);
+            match mixed_with {
+                None => tally_row::<PLACES>(row, hashes, |hash| hash >> shift),
+                Some(other) => tally_row::<PLACES>(row, hashes, |hash| mix(hash ^ other) >> shift),
             }
         }
     }
@@ -217,26 +221,19 @@ impl CountSketch {
     }
 }
 
-/// Adds one event for each word to rows that have their bits in it, two rows at a time.
-fn tally_rows<const PLACES: usize>(rows: &mut [i64], words: impl Iterator<Item = u64> + Clone) {
-    let bits = PLACES.trailing_zeros();
-    for (number, pair) in rows.chunks_mut(PLACES).enumerate() {
-        let mut tallies = [[0_u16; PLACES]; 2];
-        let [first, second] = &mut tallies;
-        let shift = 2 * bits * number as u32;
-        let words = words.clone().map(|word| word >> shift);
-        match pair.len() == PLACES {
-            true => words.for_each(|word| {
-                first[word as usize % PLACES] += 1;
-                second[(word >> bits) as usize % PLACES] += 1;
-            }),
-            false => words.for_each(|word| first[word as usize % PLACES] += 1),
-        }
-        for (row, tally) in pair.chunks_mut(PLACES / 2).zip(&tallies) {
-            for (cell, [plus, minus]) in row.iter_mut().zip(tally.as_chunks().0) {
-                *cell += i64::from(*plus) - i64::from(*minus);
-            }
-        }
+/// Adds one event for each hash to a row, whose bits are the last of these words.
+#[inline(never)]
+fn tally_row<const PLACES: usize>(row: &mut [i64], hashes: &[u64], word: impl Fn(u64) -> u64) {
+    let mut tally = [0_u16; PLACES];
+    let (several, few) = hashes.as_chunks::<UNROLLED>();
+    for some in several {
+        some.iter()
+            .for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
+    }
+    few.iter()
+        .for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
+    for (cell, [plus, minus]) in row.iter_mut().zip(tally.as_chunks().0) {
+        *cell += i64::from(*plus) - i64::from(*minus);
     }
 }
 
@@ -292,7 +289,7 @@ impl Place {
         let in_a_word = u64::BITS / bits;
         let word = row / in_a_word;
         Self {
-            mixed_with: mixed_with(word, seed),
+            mixed_with: (word > 0).then(|| seed.wrapping_add(STEP.wrapping_mul(word.into()))),
             shift: bits * (row % in_a_word),
             mask: (1 << bits) - 1,
         }
@@ -307,11 +304,6 @@ impl Place {
         let own = word >> self.shift & self.mask;
         ((own >> 1) as usize, -((own & 1) as i64))
     }
-}
-
-/// What is mixed with the hash for one word of bits; nothing for the first, which is the hash.
-fn mixed_with(word: u32, seed: u64) -> Option<u64> {
-    (word > 0).then(|| seed.wrapping_add(STEP.wrapping_mul(word.into())))
 }
 
 /// The number itself if the sign is 0, its opposite if the sign is -1.
