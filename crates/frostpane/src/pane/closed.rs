@@ -118,12 +118,7 @@ impl<K: Key> Pane<K> {
         if let Some(sketch) = &mut sketch {
             panes.iter().try_for_each(|pane| pane.add_to(sketch))?;
         }
-        let mut counts = HashTable::with_capacity(panes.iter().map(|pane| pane.counts.len()).sum());
-        for pane in &panes {
-            add_up::<K>(&mut counts, pane.counts.iter(), made_with.seed());
-        }
-        let kept = counts.iter().filter(|(_, count)| *count > cut);
-        let counts = PackedCounts::collect(kept.map(|(key, count)| (*key, count - cut)));
+        let counts = merge_counts(panes.iter().collect(), cut, made_with.seed());
         Ok(Self {
             made_with,
             events: panes.iter().map(|pane| pane.events).sum(),
@@ -133,6 +128,27 @@ impl<K: Key> Pane<K> {
             sketch,
         })
     }
+}
+
+/// The counts of all panes together, with so much less. The largest pane is only looked up in a table of the others: a key that
+/// none of them has is kept or not by itself.
+fn merge_counts<K: Key>(mut panes: Vec<&Pane<K>>, cut: u64, seed: u64) -> PackedCounts<K> {
+    panes.sort_by_key(|pane| pane.counts.len());
+    let largest = panes.pop();
+    let mut sums = HashTable::with_capacity(panes.iter().map(|pane| pane.counts.len()).sum());
+    for pane in panes {
+        add_up::<K>(&mut sums, pane.counts.iter(), seed);
+    }
+    let mut alone = Vec::new();
+    for (key, count) in largest.iter().flat_map(|pane| pane.counts.iter()) {
+        match sums.find_mut(K::hash(key, seed), |(held, _)| *held == key) {
+            Some((_, sum)) => *sum += count,
+            None if count > cut => alone.push((key, count)),
+            None => {}
+        }
+    }
+    let kept = alone.iter().chain(sums.iter().filter(|(_, sum)| *sum > cut));
+    PackedCounts::collect(kept.map(|(key, count)| (*key, count - cut)))
 }
 
 /// Adds counts to the sums of their keys.

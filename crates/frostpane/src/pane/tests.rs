@@ -146,6 +146,27 @@ fn merged_panes_are_added_up_and_cut_again() {
     }
 }
 
+/// Three panes of 9, 5 and 6 events and 6, 3 and 4 keys, whose 20 events are cut by 2: of each key in one pane or in several, as
+/// many as are cut, one more, and one less.
+#[test]
+fn merged_panes_keep_what_is_more_than_the_cut_wherever_it_was() {
+    let shape = shape(9, 0);
+    let panes = [
+        &[1, 2, 2, 3, 3, 3, 4, 5, 6][..],
+        &[4, 5, 7, 7, 7],
+        &[5, 7, 8, 8, 9, 9],
+    ];
+    let pane = |keys: &[u64]| {
+        let events: Vec<Event> = keys.iter().map(|key| Some(*key)).collect();
+        open(&events, shape).close()
+    };
+    for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+        let merged = Pane::merge(order.map(|number| pane(panes[number])), shape.parameters()).unwrap();
+        assert_eq!(merged.cut(), 2);
+        assert_eq!(kept(&merged), BTreeMap::from([(3, 1), (5, 1), (7, 2)]));
+    }
+}
+
 #[test]
 fn many_events_at_once_are_the_same_one_by_one() {
     for length in [0, 1, 31, 32, 33, 64, 300] {
