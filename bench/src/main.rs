@@ -1,15 +1,17 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
 mod growth;
 mod ingest;
 mod plot;
 mod policies;
+mod real;
 mod releases;
 mod rivals;
+mod sharp;
 mod streams;
 
 use std::env;
@@ -21,12 +23,13 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 5] = [
+const MEASUREMENTS: [Measurement; 6] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
     ("policies", policies::run),
     ("growth", growth::run),
+    ("sharp", sharp::run),
 ];
 
 fn main() -> ExitCode {
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give ingest, releases, policies, growth or continual, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth, continual or sharp, or nothing for all of them"
         );
         return ExitCode::from(2);
     }

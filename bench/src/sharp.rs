@@ -1,0 +1,368 @@
+//! How sharp releases are: what they state beside what was true, on real streams, as JSON; and as a table on
+//! standard error. Noise is seeded: two versions can be compared.
+
+use frostpane::audit::Audit;
+use frostpane::internals::InsecureSeededEntropy;
+use frostpane::{Builder, Bytes, Edge, HeavyHitters, Keys, Norm, Policy, Release, Window};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::real::{Stream, Truth, streams};
+
+const RELEASES: u64 = 400;
+const WINDOW: usize = 300_000;
+/// Windows of at least so many events are taken whole, too.
+const LARGE: usize = 3_000_000;
+/// Events before the window, no whole number of panes: it begins within one.
+const BEFORE: usize = 7_777;
+const LITTLE_MEMORY: u64 = 9_000_000;
+
+#[derive(Clone, Copy)]
+struct Setting {
+    name: &'static str,
+    change: fn(Builder<Bytes>) -> Builder<Bytes>,
+}
+
+const SETTINGS: [Setting; 4] = [
+    Setting {
+        name: "L2 0.05",
+        change: |builder| builder.norm(Norm::L2).alpha(0.05),
+    },
+    Setting {
+        name: "L1 0.01",
+        change: |builder| builder.norm(Norm::L1).alpha(0.01),
+    },
+    Setting {
+        name: "top 20",
+        change: |builder| builder.top(20),
+    },
+    Setting {
+        name: "all",
+        change: |builder| builder.all(),
+    },
+];
+
+/// A window of the end of a stream, and what is asked of it.
+struct Case<'a> {
+    stream: &'a Stream,
+    setting: Setting,
+    window: usize,
+    /// Events before the window.
+    before: usize,
+    memory: Option<u64>,
+    /// Whether it was said where the window ends.
+    known_end: bool,
+}
+
+pub fn run() -> Outcome {
+    let mut all = Vec::new();
+    eprintln!("{}", heading());
+    for stream in streams() {
+        for case in cases(&stream?) {
+            let measured = case.measure()?;
+            eprintln!("{}", row(&measured));
+            all.push(measured);
+        }
+    }
+    println!("{}", serde_json::to_string_pretty(&all)?);
+    Ok(())
+}
+
+fn cases(stream: &Stream) -> Vec<Case<'_>> {
+    let case = |setting, window: usize, memory, known_end| Case {
+        stream,
+        setting,
+        window,
+        before: BEFORE.min(stream.len() - window),
+        memory,
+        known_end,
+    };
+    let mut cases: Vec<_> = SETTINGS
+        .map(|setting| case(setting, WINDOW.min(stream.len() - BEFORE), None, false))
+        .into();
+    if stream.len() >= LARGE {
+        cases.extend(SETTINGS.map(|setting| case(setting, stream.len(), None, false)));
+        cases.extend(SETTINGS.map(|setting| case(setting, stream.len(), None, true)));
+        cases.extend(SETTINGS.map(|setting| case(setting, stream.len(), Some(LITTLE_MEMORY), false)));
+    }
+    cases
+}
+
+impl Case<'_> {
+    fn builder(&self) -> Builder<Bytes> {
+        let builder = (self.setting.change)(HeavyHitters::builder(Keys::open()))
+            .epsilon(1.0)
+            .delta(1e-9)
+            .confidence(0.95)
+            .releases(RELEASES as u32 + 1)
+            .window(Window::events(self.window as u64));
+        let builder = match self.memory {
+            Some(memory) => builder.memory(memory),
+            None => builder,
+        };
+        match self.known_end {
+            true => builder.until(Edge::Event((self.before + self.window) as u64)),
+            false => builder.policy(Policy::Uniform),
+        }
+    }
+
+    /// The first event that is fed.
+    fn first(&self) -> usize {
+        self.stream.len() - self.window - self.before
+    }
+
+    /// The window from an event of those that are fed on.
+    fn truth(&self, from: Option<Edge>) -> Truth<'_> {
+        self.stream.truth(self.place(from)..self.stream.len())
+    }
+
+    fn place(&self, edge: Option<Edge>) -> usize {
+        match edge {
+            Some(Edge::Event(event)) => self.first() + event as usize,
+            _ => self.first(),
+        }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.stream.keys(self.first()..self.stream.len())
+    }
+
+    fn releases(&self) -> frostpane::Result<Vec<Release<Bytes>>> {
+        let mut hitters = self.builder().build()?;
+        hitters.update_batch(self.keys())?;
+        let release = |seed| {
+            let mut entropy = InsecureSeededEntropy::new(seed);
+            hitters.release_with_entropy(self.window as u64, &mut entropy)
+        };
+        (0..RELEASES).map(release).collect()
+    }
+
+    /// What noise is added to: the truth where nothing is cut.
+    fn before_noise(&self) -> frostpane::Result<Counts> {
+        let mut audited = Audit::of(self.builder(), None).build()?;
+        audited.update_all(self.keys().map(Some))?;
+        Ok(audited.inside()?.counts.into_iter().collect())
+    }
+
+    fn measure(&self) -> frostpane::Result<Value> {
+        let releases = self.releases()?;
+        let (from, asked_from) = (releases[0].window.from, releases[0].asked.from);
+        let left_out = self.stream.truth(self.place(asked_from)..self.place(from));
+        let before_noise = match releases[0].cut {
+            0 => None,
+            _ => Some(self.before_noise()?),
+        };
+        let judge = Judge {
+            covered: self.truth(from),
+            asked: self.truth(asked_from),
+            left_out: left_out.most(),
+            offset: before_noise
+                .as_ref()
+                .map_or(0, |counts| offset(&releases, counts)),
+            before_noise,
+        };
+        Ok(self.sum_up(&releases, &judge))
+    }
+
+    fn sum_up(&self, releases: &[Release<Bytes>], judge: &Judge<'_>) -> Value {
+        let findings: Vec<_> = releases.iter().map(|release| judge.findings(release)).collect();
+        let share = |is: fn(&Findings) -> bool| {
+            findings.iter().filter(|found| is(found)).count() as f64 / findings.len() as f64
+        };
+        let mean = |number: fn(&Release<Bytes>) -> u64| {
+            releases.iter().map(|release| number(release) as f64).sum::<f64>() / releases.len() as f64
+        };
+        let sum = |number: fn(&Findings) -> f64| findings.iter().map(number).sum::<f64>();
+        let listed = sum(|found| found.listed);
+        let each = |number: fn(&Findings) -> f64| (listed > 0.0).then(|| sum(number) / listed);
+        let widest = findings.iter().map(|found| found.widest).fold(0.0, f64::max);
+        let largest_error = quantile(findings.iter().map(|found| found.largest_error).collect());
+        let largest_part = quantile(findings.iter().map(|found| found.largest_part).collect());
+        let runs = findings.len() as f64;
+        json!({
+            "stream": self.stream.name,
+            "setting": self.setting.name,
+            "window": self.window,
+            "memory": self.memory.unwrap_or(64_000_000),
+            "known_end": self.known_end,
+            "releases": releases.len(),
+            "listed": listed / runs,
+            "threshold": mean(|release| release.threshold),
+            "above_threshold": sum(|found| found.above_threshold) / runs,
+            "of_these_listed": sum(|found| found.above_and_listed) / runs,
+            "cut": releases[0].cut,
+            "count_is_noisy_count_plus": judge.offset,
+            "noise": mean(|release| release.noise),
+            "half_width_largest": widest,
+            "half_width_mean": each(|found| found.widths),
+            "largest_error_95": largest_error,
+            "ratio": (largest_error > 0.0).then(|| widest / largest_error),
+            "ratio_by_key": (largest_part > 0.0).then(|| 1.0 / largest_part),
+            "mean_error": each(|found| found.errors),
+            "bias": each(|found| found.bias),
+            "lost_to_the_cut": each(|found| found.lost),
+            "complete_above": mean(|release| release.complete_above),
+            "nothing_below": mean(|release| release.nothing_below),
+            "untrue": share(|found| found.untrue),
+            "slack_untrue": share(|found| found.slack_untrue),
+            "promised": releases[0].promises.is_some(),
+            "held_covered": share(|found| found.held),
+            "held_asked": share(|found| found.held_asked),
+            "broken_covered": share(|found| found.broken),
+            "broken_asked": share(|found| found.broken_asked),
+        })
+    }
+}
+
+type Counts = hashbrown::HashMap<Bytes, u64>;
+
+/// What a count is beside its noisy count: all or half of the cut, or nothing. Noise is as often above 0 as below.
+fn offset(releases: &[Release<Bytes>], before_noise: &Counts) -> i64 {
+    let cut = releases[0].cut as i64;
+    let listed = releases.iter().flat_map(|release| &release.heavy);
+    let mut above: Vec<i64> = listed
+        .map(|heavy| heavy.count as i64 - before_noise.get(&heavy.key).map_or(0, |count| *count as i64))
+        .collect();
+    above.sort_unstable();
+    let median = above.get(above.len() / 2).copied().unwrap_or(0);
+    let candidates = [0, cut / 2, cut];
+    let nearest = candidates
+        .into_iter()
+        .min_by_key(|offset| (offset - median).abs());
+    nearest.unwrap_or(0)
+}
+
+/// The value that one in twenty passes.
+fn quantile(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers[numbers.len() * 95 / 100]
+}
+
+/// What releases are judged by.
+struct Judge<'a> {
+    covered: Truth<'a>,
+    asked: Truth<'a>,
+    /// The most that any key has in what was asked for and is not covered.
+    left_out: u64,
+    /// Where there is a cut.
+    before_noise: Option<Counts>,
+    /// What a count is more than its noisy count.
+    offset: i64,
+}
+
+/// What is found of a release; of its keys, sums.
+struct Findings {
+    listed: f64,
+    above_threshold: f64,
+    above_and_listed: f64,
+    widest: f64,
+    widths: f64,
+    /// Of the noise.
+    largest_error: f64,
+    /// The largest part of its half-width that the noise of a key takes.
+    largest_part: f64,
+    errors: f64,
+    bias: f64,
+    /// What the cut took.
+    lost: f64,
+    untrue: bool,
+    slack_untrue: bool,
+    held: bool,
+    held_asked: bool,
+    broken: bool,
+    broken_asked: bool,
+}
+
+impl Judge<'_> {
+    fn findings(&self, release: &Release<Bytes>) -> Findings {
+        let held_asked = release
+            .asked
+            .promises
+            .as_ref()
+            .is_some_and(|promises| promises.held);
+        let slack = release.asked.slack;
+        let mut found = Findings {
+            listed: release.heavy.len() as f64,
+            above_threshold: self.covered.at_least(release.threshold) as f64,
+            above_and_listed: 0.0,
+            widest: 0.0,
+            widths: 0.0,
+            largest_error: 0.0,
+            largest_part: 0.0,
+            errors: 0.0,
+            bias: 0.0,
+            lost: 0.0,
+            untrue: !self.covered.bears_out(release),
+            slack_untrue: slack.is_some_and(|slack| slack < self.left_out),
+            held: release.held(),
+            held_asked,
+            broken: release.held() && !self.covered.keeps_promises(release),
+            broken_asked: held_asked && !self.asked.keeps_promises(release),
+        };
+        for heavy in &release.heavy {
+            let truth = self.covered.of(&heavy.key);
+            let count = heavy.count as f64;
+            let width = (heavy.high - heavy.low) as f64 / 2.0 - release.cut as f64 / 2.0;
+            let before_noise = self.before_noise(&heavy.key);
+            let noise = (heavy.count as i64 - self.offset - before_noise) as f64;
+            found.above_and_listed += f64::from(truth >= release.threshold);
+            found.widest = found.widest.max(width);
+            found.widths += width;
+            found.largest_error = found.largest_error.max(noise.abs());
+            found.largest_part = found.largest_part.max(noise.abs() / width);
+            found.errors += (count - truth as f64).abs();
+            found.bias += count - truth as f64;
+            found.lost += (truth as i64 - before_noise) as f64;
+        }
+        found
+    }
+
+    fn before_noise(&self, key: &[u8]) -> i64 {
+        match &self.before_noise {
+            Some(counts) => counts.get(key).map_or(0, |count| *count as i64),
+            None => self.covered.of(key) as i64,
+        }
+    }
+}
+
+const COLUMNS: [(&str, &str, usize); 20] = [
+    ("stream", "stream", 20),
+    ("setting", "setting", 7),
+    ("window", "window", 7),
+    ("memory", "memory", 8),
+    ("known_end", "end", 5),
+    ("cut", "cut", 6),
+    ("threshold", "T", 7),
+    ("listed", "listed", 7),
+    ("above_threshold", ">=T", 7),
+    ("of_these_listed", "of them", 7),
+    ("half_width_largest", "widest", 7),
+    ("half_width_mean", "width", 7),
+    ("largest_error_95", "err95", 6),
+    ("ratio", "ratio", 6),
+    ("ratio_by_key", "by key", 6),
+    ("mean_error", "error", 7),
+    ("bias", "bias", 8),
+    ("lost_to_the_cut", "lost", 7),
+    ("untrue", "untrue", 7),
+    ("held_covered", "held", 6),
+];
+
+fn heading() -> String {
+    let columns = COLUMNS.map(|(_, title, width)| format!("{title:>width$}"));
+    columns.join(" ") + "  asked"
+}
+
+fn row(measured: &Value) -> String {
+    let columns = COLUMNS.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
+    format!("{} {:>6}", columns.join(" "), cell(&measured["held_asked"]))
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
