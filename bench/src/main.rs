@@ -1,9 +1,10 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`, `sharp`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`, `defaults`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
+mod defaults;
 mod growth;
 mod ingest;
 mod plot;
@@ -23,13 +24,14 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 6] = [
+const MEASUREMENTS: [Measurement; 7] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
     ("policies", policies::run),
     ("growth", growth::run),
     ("sharp", sharp::run),
+    ("defaults", defaults::run),
 ];
 
 fn main() -> ExitCode {
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give ingest, releases, policies, growth, continual or sharp, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp or defaults, or nothing for all of them"
         );
         return ExitCode::from(2);
     }
