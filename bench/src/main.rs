@@ -1,7 +1,7 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`, `sharp`, `defaults`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
 mod defaults;
@@ -14,6 +14,7 @@ mod releases;
 mod rivals;
 mod sharp;
 mod streams;
+mod watched;
 
 use std::env;
 use std::process::ExitCode;
@@ -24,13 +25,14 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 7] = [
+const MEASUREMENTS: [Measurement; 8] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
     ("policies", policies::run),
     ("growth", growth::run),
     ("sharp", sharp::run),
+    ("watched", watched::run),
     ("defaults", defaults::run),
 ];
 
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp or defaults, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp, watched or defaults, or nothing for all of them"
         );
         return ExitCode::from(2);
     }

@@ -18,12 +18,12 @@ const BEFORE: usize = 7_777;
 const LITTLE_MEMORY: u64 = 9_000_000;
 
 #[derive(Clone, Copy)]
-struct Setting {
-    name: &'static str,
-    change: fn(Builder<Bytes>) -> Builder<Bytes>,
+pub struct Setting {
+    pub name: &'static str,
+    pub change: fn(Builder<Bytes>) -> Builder<Bytes>,
 }
 
-const SETTINGS: [Setting; 4] = [
+pub const SETTINGS: [Setting; 4] = [
     Setting {
         name: "L2 0.05",
         change: |builder| builder.norm(Norm::L2).alpha(0.05),
@@ -154,7 +154,7 @@ impl Case<'_> {
         };
         let judge = Judge {
             covered: self.truth(from),
-            asked: self.truth(asked_from),
+            asked: Some(self.truth(asked_from)),
             left_out: left_out.most(),
             offset: before_noise
                 .as_ref()
@@ -239,9 +239,10 @@ fn quantile(mut numbers: Vec<f64>) -> f64 {
 }
 
 /// What releases are judged by.
-struct Judge<'a> {
+pub struct Judge<'a> {
     covered: Truth<'a>,
-    asked: Truth<'a>,
+    /// If it is another window.
+    asked: Option<Truth<'a>>,
     /// The most that any key has in what was asked for and is not covered.
     left_out: u64,
     /// Where there is a cut.
@@ -251,30 +252,41 @@ struct Judge<'a> {
 }
 
 /// What is found of a release; of its keys, sums.
-struct Findings {
-    listed: f64,
-    above_threshold: f64,
-    above_and_listed: f64,
-    widest: f64,
-    widths: f64,
+pub struct Findings {
+    pub listed: f64,
+    pub above_threshold: f64,
+    pub above_and_listed: f64,
+    pub widest: f64,
+    pub widths: f64,
     /// Of the noise.
-    largest_error: f64,
+    pub largest_error: f64,
     /// The largest part of its half-width that the noise of a key takes.
-    largest_part: f64,
-    errors: f64,
-    bias: f64,
+    pub largest_part: f64,
+    pub errors: f64,
+    pub bias: f64,
     /// What the cut took.
-    lost: f64,
-    untrue: bool,
-    slack_untrue: bool,
-    held: bool,
-    held_asked: bool,
-    broken: bool,
-    broken_asked: bool,
+    pub lost: f64,
+    pub untrue: bool,
+    pub slack_untrue: bool,
+    pub held: bool,
+    pub held_asked: bool,
+    pub broken: bool,
+    pub broken_asked: bool,
 }
 
-impl Judge<'_> {
-    fn findings(&self, release: &Release<Bytes>) -> Findings {
+impl<'a> Judge<'a> {
+    /// Of windows that are covered as they were asked for, without a cut.
+    pub fn of_covered(covered: Truth<'a>) -> Self {
+        Self {
+            covered,
+            asked: None,
+            left_out: 0,
+            before_noise: None,
+            offset: 0,
+        }
+    }
+
+    pub fn findings(&self, release: &Release<Bytes>) -> Findings {
         let held_asked = release
             .asked
             .promises
@@ -297,7 +309,12 @@ impl Judge<'_> {
             held: release.held(),
             held_asked,
             broken: release.held() && !self.covered.keeps_promises(release),
-            broken_asked: held_asked && !self.asked.keeps_promises(release),
+            broken_asked: held_asked
+                && !self
+                    .asked
+                    .as_ref()
+                    .unwrap_or(&self.covered)
+                    .keeps_promises(release),
         };
         for heavy in &release.heavy {
             let truth = self.covered.of(&heavy.key);
@@ -358,7 +375,7 @@ fn row(measured: &Value) -> String {
     format!("{} {:>6}", columns.join(" "), cell(&measured["held_asked"]))
 }
 
-fn cell(value: &Value) -> String {
+pub fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),

@@ -1,0 +1,117 @@
+//! How sharp lists are that come at every slide: what they state beside the largest error of a whole run, on real streams, as
+//! JSON; and as a table on standard error. Their noise cannot be seeded, so runs are repeated.
+
+use frostpane::{Bytes, Continual, Edge, Event, HeavyHitters, Keys, Release, Window};
+use serde_json::{Value, json};
+
+use crate::Outcome;
+use crate::real::{Stream, streams};
+use crate::sharp::{Findings, Judge, SETTINGS, Setting, cell};
+
+const WINDOW: u64 = 100_000;
+const SLIDES: u64 = 32;
+const RUNS: usize = 3;
+/// The most lists of a run, of windows that are full.
+const LISTS: u64 = 150;
+
+pub fn run() -> Outcome {
+    let mut all = Vec::new();
+    eprintln!(
+        "{}",
+        COLUMNS
+            .map(|(_, title, width)| format!("{title:>width$}"))
+            .join(" ")
+    );
+    for stream in streams() {
+        let stream = stream?;
+        for setting in SETTINGS {
+            let measured = measure(&stream, setting)?;
+            let cells = COLUMNS.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
+            eprintln!("{}", cells.join(" "));
+            all.push(measured);
+        }
+    }
+    println!("{}", serde_json::to_string_pretty(&all)?);
+    Ok(())
+}
+
+const COLUMNS: [(&str, &str, usize); 11] = [
+    ("stream", "stream", 20),
+    ("setting", "setting", 7),
+    ("lists", "lists", 5),
+    ("threshold", "T", 7),
+    ("listed", "listed", 7),
+    ("half_width_largest", "widest", 7),
+    ("largest_error_of_run", "error of run", 12),
+    ("ratio", "ratio", 6),
+    ("mean_error", "error", 6),
+    ("untrue", "untrue", 6),
+    ("held", "held", 5),
+];
+
+fn measure(stream: &Stream, setting: Setting) -> frostpane::Result<Value> {
+    let mut releases = Vec::new();
+    let mut findings = Vec::new();
+    let mut largest_errors = Vec::new();
+    for _ in 0..RUNS {
+        let (lists, found): (Vec<_>, Vec<_>) = run_once(stream, setting)?.into_iter().unzip();
+        let largest = found.iter().map(|found| found.largest_error).fold(0.0, f64::max);
+        largest_errors.push(largest);
+        releases.extend(lists);
+        findings.extend(found);
+    }
+    let runs = releases.len() as f64;
+    let sum = |number: fn(&Findings) -> f64| findings.iter().map(number).sum::<f64>();
+    let listed = sum(|found| found.listed);
+    let widest = findings.iter().map(|found| found.widest).fold(0.0, f64::max);
+    let error_of_run = largest_errors.iter().sum::<f64>() / RUNS as f64;
+    let threshold: u64 = releases.iter().map(|release| release.threshold).sum();
+    Ok(json!({
+        "stream": stream.name,
+        "setting": setting.name,
+        "window": WINDOW,
+        "slides": SLIDES,
+        "lists": releases.len() / RUNS,
+        "threshold": threshold as f64 / runs,
+        "listed": listed / runs,
+        "half_width_largest": widest,
+        "largest_error_of_run": error_of_run,
+        "ratio": (error_of_run > 0.0).then(|| widest / error_of_run),
+        "mean_error": (listed > 0.0).then(|| sum(|found| found.errors) / listed),
+        "untrue": sum(|found| f64::from(found.untrue)) / runs,
+        "broken": sum(|found| f64::from(found.broken)) / runs,
+        "held": sum(|found| f64::from(found.held)) / runs,
+    }))
+}
+
+/// The lists of full windows at the end of a stream, and what is found of them.
+fn run_once(stream: &Stream, setting: Setting) -> frostpane::Result<Vec<(Release<Bytes>, Findings)>> {
+    let slide = WINDOW / SLIDES;
+    let window = Window::events(WINDOW).slide(slide);
+    let mut continual = (setting.change)(HeavyHitters::builder(Keys::open()))
+        .window(window)
+        .continual()?;
+    let slides = (stream.len() as u64 / slide).min(SLIDES + LISTS);
+    let first = stream.len() - (slides * slide) as usize;
+    let mut lists = Vec::new();
+    let events = stream.keys(first..stream.len()).map(Event::of);
+    continual.extend(events, |continual: &Continual<Bytes>| {
+        lists.push(continual.release())
+    })?;
+    let full = lists.into_iter().skip(SLIDES as usize - 1);
+    full.map(|list| {
+        let list = list?;
+        let found = Judge::of_covered(stream.truth(places(&list, first))).findings(&list);
+        Ok((list, found))
+    })
+    .collect()
+}
+
+/// Which events of the stream a list covers, if the first that was fed is this one.
+fn places(list: &Release<Bytes>, first: usize) -> std::ops::Range<usize> {
+    let place = |edge| match edge {
+        Some(Edge::Event(event)) => first + event as usize,
+        _ => first,
+    };
+    place(list.window.from)..place(list.window.to)
+}
