@@ -20,9 +20,10 @@ fn a_plan_answers_before_any_data() {
     let text = plan(&[]);
     for expected in [
         "64 of 15,625 events, all counted exactly",
-        "scale 2.22; with 95 % confidence no count is off by more than 40",
+        "scale 2.22, standard deviation 3.1; with 95 % confidence no count is off by more",
+        "than 23",
         "never below 46, for privacy",
-        "held from an L2 norm of 3,330 on",
+        "held from an L2 norm of 2,021 on",
         "a window 4 times as long",
         "at least 1.2e16 events",
     ] {
@@ -53,20 +54,22 @@ fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
     let [cut, noise] = ["cut", "noise"].map(|field| number(&release[field]));
     let [foreseen, most, reach] = ["cut", "most_cut", "noise"].map(|field| number(&forecast[field]));
     if evenly {
-        assert_eq!((cut, noise), (foreseen, reach), "{case}");
+        assert_eq!(cut, foreseen, "{case}");
     }
     assert!(
         cut <= most && noise <= reach,
         "{case}: {cut} of {most}, {noise} of {reach}"
     );
-    assert_eq!(release["threshold"], forecast["threshold"], "{case}");
+    // The cut is in the threshold where that is the least that privacy allows.
+    let [least, planned] = [&release["threshold"], &forecast["threshold"]].map(number);
+    assert!(
+        least == planned || !evenly && least <= planned + most - foreseen,
+        "{case}: {least}, {planned}"
+    );
     let [came, planned] = [&release["complete_above"], &forecast["least_listed"]].map(number);
-    match evenly {
-        true => assert_eq!(came, planned, "{case}"),
-        false => assert!(came <= planned + most - foreseen, "{case}: {came}, {planned}"),
-    }
-    if release["promises"]["held"] == true {
-        assert!(forecast["held"] == true || !evenly, "{case}");
+    assert!(came <= planned + most - foreseen, "{case}: {came}, {planned}");
+    if forecast["held"] == true {
+        assert!(release["promises"]["held"] == true || !evenly, "{case}");
     }
 }
 
@@ -230,21 +233,23 @@ fn plain_counting_shows_what_bounded_memory_costs() {
 
 #[test]
 fn the_top_keys_and_all_keys_are_planned_without_a_norm() {
-    for (list, heading) in [
+    for (list, heading, surely) in [
         (
             &["--top", "20"][..],
             "The top 20 keys at epsilon 1 of 1,000,000 events",
+            71,
         ),
         (
             &["--all"],
             "All keys that may be listed at epsilon 1 of 1,000,000 events",
+            67,
         ),
     ] {
         let text = plan(list);
         assert!(text.starts_with(heading), "{text}");
         assert!(text.contains("threshold      42, for privacy: what is listed has a count, noise included"));
         assert!(
-            text.contains("surely listed  every key that occurs 68 times"),
+            text.contains(&format!("surely listed  every key that occurs {surely} times")),
             "{text}"
         );
         for word in ["norm", "promises", "alpha", "paper"] {

@@ -75,7 +75,7 @@ fn the_page_comes_beside_a_table_or_csv() {
     assert!(!told.contains("guarantee"), "{told}");
     for text in [
         "With 95 % confidence, all of this holds at once:",
-        "the three promises",
+        "Every true count lies between the two numbers beside it",
         "<b>Protected</b> is the key of one event",
         "at most 2.8 times as likely or unlikely",
         "but for a chance of 1 in 1,000,000,000 (delta)",

@@ -27,6 +27,7 @@
 //! | a count is short by the cut at the most | [`pane`], [`misra_gries`] | `pane/` |
 //! | a norm by sketch lies within stated bounds | [`count_sketch`] | `sketch/count_sketch.rs` |
 //! | what a release states holds, all at once, with its confidence | [`guarantee`], [`slack`], [`by_sketch`] | `release/guarantee.rs` |
+//! | noise reaches no further than is said, and hardly less far | [`reach`] | `release/reach.rs` |
 //! | the noise of a window of a sequence reaches no further than is said | [`laplace_sum`] | `noise/laplace_sum.rs` |
 //! | a window begins close to where it was asked to | [`timeline`], [`exponential`], [`smooth`] | `timeline/` |
 //! | what is planned follows from public numbers, and is what a release will do | [`plan`] | `plan/` |
@@ -54,6 +55,7 @@ proof! {
     pane in "pane/pane.md"
     plan in "plan/plan.md"
     sequence in "release/sequence.md"
+    reach in "release/reach.md"
     slack in "release/slack.md"
     smooth in "timeline/smooth.md"
     threshold in "mechanism/threshold.md"

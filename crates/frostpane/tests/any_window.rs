@@ -710,8 +710,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
             let release = hitters.release().unwrap();
             assert_eq!(release.delta, 0.0);
             if width == 256 {
-                assert_eq!(release.estimator, Estimator::Counts);
-                assert!(release.heavy.is_empty() && !release.held());
+                assert!(!release.held());
                 continue;
             }
             assert_eq!((release.estimator, release.cut), (Estimator::Sketch, 0));

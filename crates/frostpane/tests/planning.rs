@@ -32,27 +32,29 @@ fn requests() -> Vec<(Builder<u64>, u64)> {
     requests
 }
 
-/// For L1 everything a release says but the list is public, and must be as predicted to the digit.
+/// For L1 the threshold and the cut are public, and must be as predicted to the digit; noise reaches no further than predicted, and less
+/// far where few keys were seen.
 #[test]
 fn an_l1_release_says_what_its_forecast_said() {
     let mut inexact = 0;
     for (builder, events) in requests() {
         let forecast = builder.forecast(events, None).unwrap();
+        let slide = builder.plan().unwrap().layout.slide;
         inexact += u32::from(forecast.cut > 0);
         let mut hitters = builder.build().unwrap();
         let mut zipf = Zipf::new(1.1, 5_000, events);
         // Five panes more than a window: it is full then.
-        for _ in 0..events + 5 * events.div_ceil(64) {
+        for _ in 0..events + 5 * slide {
             hitters.update(zipf.key()).unwrap();
         }
         let release = hitters.release().unwrap();
         assert_eq!(release.window.events, events);
         assert_eq!(release.cut, forecast.cut);
-        assert_eq!(release.noise, forecast.noise);
         if release.norm == Norm::L1 {
             assert_eq!(release.threshold, forecast.threshold);
-            assert_eq!(release.complete_above, forecast.least_listed);
-            assert_eq!(release.held(), forecast.held);
+            assert!(release.noise <= forecast.noise);
+            assert!(release.complete_above <= forecast.least_listed);
+            assert!(release.held() || !forecast.held);
         }
     }
     assert!(inexact >= 4, "only {inexact} plans were not exact");

@@ -310,6 +310,7 @@ fn a_release_as_json_has_its_agreed_shape() {
         "norm_estimate",
         "cut",
         "noise",
+        "deviation",
         "confidence",
         "complete_above",
         "nothing_below",

@@ -81,5 +81,5 @@ impl Look {
 /// The noisy count of a key, if it is listed.
 pub fn noisy(release: &Release<u64>, key: u64) -> Option<u64> {
     let heavy = release.heavy.iter().find(|heavy| heavy.key == key)?;
-    Some(heavy.count - release.cut / 2)
+    Some(heavy.count - release.cut)
 }

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use frostpane::words::megabytes;
-use frostpane::{Builder, Epsilon, Key, Size, Span, Spec};
+use frostpane::words::{enough_delta, megabytes};
+use frostpane::{Builder, Delta, Epsilon, Key, KeySpec, Size, Span, Spec};
 
 use super::words::held_words;
 use crate::ending::with_fewer_cuts;
@@ -14,7 +14,7 @@ use crate::units::grouped;
 /// How many events, and the norm if it is told.
 type Expected = (u64, Option<u64>);
 
-/// What more epsilon, alpha, memory or a longer window would change.
+/// What more epsilon, alpha, delta, memory or a longer window would change.
 pub fn write_changes<K: Key>(
     out: &mut impl Write,
     request: &Request,
@@ -69,6 +69,11 @@ fn changes(request: &Request, expected: Expected) -> Vec<(String, Request, Expec
             with(&|spec| spec.alpha = alpha),
             expected,
         ));
+    }
+    let delta = enough_delta(events);
+    if request.spec.keys == KeySpec::Open && delta > 9.0 * request.spec.delta.as_f64() {
+        let changed = with(&|spec| spec.delta = Delta::new(delta));
+        changes.push((format!("delta {delta:e}"), changed, expected));
     }
     changes.extend([
         (

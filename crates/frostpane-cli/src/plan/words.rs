@@ -139,12 +139,15 @@ fn noise_words(request: &Request, forecast: &Forecast) -> String {
     let sure = format!("with {} % confidence no count", percent(request.spec.confidence));
     let most = grouped(forecast.noise);
     match &forecast.continual {
-        None => format!("scale {:.2}; {sure} is off by more than {most}", forecast.scale),
+        None => format!(
+            "scale {:.2}, standard deviation {:.1}; {sure} is off by more than {most}",
+            forecast.scale, forecast.deviation
+        ),
         Some(continual) => format!(
             "up to {} values of scale {:.2} add up, standard deviation {:.1}; {sure} in any {} lists is off by more than {most}",
             grouped(continual.nodes),
             continual.scale,
-            continual.deviation,
+            forecast.deviation,
             grouped(continual.together)
         ),
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use frostpane::Keys;
 use frostpane::words::Warning;
-use frostpane::{Continual, Spec};
+use frostpane::{Continual, Span, Spec};
 
 use crate::args::WatchArgs;
 use crate::clock::Clock;
@@ -46,8 +46,12 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
     let clock = args.clock.resolve()?;
     let builder = request.builder(keys);
     let spec = builder.spec()?;
-    let mut continual = builder.continual()?;
     let window = request.windows[0].clone();
+    if let Span::Events(events) = window.span {
+        let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
+        warning.into_iter().for_each(tell);
+    }
+    let mut continual = builder.continual()?;
     let selection = Selection {
         live: true,
         timezone: clock.timezone.clone(),

@@ -2,7 +2,7 @@
 
 use super::epsilon::Epsilon;
 
-/// Of one release, the L2 norm receives one part in ten.
+/// The L2 norm receives one part in ten; so do the norms of a list at every slide.
 const NORM: u64 = 1;
 const COUNTS: u64 = 9;
 
@@ -10,7 +10,8 @@ const COUNTS: u64 = 9;
 const BOUNDARIES: u64 = 1;
 const RELEASE: u64 = 3;
 
-/// Of a list at every slide, the norms of all windows together receive one part in four.
+/// But where there are more windows than this with an event in them, one part in four.
+const FEW_WINDOWS: u64 = 64;
 const NORMS: u64 = 1;
 const ALL_COUNTS: u64 = 3;
 
@@ -54,12 +55,15 @@ impl Split {
     /// Of a list at every slide. An event is in as many windows as a window has panes, and so in as many norms; its noise in
     /// the counts is drawn once for all windows.
     pub fn continual(epsilon: Epsilon, measures_norm: bool, panes: u64) -> Self {
-        let norms = epsilon.share(NORMS, (NORMS + ALL_COUNTS) * panes);
+        let (norm, counts) = match panes <= FEW_WINDOWS {
+            true => (NORM, COUNTS),
+            false => (NORMS, ALL_COUNTS),
+        };
         Self {
             boundaries: None,
-            norm: measures_norm.then_some(norms),
+            norm: measures_norm.then(|| epsilon.share(norm, (norm + counts) * panes)),
             counts: match measures_norm {
-                true => epsilon.share(ALL_COUNTS, NORMS + ALL_COUNTS),
+                true => epsilon.share(counts, norm + counts),
                 false => epsilon,
             },
             // Windows begin where panes do.
@@ -102,10 +106,10 @@ mod tests {
     #[test]
     fn all_norms_that_an_event_is_in_and_its_counts_add_up_to_epsilon() {
         let whole = Epsilon::new(0.8).unwrap();
-        for panes in [1, 7, 32] {
+        for (panes, part) in [(1, 0.08), (32, 0.08), (64, 0.08), (65, 0.2), (365, 0.2)] {
             let split = Split::continual(whole, true, panes);
             let norms = panes as f64 * split.norm.unwrap().as_f64();
-            assert!((norms - 0.2).abs() < 1e-12 && (norms + split.counts.as_f64() - 0.8).abs() < 1e-12);
+            assert!((norms - part).abs() < 1e-12 && (norms + split.counts.as_f64() - 0.8).abs() < 1e-12);
             let split = Split::continual(whole, false, panes);
             assert_eq!((split.norm, split.counts, split.boundaries), (None, whole, None));
         }

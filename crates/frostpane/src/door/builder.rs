@@ -437,7 +437,15 @@ impl<K: Key> Builder<K> {
         // Whatever is wrong with the numbers is said before a policy is chosen by them.
         let first = self.spec.until.map_or(Policy::Uniform, |_| Policy::Fixed);
         Checked::new(self.spec.clone(), first, declared)?;
-        Checked::new(self.spec.clone(), self.choice()?.policy, declared)
+        let usual = Checked::new(self.spec.clone(), self.choice()?.policy, declared)?;
+        let Some(finer) = usual.in_finer_panes(declared)? else {
+            return Ok(usual);
+        };
+        // A window that begins closer to where it was asked to costs nothing, as long as nothing is cut.
+        Ok(match self.plan_of(&finer) {
+            Ok(plan) if plan.always_exact => finer,
+            _ => usual,
+        })
     }
 
     fn split(&self, spec: &Checked) -> Split {

@@ -1,6 +1,6 @@
 //! The door to a list that is released again at every slide.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::event::Event;
 use super::intake::Intake;
@@ -68,6 +68,8 @@ pub struct Continual<K: Key> {
     now: i64,
     /// How many events of the latest window came too late, when it ended.
     missed: u64,
+    /// How many events the latest panes had, as far back as noise may matter: four times a window.
+    events: VecDeque<u64>,
 }
 
 /// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
@@ -101,6 +103,7 @@ impl<K: Key> Continual<K> {
             ended: 0,
             now: 0,
             missed: 0,
+            events: VecDeque::new(),
         })
     }
 
@@ -217,8 +220,10 @@ impl<K: Key> Continual<K> {
             missed: self.missed,
         };
         let asked = edge(end - self.panes() * slide);
+        let (before, latest) = self.events.as_slices();
+        let around = self.sequence.most_around(&[before, latest].concat());
         self.sequence
-            .release(self.ended, &panes, running, &nodes, coverage, asked)
+            .release(self.ended, around, &panes, running, &nodes, coverage, asked)
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
@@ -337,6 +342,7 @@ impl<K: Key> Continual<K> {
         self.intake.timeline.settle(settled)?;
         self.intake.timeline.join(panes.start * slide..panes.end * slide);
         self.nodes.complete(ending);
+        self.remember(pane);
         let window = (pane + 1) * slide - self.grid.length..(pane + 1) * slide;
         self.missed = self.intake.timeline.missed(window);
         let had_events = self.busy.remove(&pane) || self.by_count;
@@ -344,6 +350,19 @@ impl<K: Key> Continual<K> {
         self.ended += 1;
         self.open = Some(pane + 1);
         Ok(())
+    }
+
+    /// Keeps how many events a pane had that has ended.
+    fn remember(&mut self, pane: i64) {
+        let slide = self.grid.slide;
+        let events = self
+            .intake
+            .timeline
+            .events_within(pane * slide..(pane + 1) * slide);
+        self.events.push_back(events);
+        if self.events.len() as i64 > 4 * self.panes() {
+            self.events.pop_front();
+        }
     }
 }
 

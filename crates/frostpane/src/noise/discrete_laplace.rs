@@ -116,6 +116,21 @@ impl DiscreteLaplace {
         m
     }
 
+    /// `Pr[X >= m]`, to state.
+    pub fn tail_in_floats(&self, m: u64) -> f64 {
+        let p = -1.0 / self.scale();
+        (p * m as f64).exp() / (1.0 + p.exp())
+    }
+
+    /// [`reach`](Self::reach), or 1 more where floats leave it open: to state, not to be private by. It takes nanoseconds.
+    pub fn reach_in_floats(&self, chance: f64) -> u64 {
+        const ROUNDING: f64 = 1e-12;
+        let chance = chance.max(f64::MIN_POSITIVE);
+        let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
+        // A float below 0 becomes 0.
+        (about * (1.0 + ROUNDING) + ROUNDING).ceil() as u64
+    }
+
     /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)

@@ -72,11 +72,6 @@ impl LaplaceSum {
         low
     }
 
-    /// The least `q` such that `keys` sums all lie within `-q..=q`, but for a chance of `failure`.
-    pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
-        self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
-    }
-
     /// How much memory the tables take.
     pub fn bytes(&self) -> u64 {
         (2 * self.halves.len() * size_of::<f64>()) as u64
@@ -128,7 +123,6 @@ mod tests {
             );
         }
         assert_eq!(sum.reach(1e-9), laplace(1.0).reach(1e-9));
-        assert_eq!(sum.quantile(1_000, 0.05), laplace(1.0).quantile(1_000, 0.05));
     }
 
     /// By adding up, term by term, all pairs of probabilities.
@@ -174,16 +168,7 @@ mod tests {
                     reach == 0 || sum.tail(reach - 1) > chance,
                     "{terms} {epsilon} {exponent}"
                 );
-                // 1,000 keys, up and down, each with a share.
-                let each = sum.reach(chance / 2_000.0);
-                let quantile = if exponent < 46 {
-                    sum.quantile(1_000, chance)
-                } else {
-                    each - 1
-                };
-                assert_eq!(quantile, each.saturating_sub(1));
             }
-            assert_eq!(sum.quantile(0, 0.1), sum.quantile(1, 0.1));
             assert_eq!(sum.bytes(), 16 * sum.halves.len() as u64);
         }
     }

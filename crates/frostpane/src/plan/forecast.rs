@@ -10,6 +10,7 @@ use crate::release::Request;
 use crate::release::by_sketch::BySketch;
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
+use crate::release::reach::{Reach, first};
 use crate::release::sequence::{Continuity, Sequence};
 use crate::spec::Norm;
 
@@ -20,7 +21,9 @@ pub struct Forecast {
     pub events: u64,
     /// The scale of the noise of a count; of a list at every slide, of each of the values that add up.
     pub scale: f64,
-    /// How far the noise of any key may reach.
+    /// The standard deviation of the noise of a count.
+    pub deviation: f64,
+    /// How far the noise of a listed key may reach, at the most.
     pub noise: u64,
     /// How much of each count may be missing because memory is bounded.
     pub cut: u64,
@@ -78,16 +81,17 @@ impl Forecast {
         Self {
             events,
             scale: window.noise.scale(),
+            deviation: window.noise.deviation(),
             noise: statement.noise,
             cut: guarantee.cut,
             most_cut: window.most_cut(guarantee.norm),
-            floor: guarantee.floor,
+            floor: guarantee.floor + guarantee.cut,
             least_listed_at_floor: window
                 .guarantee_around(NormEstimate::of_events(0))
                 .state()
                 .complete_above,
             norm,
-            threshold: guarantee.threshold,
+            threshold: guarantee.threshold + guarantee.cut,
             least_listed: statement.complete_above,
             least_norm,
             least_norm_asked: window.least_norm(Window::guarantee_asked),
@@ -122,6 +126,13 @@ impl<K: Key> Noise<'_, K> {
         match self {
             Noise::OneShot { floor, .. } => floor.noise().scale(),
             Noise::Sequence(sequence) => sequence.continuity().scale,
+        }
+    }
+
+    fn deviation(&self) -> f64 {
+        match self {
+            Noise::OneShot { floor, .. } => floor.noise().variance().sqrt(),
+            Noise::Sequence(sequence) => sequence.continuity().deviation,
         }
     }
 
@@ -184,8 +195,10 @@ impl<'a, K: Key> Window<'a, K> {
 
     fn guarantee_of_cut(&self, cut: u64, norm: NormEstimate) -> Guarantee {
         let by_counts = match self.noise {
-            Noise::Sequence(sequence) => return sequence.guarantee(cut, norm),
-            Noise::OneShot { floor, keys } => self.request.by_counts(floor, self.events, cut, norm, keys),
+            Noise::Sequence(sequence) => {
+                return sequence.guarantee(cut, norm, sequence.around(self.events));
+            }
+            Noise::OneShot { floor, keys } => self.request.by_counts(floor, self.events, cut, norm, keys).0,
         };
         match BySketch::new(self.request, norm) {
             Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
@@ -244,13 +257,26 @@ impl<'a, K: Key> Window<'a, K> {
         }
         let promised = |estimate: u64| guarantee(self, estimate).holds_with_room();
         // Noise and sketch may carry the estimate beyond the number of events.
-        let most = 2 * self.events.max(1);
-        let kink = self.guarantee(0).kink().min(most);
-        let (mut low, mut high) = match promised(most) {
-            false => return None,
-            true if promised(kink) && promised(kink + 1) => (0, kink),
-            true => (kink, most),
-        };
+        let mut high = 2 * self.events.max(1);
+        if !promised(high) {
+            return None;
+        }
+        let kink = self.guarantee(0).kink().min(high);
+        let is_seen = |estimate: u64| matches!(self.guarantee(estimate).reach, Reach::Alike { .. });
+        let mut low = 0;
+        for last in [first(kink, high, is_seen), kink] {
+            // From above: up to the last before a step, what holds holds up to here.
+            if !promised(last + 1) {
+                low = last + 1;
+                break;
+            }
+            high = last + 1;
+            if !promised(last) {
+                low = last;
+                break;
+            }
+            high = last;
+        }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if promised(middle) {
@@ -326,38 +352,38 @@ mod tests {
         assert_eq!(sketched, exact);
     }
 
-    /// A norm is foreseen from which on no estimate fails, up to twice the events: where the floor is the threshold a larger norm
-    /// may fail, and just above it as well.
+    /// A norm is foreseen from which on no estimate fails, up to twice the events, where the floor is the threshold and above.
     #[test]
     fn the_least_norm_is_one_above_which_none_fails() {
-        for (alpha, epsilon, delta, events, fails_above) in [
-            (0.3, 5.0, 10_f64.powf(-9.23), 100, true),
-            (0.9, 2.0, 10_f64.powf(-14.2), 150, true),
-            (0.5, 5.0, 1e-12, 150, false),
-            (0.5, 5.0, 1e-30, 150, false),
-        ] {
+        let mut foreseen = 0;
+        let digits = |digits: std::ops::Range<i32>| digits.map(|digit| f64::from(digit) / 10.0);
+        let settings = digits(2..10).flat_map(|alpha| digits(80..100).map(move |delta| (alpha, delta)));
+        let many = settings.flat_map(|(alpha, delta)| {
+            [(alpha, delta, 5.0, 100, 0.5), (alpha, delta, 2.0, 150, 0.5)]
+        });
+        // Where more is known once noisy counts are seen, less is foreseen at first.
+        let seen = [3.0, 6.0, 9.0].map(|delta| (0.1, delta, 10.0, 2_000, 0.95));
+        for (alpha, exponent, epsilon, events, confidence) in many.chain(seen) {
+            let delta = 10_f64.powf(-exponent);
             let builder = open().alpha(alpha).epsilon(epsilon).delta(delta);
-            let builder = builder.confidence(0.5).window(Window::events(events));
+            let builder = builder.confidence(confidence).window(Window::events(events));
             let builder = builder.policy(Policy::Uniform);
             let (plan, request) = builder.request_with(0).unwrap();
             let window = super::Window::new(&request, &plan, events);
             let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
-            let kink = window.guarantee(0).kink();
-            assert_eq!(
-                promised(kink) && !promised(kink + 1),
-                fails_above,
-                "{alpha} {epsilon}"
-            );
             let failing = (0..=2 * events)
                 .rev()
                 .find(|estimate| !promised(*estimate))
                 .unwrap();
             let least = window.around(failing + 1).high.ceil() as u64;
+            let expected = Some(least).filter(|least| failing < 2 * events && *least <= events);
+            foreseen += u32::from(expected.is_some());
             assert_eq!(
                 window.least_norm(super::Window::guarantee),
-                Some(least),
-                "{alpha} {epsilon}"
+                expected,
+                "{alpha} {epsilon} {exponent}"
             );
         }
+        assert!(foreseen > 100, "{foreseen}");
     }
 }

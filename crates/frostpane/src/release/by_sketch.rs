@@ -8,8 +8,9 @@ use crate::key::{Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::pane::Pane;
-use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::guarantee::Guarantee;
 use crate::release::norm::{NormEstimate, three_quarters};
+use crate::release::reach::Reach;
 use crate::release::request::Request;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
@@ -60,9 +61,9 @@ impl<'a, K: Key> BySketch<'a, K> {
                 norm,
                 threshold,
                 floor,
-                reach: Reach {
-                    noise: dimensions.point_error(norm.high, &laplace, half / (2 * size) as f64),
-                    shortfall: dimensions.point_error(norm.high, &laplace, half / frequent),
+                reach: Reach::Alike {
+                    over: dimensions.point_error(norm.high, &laplace, half / size as f64),
+                    under: dimensions.point_error(norm.high, &laplace, half / frequent),
                 },
             },
         })
@@ -134,8 +135,8 @@ mod tests {
         (1..32).map(|part| split(f64::from(part) / 32.0)).min().unwrap()
     }
 
-    /// Of the chance of an untrue statement six tenths are for the counts: half for all keys, to both sides, and half for
-    /// those that can be frequent, to one. The noise is that of `2r` at nine tenths of epsilon.
+    /// Of the chance of an untrue statement seven tenths are for the counts: half for all keys, up, and half for
+    /// those that can be frequent, down. The noise is that of `2r` at nine tenths of epsilon.
     #[test]
     fn what_estimates_are_worth_follows_from_the_noisy_norm_and_public_numbers() {
         let shape = shape(10, 1 << 12);
@@ -154,14 +155,14 @@ mod tests {
             assert_eq!((found.floor, found.threshold), (floor, threshold));
             assert_eq!((found.cut, found.slack, found.alpha), (0, 0, Some(0.1)));
             assert_eq!((found.norm.low, found.norm.high), (norm.low, norm.high));
-            let half = (1.0 - CONFIDENCE) * 0.6 / 2.0;
+            let half = (1.0 - CONFIDENCE) * 0.7 / 2.0;
             let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size);
             let width = 4_096.0;
-            assert_eq!(found.reach.noise, error(norm.high, width, 1.8, half / 2.0 / size));
-            assert_eq!(
-                found.reach.shortfall,
-                error(norm.high, width, 1.8, half / frequent)
-            );
+            let Reach::Alike { over, under } = found.reach else {
+                panic!("{found:?}")
+            };
+            assert_eq!(over, error(norm.high, width, 1.8, half / size));
+            assert_eq!(under, error(norm.high, width, 1.8, half / frequent));
         }
     }
 
@@ -187,7 +188,7 @@ mod tests {
         assert!(!can(request(Norm::L2, 1.0, universe(9), plain), known));
     }
 
-    /// Counts that are off by `cut / 2` and noise against a sketch that is off by noise alone.
+    /// Counts that are off by cut and noise against a sketch that is off by noise alone.
     #[test]
     fn estimates_are_taken_where_they_alone_keep_the_promises_or_neither_does_and_they_are_closer() {
         let shape = shape(10, 1 << 12);
@@ -200,9 +201,9 @@ mod tests {
             norm,
             threshold: 750,
             floor: 1,
-            reach: Reach {
-                noise,
-                shortfall: noise,
+            reach: Reach::Alike {
+                over: noise,
+                under: noise,
             },
         };
         let is_taken = |sketch: u64, counts: Guarantee| {
@@ -231,11 +232,11 @@ mod tests {
             "neither does, and the sketch is closer"
         );
         assert!(
-            !is_taken(260, with(20, 250)),
+            !is_taken(260, with(10, 250)),
             "neither does, and both are as close"
         );
         assert!(
-            !is_taken(300, with(400, 10)),
+            !is_taken(300, with(280, 10)),
             "neither does, and the counts are closer"
         );
     }

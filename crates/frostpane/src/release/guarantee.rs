@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::noise::DiscreteLaplace;
 use crate::release::norm::{NormEstimate, billionths, three_quarters};
 use crate::release::note::{Note, Obstacle, Remedy, Shortfall};
+use crate::release::reach::Reach;
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
 /// right to a quarter of it.
@@ -46,6 +46,7 @@ pub(crate) struct Guarantee {
     /// How much of each count the window leaves out at its start.
     pub slack: u64,
     pub norm: NormEstimate,
+    /// The least noisy count that is listed, before what may be cut off is added.
     pub threshold: u64,
     pub floor: u64,
     pub reach: Reach,
@@ -57,58 +58,60 @@ pub(crate) struct Statement {
     pub complete_above: u64,
     pub nothing_below: u64,
     pub promises: Option<Promises>,
+    /// Before what may be cut off is added.
     threshold: u64,
+    cut: u64,
+    reach: Reach,
     at_floor: bool,
-}
-
-/// How far the error of an estimate reaches.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
-    /// For any key, up or down.
-    pub noise: u64,
-    /// Down, for a key that is frequent enough to be listed.
-    pub shortfall: u64,
-}
-
-impl Reach {
-    /// Of noise, at a chance of failure: over all keys that received it, and over those that can be frequent,
-    /// which are few.
-    pub fn of_noise(laplace: &DiscreteLaplace, keys: u64, frequent: u64, failure: f64) -> Self {
-        let noise = laplace.quantile(keys, failure / 2.0);
-        let frequent = frequent.min(keys).max(1);
-        let shortfall = laplace.reach(failure / 2.0 / frequent as f64).saturating_sub(1);
-        Self {
-            noise,
-            shortfall: shortfall.min(noise),
-        }
-    }
 }
 
 impl Guarantee {
     pub fn state(&self) -> Statement {
+        let threshold = self.threshold;
         Statement {
-            noise: self.reach.noise,
-            complete_above: self.complete_above(self.threshold),
-            nothing_below: self.threshold.saturating_sub(self.reach.noise),
+            noise: self.reach.over(threshold).max(self.reach.under(threshold)),
+            complete_above: self.complete_above(threshold),
+            nothing_below: self.reach.low(threshold),
             promises: self.alpha.map(|alpha| self.promises(alpha)),
-            threshold: self.threshold,
-            at_floor: self.threshold == self.floor,
+            threshold,
+            cut: self.cut,
+            reach: self.reach,
+            at_floor: threshold == self.floor,
         }
     }
 
     /// From which count on a key passes a threshold for sure.
     fn complete_above(&self, threshold: u64) -> u64 {
-        (threshold + self.cut + self.slack).saturating_add(self.reach.shortfall)
+        let missing = self.cut + self.slack;
+        self.reach.complete(threshold).saturating_add(missing)
     }
 
-    /// How far an estimate, the middle of what noise and cut allow, may be off.
+    /// How far an estimate may be off.
     pub fn inaccuracy(&self) -> u64 {
-        (self.cut.div_ceil(2) + self.slack).saturating_add(self.reach.noise)
+        self.inaccuracy_from(self.threshold)
+    }
+
+    /// The same for keys that pass a threshold: too low by noise and slack, or too high by noise and as much of the cut as was not cut
+    /// off.
+    fn inaccuracy_from(&self, threshold: u64) -> u64 {
+        let [over, under] = [self.reach.over(threshold), self.reach.under(threshold)];
+        over.saturating_add(self.cut)
+            .max(under.saturating_add(self.slack))
+    }
+
+    /// How far below and above the threshold a key may be listed or not, all told.
+    fn vagueness(&self) -> u64 {
+        let threshold = self.threshold;
+        let noise = self
+            .reach
+            .over(threshold)
+            .saturating_add(self.reach.under(threshold));
+        noise.saturating_add(self.cut + self.slack)
     }
 
     /// Whether neither a listed count nor the list itself may be further off than by another guarantee.
     pub fn is_as_good_as(&self, other: &Self) -> bool {
-        self.inaccuracy() <= other.inaccuracy() && self.complete_above(0) <= other.complete_above(0)
+        self.inaccuracy() <= other.inaccuracy() && self.vagueness() <= other.vagueness()
     }
 
     fn promises(&self, asked: f64) -> Promises {
@@ -127,7 +130,7 @@ impl Guarantee {
             reason: Some(Shortfall {
                 obstacle,
                 remedy: self.remedy(asked),
-                holds: alpha.map(|alpha| (alpha, self.threshold_at(alpha) + self.cut / 2)),
+                holds: alpha.map(|alpha| (alpha, self.threshold_at(alpha) + self.cut)),
             }),
         }
     }
@@ -135,9 +138,9 @@ impl Guarantee {
     /// What keeps the promises from being made at an alpha, for the keys that pass its threshold.
     fn obstacle(&self, alpha: f64) -> Option<Obstacle> {
         let threshold = self.threshold_at(alpha);
-        let inaccuracy = self.inaccuracy();
+        let inaccuracy = self.inaccuracy_from(threshold);
         let complete_above = self.complete_above(threshold);
-        let nothing_below = threshold.saturating_sub(self.reach.noise);
+        let nothing_below = self.reach.low(threshold);
         let [quarter, half, whole] = [
             alpha / 4.0 * self.norm.low,
             alpha / 2.0 * self.norm.high,
@@ -158,25 +161,28 @@ impl Guarantee {
     /// without steps.
     pub fn holds_with_room(&self) -> bool {
         let Some(alpha) = self.alpha else { return false };
-        let exact = 0.75 * billionths(alpha) as f64 / 1e9 * self.norm.value as f64;
+        let exact = 0.75 * billionths(alpha) as f64 / 1e9 * self.norm.value as f64 - self.cut as f64;
         let (least, most) = (exact.max(self.floor as f64), (exact + 1.0).max(self.floor as f64));
-        let whole = alpha * self.norm.low;
-        most + self.complete_above(0) as f64 <= whole
-            && least - self.reach.noise as f64 > alpha / 2.0 * self.norm.high
+        let (whole, threshold) = (alpha * self.norm.low, self.threshold);
+        let missing = self.complete_above(threshold) - threshold;
+        most + missing as f64 <= whole
+            && least - self.reach.over(threshold) as f64 > alpha / 2.0 * self.norm.high
             && self.inaccuracy() as f64 <= whole / 4.0
     }
 
     /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above
     /// it the threshold follows the norm.
     pub fn kink(&self) -> u64 {
-        self.alpha
-            .map_or(u64::MAX, |alpha| (self.floor as f64 / (0.75 * alpha)) as u64)
+        self.alpha.map_or(u64::MAX, |alpha| {
+            ((self.floor + self.cut) as f64 / (0.75 * alpha)) as u64
+        })
     }
 
     /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it
     /// has.
     fn threshold_at(&self, alpha: f64) -> u64 {
-        self.threshold.max(three_quarters(alpha, self.norm.value))
+        self.threshold
+            .max(three_quarters(alpha, self.norm.value).saturating_sub(self.cut))
     }
 
     /// What the largest error asks for.
@@ -192,7 +198,7 @@ impl Guarantee {
             norm_error,
             self.cut as f64,
             self.slack as f64,
-            self.reach.noise as f64,
+            self.reach.over(self.threshold) as f64,
         ]
         .into_iter()
         .fold(0.0, f64::max);
@@ -211,22 +217,26 @@ impl Guarantee {
 impl Statement {
     /// Of a list that ends with this noisy count, because there was no room for more: what is not listed has no higher one.
     pub fn up_to(self, noisy: u64) -> Self {
-        let above = noisy - self.threshold;
+        // Of those with the same count some may be left out.
+        let threshold = noisy + 1;
         Self {
-            // Of those with the same count some may be left out.
-            complete_above: self.complete_above.saturating_add(above + 1),
-            nothing_below: noisy.saturating_sub(self.noise),
+            noise: self.reach.over(noisy).max(self.reach.under(threshold)),
+            complete_above: self.reach.complete(threshold).saturating_add(self.cut),
+            nothing_below: self.reach.low(noisy),
             ..self
         }
     }
 
+    /// A key that is listed with this noisy count: its estimate, and what it lies between.
+    pub fn interval(&self, noisy: u64) -> [u64; 3] {
+        let high = self.reach.high(noisy).saturating_add(self.cut);
+        [noisy + self.cut, self.reach.low(noisy), high]
+    }
+
     /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
     pub fn why_empty(&self, events: u64, asked: u64) -> Note {
-        let Self {
-            threshold,
-            complete_above,
-            ..
-        } = *self;
+        let Self { complete_above, .. } = *self;
+        let threshold = self.threshold + self.cut;
         if events == 0 && asked > 0 {
             Note::WithinOnePane
         } else if events == 0 {
@@ -254,13 +264,20 @@ fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
     use crate::mechanism::Threshold;
+    use crate::release::by_hand::laplace;
+    use crate::release::reach::{Known, Outlook};
 
     fn guarantee(alpha: f64, events: u64, cut: u64, norm: NormEstimate) -> Guarantee {
-        let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
+        let noise = laplace(2, 1.0);
         let floor = Threshold::for_open_keys(noise, 1e-9).value();
-        let threshold = floor.max(three_quarters(alpha, norm.value));
+        let threshold = floor.max(three_quarters(alpha, norm.value).saturating_sub(cut));
+        let known = Known {
+            events,
+            norm: None,
+            keys: events,
+            declared: false,
+        };
         Guarantee {
             alpha: Some(alpha),
             cut,
@@ -268,22 +285,31 @@ mod tests {
             norm,
             threshold,
             floor,
-            reach: Reach::of_noise(&noise, events, events / (threshold + cut), 0.05),
+            reach: Outlook::new(noise, &known, [floor, threshold], None, 0.05).reach,
         }
     }
 
     /// Whether the promises follow from the statements, written out again from their definition: every key
     /// with `alpha L` occurrences has `complete_above`, and so on, for every norm that is possible.
     fn follow(guarantee: &Guarantee, alpha: f64) -> bool {
+        let Guarantee { norm, cut, .. } = *guarantee;
+        let asked = three_quarters(alpha, norm.value).saturating_sub(cut);
+        let threshold = asked.max(guarantee.threshold);
         let reach = guarantee.reach;
-        let threshold = guarantee
-            .threshold
-            .max(three_quarters(alpha, guarantee.norm.value));
-        let norms = [guarantee.norm.low, guarantee.norm.high];
-        norms.iter().all(|norm| {
-            (threshold + guarantee.cut + reach.shortfall) as f64 <= alpha * norm
-                && threshold as f64 - reach.noise as f64 > alpha / 2.0 * norm
-                && (reach.noise + guarantee.cut.div_ceil(2)) as f64 <= alpha / 4.0 * norm
+        let listed = threshold..threshold + 300;
+        let over = listed
+            .clone()
+            .map(|noisy| noisy - reach.low(noisy))
+            .max()
+            .unwrap();
+        let under = listed
+            .map(|noisy| reach.high(noisy - 1) + 1 - noisy)
+            .max()
+            .unwrap();
+        [norm.low, norm.high].iter().all(|norm| {
+            (threshold + cut + under) as f64 <= alpha * norm
+                && reach.low(threshold) as f64 > alpha / 2.0 * norm
+                && (over + cut).max(under) as f64 <= alpha / 4.0 * norm
         })
     }
 
@@ -314,32 +340,8 @@ mod tests {
         }
     }
 
-    /// As many keys as can be frequent stand at `complete_above`: noise pushes one of them below the
-    /// threshold with at most half of the chance of failure, here summed up from the formula of the tail.
-    #[test]
-    fn a_frequent_key_is_missed_no_more_often_than_stated() {
-        let p = (-0.5_f64).exp();
-        for events in [1_000_u64, 100_000, 10_000_000] {
-            for cut in [0, 70] {
-                let guarantee = guarantee(0.002, events, cut, NormEstimate::of_events(events));
-                let statement = guarantee.state();
-                let shortfall = statement.complete_above - statement.threshold - cut;
-                let frequent = (events / (statement.threshold + cut)).max(1) as f64;
-                let missed = |reach: u64| frequent * p.powi(reach as i32 + 1) / (1.0 + p);
-                assert!(
-                    missed(shortfall) <= 0.025,
-                    "{events} {cut}: {shortfall} is too little"
-                );
-                assert!(
-                    missed(shortfall - 1) > 0.025,
-                    "{events} {cut}: {shortfall} is too much"
-                );
-            }
-        }
-    }
-
     /// Numbers chosen by hand: a threshold of 800 at a norm between 9,000 and 11,000, a cut of 31, a slack of 7, and
-    /// noise that reaches 50, of frequent keys 40.
+    /// noise that reaches up by 50, and down by 40.
     fn by_hand() -> Guarantee {
         Guarantee {
             alpha: Some(0.1),
@@ -353,10 +355,7 @@ mod tests {
             },
             threshold: 800,
             floor: 60,
-            reach: Reach {
-                noise: 50,
-                shortfall: 40,
-            },
+            reach: Reach::Alike { over: 50, under: 40 },
         }
     }
 
@@ -368,13 +367,22 @@ mod tests {
         assert_eq!(statement.complete_above, 800 + 31 + 7 + 40);
         assert_eq!(statement.nothing_below, 800 - 50);
         assert_eq!((statement.threshold, statement.at_floor), (800, false));
-        assert_eq!(guarantee.inaccuracy(), 16 + 7 + 50);
+        assert_eq!(statement.interval(900), [931, 850, 971]);
+        // Too high by noise and all of the cut, or too low by noise and slack.
+        assert_eq!(guarantee.inaccuracy(), 50 + 31);
+        let slack = Guarantee {
+            slack: 77,
+            ..guarantee
+        };
+        assert_eq!(slack.inaccuracy(), 40 + 77);
         let floor = Guarantee {
             threshold: 30,
             floor: 30,
             ..guarantee
         };
         assert_eq!((floor.state().nothing_below, floor.state().at_floor), (0, true));
+        let full = statement.up_to(900);
+        assert_eq!((full.complete_above, full.nothing_below), (901 + 31 + 40, 850));
     }
 
     /// `complete_above <= alpha low`, `nothing_below > alpha/2 high`, `inaccuracy <= alpha/4 low`: each by itself, at its
@@ -406,7 +414,7 @@ mod tests {
         assert_eq!(
             reason,
             "only keys that occurred 878 times are surely listed, more than alpha times the norm (878): ask for a larger \
-             epsilon or a window with more events; at alpha 0.101 all three hold for the keys listed with 815 or more"
+             epsilon or a window with more events; at alpha 0.101 all three hold for the keys listed with 831 or more"
         );
         // A key with 750 may be listed, so half of alpha times the norm must be below.
         assert!(with_norm(9_000.0, 14_999.0).state().promises.unwrap().held);
@@ -418,13 +426,16 @@ mod tests {
             ),
             "{reason}"
         );
-        // A count may be off by 73.
+        // A count may be off by noise and cut.
         let narrow = |noise| Guarantee {
-            reach: Reach { noise, shortfall: 0 },
+            reach: Reach::Alike {
+                over: noise,
+                under: 0,
+            },
             ..with_norm(9_000.0, 9_000.0)
         };
-        assert!(narrow(225 - 23).state().promises.unwrap().held);
-        let promises = narrow(226 - 23).state().promises.unwrap();
+        assert!(narrow(225 - 31).state().promises.unwrap().held);
+        let promises = narrow(226 - 31).state().promises.unwrap();
         let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
@@ -433,13 +444,14 @@ mod tests {
             "{reason}"
         );
         assert_eq!(promises.alpha, Some(0.101));
-        // Three quarters of what must be listed leave a quarter for the cut: only just at 0.999, and not below 1.
+        // Three quarters of what must be listed leave a quarter of it for the cut, above half of the greatest norm: only just at
+        // 0.999, and not below 1.
         let cut_by = |cut| Guarantee { cut, ..sound }.state().promises.unwrap();
         assert_eq!(
-            [1_450, 1_451].map(|cut| cut_by(cut).alpha),
+            [1_945, 1_946].map(|cut| cut_by(cut).alpha),
             [Some(0.998), Some(0.999)]
         );
-        let hopeless = cut_by(2_000);
+        let hopeless = cut_by(1_949);
         assert_eq!((hopeless.held, hopeless.alpha), (false, None));
         assert!(
             hopeless
@@ -463,18 +475,21 @@ mod tests {
             },
             ..sound
         };
-        // Three quarters of alpha times 10,000 are 750; with the 1 and 78 that is 829.
-        assert!(with_norm(8_290.0, 11_000.0).holds_with_room());
-        assert!(!with_norm(8_289.0, 11_000.0).holds_with_room());
-        // 750 - 50 = 700 lies above half of alpha times 13,999.
-        assert!(with_norm(9_000.0, 13_999.0).holds_with_room());
-        assert!(!with_norm(9_000.0, 14_000.0).holds_with_room());
+        // Three quarters of alpha times 10,000 are 750, without the cut 719; with the 1 and 78 that is 798.
+        assert!(with_norm(7_980.0, 11_000.0).holds_with_room());
+        assert!(!with_norm(7_979.0, 11_000.0).holds_with_room());
+        // 719 - 50 = 669 lies above half of alpha times 13,379.
+        assert!(with_norm(9_000.0, 13_379.0).holds_with_room());
+        assert!(!with_norm(9_000.0, 13_380.0).holds_with_room());
         let noisy = |noise| Guarantee {
-            reach: Reach { noise, shortfall: 0 },
+            reach: Reach::Alike {
+                over: noise,
+                under: 0,
+            },
             ..with_norm(9_000.0, 9_000.0)
         };
-        assert!(noisy(202).holds_with_room());
-        assert!(!noisy(203).holds_with_room());
+        assert!(noisy(194).holds_with_room());
+        assert!(!noisy(195).holds_with_room());
         // Where the floor is higher it stands for both.
         let floored = |floor| Guarantee {
             floor,
@@ -488,7 +503,8 @@ mod tests {
                 ..sound
             }
             .kink(),
-            320
+            // 60 and 31 over three quarters of alpha.
+            485
         );
     }
 
@@ -498,14 +514,17 @@ mod tests {
         let sound = by_hand();
         let with = |cut: u64, noise, shortfall| Guarantee {
             cut,
-            reach: Reach { noise, shortfall },
+            reach: Reach::Alike {
+                over: noise,
+                under: shortfall,
+            },
             ..sound
         };
         assert!(sound.is_as_good_as(&sound));
-        // An inaccuracy of 73 and an obstacle of 78 by default.
-        assert!(with(31, 50, 40).is_as_good_as(&with(0, 66, 71)));
-        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 65, 71)));
-        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 66, 70)));
+        // A count is off by 81, and between what is surely listed and surely not lie 128.
+        assert!(with(31, 50, 40).is_as_good_as(&with(0, 81, 40)));
+        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 80, 41)));
+        assert!(!with(31, 50, 40).is_as_good_as(&with(0, 81, 39)));
     }
 
     #[test]
@@ -513,7 +532,7 @@ mod tests {
         let sound = by_hand().state();
         assert_eq!(
             sound.why_empty(5, 5).to_string(),
-            "no noisy count reached the threshold of 800, and every key with a count of at least 878 would be listed: ask \
+            "no noisy count reached the threshold of 831, and every key with a count of at least 878 would be listed: ask \
              for a smaller alpha"
         );
         assert!(
@@ -534,7 +553,7 @@ mod tests {
             ..by_hand()
         };
         assert!(floor.state().why_empty(5, 5).to_string().starts_with(
-            "no noisy count reached 60, the least that may be listed at this epsilon and delta"
+            "no noisy count reached 91, the least that may be listed at this epsilon and delta"
         ));
     }
 
@@ -580,10 +599,7 @@ mod tests {
                 slack,
                 cut,
                 norm: NormEstimate::of_events(10_000),
-                reach: Reach {
-                    noise: 0,
-                    shortfall: 0,
-                },
+                reach: Reach::Alike { over: 0, under: 0 },
                 ..by_hand()
             };
             position(guarantee.remedy(0.1).to_string()).unwrap()

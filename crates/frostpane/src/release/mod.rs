@@ -12,6 +12,7 @@ pub(crate) mod norm;
 pub(crate) mod note;
 pub(crate) mod one_shot;
 mod published;
+pub(crate) mod reach;
 pub(crate) mod request;
 pub(crate) mod sequence;
 mod slack;

@@ -51,7 +51,7 @@ pub(crate) fn release<K: Key>(
     let norm = measure_norm(request, panes, &Counts::of_panes(panes, request), events, entropy)?;
     let keys_with_noise = request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
     let floor = request.floor();
-    let by_counts = request.by_counts(floor, events, cut, norm, keys_with_noise);
+    let (by_counts, outlook) = request.by_counts(floor, events, cut, norm, keys_with_noise);
     let by_sketch = BySketch::new(request, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
@@ -60,8 +60,10 @@ pub(crate) fn release<K: Key>(
             Estimator::Sketch,
         ),
         None => {
-            let listed = select(request, panes, &request.threshold(floor, &norm), entropy)?;
-            (listed, by_counts, Estimator::Counts)
+            let mut seen = select(request, panes, &floor.raised_to(outlook.least), entropy)?;
+            let reach = outlook.having_seen(seen.iter().map(|(_, noisy)| *noisy), by_counts.threshold);
+            seen.retain(|(_, noisy)| *noisy >= by_counts.threshold);
+            (seen, Guarantee { reach, ..by_counts }, Estimator::Counts)
         }
     };
     let asked = ask(request, &view, guarantee, entropy)?;
@@ -69,6 +71,7 @@ pub(crate) fn release<K: Key>(
         coverage: view.coverage,
         norm,
         guarantee,
+        deviation: (estimator == Estimator::Counts).then(|| floor.noise().variance().sqrt()),
         estimator,
         asked,
         asked_events: view.asked_events[1],
@@ -82,6 +85,8 @@ pub(crate) struct Findings {
     pub norm: NormEstimate,
     pub guarantee: Guarantee,
     pub estimator: Estimator,
+    /// Of the noise of a count, if that is what counts have.
+    pub deviation: Option<f64>,
     pub asked: Asked,
     /// The most events that the window asked for can have.
     pub asked_events: u64,
@@ -109,27 +114,31 @@ impl Findings {
             unit: spec.unit,
             policy: spec.policy(),
             estimator: self.estimator,
-            threshold,
+            threshold: threshold + cut,
             norm_estimate: self.norm.value.clamp(0, events as i64) as u64,
             cut,
             noise: statement.noise,
+            deviation: self.deviation,
             confidence: request.confidence,
             complete_above: statement.complete_above,
             nothing_below: statement.nothing_below,
             note: noisy
                 .is_empty()
                 .then(|| statement.why_empty(events, self.asked_events)),
-            promises: statement.promises.map(|promises| promises.without(missed)),
-            asked: self.asked,
             heavy: noisy
                 .into_iter()
-                .map(|(key, noisy)| Heavy {
-                    key,
-                    count: noisy + cut / 2,
-                    low: noisy.saturating_sub(statement.noise),
-                    high: (noisy + cut).saturating_add(statement.noise),
+                .map(|(key, noisy)| {
+                    let [count, low, high] = statement.interval(noisy);
+                    Heavy {
+                        key,
+                        count,
+                        low,
+                        high,
+                    }
                 })
                 .collect(),
+            promises: statement.promises.map(|promises| promises.without(missed)),
+            asked: self.asked,
             window: self.coverage,
             continual: None,
         }
@@ -313,7 +322,7 @@ mod tests {
     use crate::pane::PaneShape;
     use crate::release::Promises;
     use crate::release::by_hand::{
-        CONFIDENCE, SEED, laplace, pane, quantile, reach, request, request_of, shape, sketch, spec, times,
+        CONFIDENCE, SEED, laplace, pane, quantile, request, request_of, shape, sketch, spec, times,
     };
     use crate::sketch::count_sketch::{Dimensions, sum_of_squares};
     use crate::spec::{Policy, Spec};
@@ -359,20 +368,15 @@ mod tests {
     }
 
     /// Whether the promises hold, and at which of `0.1, 0.101, ..., 0.999`, from the numbers that they follow from.
-    fn promised(
-        release: &Release<u64>,
-        norm: (i64, [f64; 2]),
-        shortfall: u64,
-        slack: u64,
-    ) -> [Option<f64>; 2] {
+    fn promised(release: &Release<u64>, norm: (i64, [f64; 2]), slack: u64) -> [Option<f64>; 2] {
         let (value, [low, high]) = norm;
         let holds = |thousandths: &u64| {
             let alpha = *thousandths as f64 / 1e3;
             let raised = (3 * u128::from(*thousandths) * value.max(0) as u128).div_ceil(4_000) as u64;
             let threshold = release.threshold.max(raised);
-            (threshold + release.cut + slack + shortfall) as f64 <= alpha * low
-                && threshold as f64 - release.noise as f64 > alpha / 2.0 * high
-                && (release.noise + release.cut.div_ceil(2) + slack) as f64 <= alpha / 4.0 * low
+            (threshold + slack + release.noise) as f64 <= alpha * low
+                && (threshold as f64 - (release.cut + release.noise) as f64) > alpha / 2.0 * high
+                && (release.noise + release.cut.max(slack)) as f64 <= alpha / 4.0 * low
         };
         let alpha = (100..1_000)
             .find(holds)
@@ -395,11 +399,11 @@ mod tests {
         for (norm, entries, keys) in [
             (Norm::L1, 20_000, Keys::Open),
             (Norm::L1, 20_000, one_key()),
-            (Norm::L1, 9, Keys::Open),
-            (Norm::L1, 9, one_key()),
+            (Norm::L1, 39, Keys::Open),
+            (Norm::L1, 39, one_key()),
             (Norm::L2, 20_000, Keys::Open),
             (Norm::L2, 20_000, one_key()),
-            (Norm::L2, 9, Keys::Open),
+            (Norm::L2, 39, Keys::Open),
         ] {
             let shape = shape(entries, 1 << 12);
             let request = request(norm, EPSILON, keys.clone(), shape);
@@ -415,7 +419,7 @@ mod tests {
                     laplace(sensitivity, share * EPSILON).sample(&mut again).unwrap()
                 };
                 let [cut, cut_before]: [u64; 2] = match entries {
-                    9 => [600 + 500, 70],
+                    39 => [150 + 125, 17],
                     _ => [0, 0],
                 };
                 let error = |failure: f64| {
@@ -425,36 +429,27 @@ mod tests {
                 // The norm, and what it lies between.
                 let (counts_share, counts_failure) = match norm {
                     Norm::L1 => (1.0, 0.9 * FAILURE),
-                    Norm::L2 => (0.9, 0.6 * FAILURE),
+                    Norm::L2 => (0.9, 0.7 * FAILURE),
                 };
                 let (value, bounds) = match (norm, cut) {
                     (Norm::L1, _) => (11_000, [11_000.0; 2]),
                     (Norm::L2, 0) => {
                         let value = 11_000 + draw(1, 0.1);
-                        let spread = quantile(1.0, 0.1 * EPSILON, 1, 0.3 * FAILURE) as i64;
+                        let spread = quantile(1.0, 0.1 * EPSILON, 1, 0.2 * FAILURE) as i64;
                         (value, [(value - spread) as f64, (value + spread + 1) as f64])
                     }
                     (Norm::L2, _) => {
                         let value = 11_000 + draw(2, 0.1);
-                        let spread = quantile(2.0, 0.1 * EPSILON, 1, 0.1 * FAILURE) as i64;
-                        let error = error(0.3 * FAILURE);
+                        let spread = quantile(2.0, 0.1 * EPSILON, 1, 0.2 * FAILURE / 3.0) as i64;
+                        let error = error(0.2 * FAILURE);
                         let low = (value - spread) as f64 / (1.0 + error).sqrt();
                         (value, [low, (value + spread + 1) as f64 / (1.0 - error).sqrt()])
                     }
                 };
                 // Three quarters of a tenth of it, rounded up.
                 let threshold = (3 * value as u64).div_ceil(40);
-                let (with_noise, frequent) = match keys {
-                    Keys::Open if cut > 0 => (9 + 9, 11_000 / (threshold + cut)),
-                    Keys::Open => (11_000, 11_000 / threshold),
-                    Keys::Declared(_) => (1, 1),
-                };
-                let noise = quantile(2.0, counts_share * EPSILON, with_noise, counts_failure / 2.0);
-                let shortfall = reach(
-                    2.0,
-                    counts_share * EPSILON,
-                    counts_failure / 2.0 / frequent as f64,
-                ) - 1;
+                // One key was seen, and a fifth of the chance goes to those that were not.
+                let noise = quantile(2.0, counts_share * EPSILON, 1, 0.8 * counts_failure);
                 let noisy = (11_000 - cut as i64 + draw(2, counts_share)) as u64;
                 // What is left out: the largest count, and the norm.
                 let share = if norm == Norm::L1 { 1.0 } else { 0.5 };
@@ -480,11 +475,13 @@ mod tests {
                 assert_eq!(found.estimator, Estimator::Counts);
                 assert_eq!((found.threshold, found.cut, found.noise), (threshold, cut, noise));
                 assert_eq!(found.norm_estimate, (value as u64).min(11_000));
-                assert_eq!(found.complete_above, threshold + cut + shortfall);
-                assert_eq!(found.nothing_below, threshold - noise);
+                assert_eq!(found.complete_above, threshold + noise);
+                assert_eq!(found.nothing_below, threshold - cut - noise);
+                let deviation = laplace(2, counts_share * EPSILON).variance().sqrt();
+                assert_eq!(found.deviation, Some(deviation));
                 let heavy = Heavy {
                     key: 7,
-                    count: noisy + cut / 2,
+                    count: noisy + cut,
                     low: noisy - noise,
                     high: noisy + cut + noise,
                 };
@@ -493,13 +490,13 @@ mod tests {
                 assert_eq!(found.asked.slack, Some(slack as u64));
                 assert_promises(
                     found.promises.as_ref().unwrap(),
-                    promised(&found, (value, bounds), shortfall, 0),
+                    promised(&found, (value, bounds), 0),
                 );
                 let asked_bounds = match norm {
                     Norm::L1 => [11_697.0; 2],
                     Norm::L2 => [bounds[0], bounds[1] + norm_before],
                 };
-                let asked = promised(&found, (value, asked_bounds), shortfall, slack as u64);
+                let asked = promised(&found, (value, asked_bounds), slack as u64);
                 assert_promises(found.asked.promises.as_ref().unwrap(), asked);
                 seen.insert((
                     found.held(),
@@ -530,7 +527,7 @@ mod tests {
     fn the_norm_is_that_of_all_events_with_a_cut_or_without() {
         for (entries, cut) in [(8, 0), (7, 1), (3, 2)] {
             let shape = shape(entries, 1 << 14);
-            let request = request(Norm::L2, 1_000.0, Keys::range(0..9).unwrap(), shape);
+            let request = request(Norm::L2, 1_000.0, Keys::Open, shape);
             let events = times(1, 2).chain(times(2, 2)).chain(times(3, 4));
             let view = view(vec![pane(events, shape)], None, true);
             let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();

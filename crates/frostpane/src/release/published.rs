@@ -41,14 +41,17 @@ pub struct Release<K: Key> {
     pub estimator: Estimator,
     /// Which events were covered.
     pub window: Coverage,
-    /// The least noisy count that is listed.
+    /// The least count that is listed.
     pub threshold: u64,
     /// The norm: exact and public for L1, noisy for L2.
     pub norm_estimate: u64,
     /// How much of each count may be missing because memory is bounded.
     pub cut: u64,
-    /// How far the noise of any key may reach.
+    /// How far the noise of a listed key may reach, at the most: each has its own `low` and `high`.
     pub noise: u64,
+    /// The standard deviation of the noise of a count; none where counts are read from a sketch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
     /// With at least this probability everything stated here holds together.
     pub confidence: f64,
     /// Every key with at least this count is listed.
@@ -102,7 +105,7 @@ pub struct Heavy<K: Key> {
     /// The key.
     #[serde(serialize_with = "show")]
     pub key: K,
-    /// The estimate: the middle of the interval, before its lower end is brought up to 0.
+    /// The estimate: the noisy count, and what may have been cut off.
     pub count: u64,
     /// The count is at least this.
     pub low: u64,

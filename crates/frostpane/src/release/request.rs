@@ -9,12 +9,13 @@ use crate::key::{Key, Keys};
 use crate::mechanism::Threshold;
 use crate::noise::DiscreteLaplace;
 use crate::pane::{Pane, PaneShape};
-use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::guarantee::Guarantee;
 use crate::release::norm::{NormEstimate, three_quarters};
-use crate::spec::{Checked, Norm};
+use crate::release::reach::{Known, Outlook};
+use crate::spec::{Checked, Norm, Policy};
 
-/// The shares of the chance of an untrue statement: of the L2 norm, and of what the window leaves out.
-const NORM_FAILURE: f64 = 0.3;
+/// The shares of the chance of an untrue statement: of a norm that is measured, and of what a window may leave out.
+const NORM_FAILURE: f64 = 0.2;
 const SLACK_FAILURE: f64 = 0.1;
 
 /// What a release is asked to be, and how: all of it public.
@@ -27,6 +28,8 @@ pub(crate) struct Request<K: Key> {
     pub keys_at_a_time: u64,
     /// Of each release: where many hold together it is more than was asked for.
     pub confidence: f64,
+    /// Whether a window may begin within a pane.
+    pub may_leave_out: bool,
     /// What noise is drawn for: all of epsilon, unless that is to be broken.
     pub split: Split,
     pub fault: Fault,
@@ -37,6 +40,7 @@ impl<K: Key> Request<K> {
         Self {
             split: spec.split(drawn(spec.epsilon, fault)),
             confidence: spec.confidence,
+            may_leave_out: spec.policy() != Policy::Fixed,
             shape: shape.with_fault(fault),
             spec,
             keys,
@@ -71,12 +75,15 @@ impl<K: Key> Request<K> {
         (1.0 - self.confidence) * SLACK_FAILURE
     }
 
+    /// The chance that some noise of a count reaches further than is said.
     pub fn counts_failure(&self) -> f64 {
-        let rest = match self.spec.norm {
-            Norm::L1 => 1.0 - SLACK_FAILURE,
-            Norm::L2 => 1.0 - SLACK_FAILURE - NORM_FAILURE,
+        let norm = if self.spec.norm == Norm::L2 {
+            NORM_FAILURE
+        } else {
+            0.0
         };
-        (1.0 - self.confidence) * rest
+        let slack = if self.may_leave_out { SLACK_FAILURE } else { 0.0 };
+        (1.0 - self.confidence) * (1.0 - norm - slack)
     }
 
     /// The threshold before the norm is known, with the noise of the counts.
@@ -91,11 +98,6 @@ impl<K: Key> Request<K> {
             Keys::Open => Threshold::for_open_keys(noise, delta),
             Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
         }
-    }
-
-    /// The threshold.
-    pub fn threshold(&self, floor: Threshold, norm: &NormEstimate) -> Threshold {
-        floor.raised_to(self.asked_of(norm))
     }
 
     /// The threshold that is asked for, whatever privacy asks for.
@@ -117,7 +119,7 @@ impl<K: Key> Request<K> {
         }
     }
 
-    /// What can be said of a release by counts with these numbers.
+    /// What can be said of a release by counts with these numbers, before their noise is drawn.
     pub fn by_counts(
         &self,
         floor: Threshold,
@@ -125,18 +127,28 @@ impl<K: Key> Request<K> {
         cut: u64,
         norm: NormEstimate,
         keys_with_noise: u64,
-    ) -> Guarantee {
-        let threshold = self.threshold(floor, &norm);
-        let frequent = events / (threshold.value() + cut);
-        Guarantee {
+    ) -> (Guarantee, Outlook) {
+        let known = Known {
+            events,
+            norm: self.split.norm.map(|_| norm.high).filter(|high| high.is_finite()),
+            keys: keys_with_noise,
+            declared: matches!(self.keys, Keys::Declared(_)),
+        };
+        // What may be cut off is added to a noisy count.
+        let threshold = floor.raised_to(self.asked_of(&norm).saturating_sub(cut)).value();
+        let levels = [floor.value(), threshold];
+        let top = self.spec.top;
+        let outlook = Outlook::new(*floor.noise(), &known, levels, top, self.counts_failure());
+        let guarantee = Guarantee {
             alpha: self.alpha(),
             cut,
             slack: 0,
             norm,
-            threshold: threshold.value(),
+            threshold,
             floor: floor.value(),
-            reach: Reach::of_noise(floor.noise(), keys_with_noise, frequent, self.counts_failure()),
-        }
+            reach: outlook.reach,
+        };
+        (guarantee, outlook)
     }
 }
 
@@ -205,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_chance_of_an_untrue_statement_is_divided_too() {
-        for (norm, of_norm, of_counts) in [(Norm::L1, 0.0, 0.9), (Norm::L2, 0.3, 0.6)] {
+        for (norm, of_norm, of_counts) in [(Norm::L1, 0.0, 0.9), (Norm::L2, 0.2, 0.7)] {
             let request = Request {
                 confidence: 0.8,
                 ..request(norm, 1.0, Keys::Open, shape(10, 64))
@@ -217,6 +229,11 @@ mod tests {
                 close(request.norm_failure(), 0.2 * of_norm);
             }
             close(of_norm + of_counts + 0.1, 1.0);
+            let nothing_left_out = Request {
+                may_leave_out: false,
+                ..request
+            };
+            close(nothing_left_out.counts_failure(), 0.2 * (of_counts + 0.1));
         }
     }
 
@@ -253,13 +270,16 @@ mod tests {
             (401, 31),
             (100_000, 7_500),
         ] {
-            assert_eq!(
+            let norm = NormEstimate::of_events(events);
+            let with_cut = |cut| {
                 request
-                    .threshold(request.floor(), &NormEstimate::of_events(events))
-                    .value(),
-                expected,
-                "{events}"
-            );
+                    .by_counts(request.floor(), events, cut, norm, events)
+                    .0
+                    .threshold
+            };
+            assert_eq!(with_cut(0), expected, "{events}");
+            // What may be cut off is added to a noisy count before it is compared.
+            assert_eq!(with_cut(7), (expected.max(35) - 7).max(28), "{events}");
         }
     }
 
@@ -276,32 +296,37 @@ mod tests {
         assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
     }
 
-    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500, so at most 12 keys are frequent. Of the nine
-    /// tenths of 0.05 one half is for the noise of all of 5,000 keys, and one for those that are frequent, to one side.
+    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500, of which the cut is taken off. What is known is what is
+    /// public, and the norm where it was measured.
     #[test]
     fn a_release_by_counts_is_worth_what_its_noise_and_its_cut_leave() {
-        let request = request(Norm::L1, 0.5, Keys::Open, shape(10, 64));
-        let norm = NormEstimate::of_events(100_000);
-        let floor = request.floor();
-        let guarantee = request.by_counts(floor, 100_000, 300, norm, 5_000);
-        let half = 0.05 * 0.9 / 2.0;
-        assert_eq!(
-            (guarantee.threshold, guarantee.cut, guarantee.slack),
-            (7_500, 300, 0)
-        );
-        assert_eq!(guarantee.floor, request.floor().value());
-        assert_eq!(guarantee.alpha, Some(0.1));
-        assert_eq!(guarantee.norm.value, 100_000);
-        assert_eq!(guarantee.reach.noise, reach(2.0, 0.5, half / 2.0 / 5_000.0) - 1);
-        assert_eq!(guarantee.reach.shortfall, reach(2.0, 0.5, half / 12.0) - 1);
-        let few = request.by_counts(floor, 100_000, 300, norm, 3);
-        assert_eq!(
-            few.reach.shortfall,
-            reach(2.0, 0.5, half / 3.0) - 1,
-            "no more than have noise"
-        );
-        assert!(few.reach.noise >= few.reach.shortfall);
-        let none = request.by_counts(floor, 0, 0, NormEstimate::of_events(0), 0);
-        assert_eq!(none.reach.shortfall, reach(2.0, 0.5, half) - 1);
+        for norm in [Norm::L1, Norm::L2] {
+            let request = request(norm, 0.5, Keys::Open, shape(10, 64));
+            let estimate = NormEstimate::of_events(100_000);
+            let floor = request.floor();
+            let (guarantee, outlook) = request.by_counts(floor, 100_000, 300, estimate, 5_000);
+            assert_eq!(
+                (guarantee.threshold, guarantee.cut, guarantee.slack),
+                (7_200, 300, 0)
+            );
+            assert_eq!(guarantee.floor, request.floor().value());
+            assert_eq!(guarantee.alpha, Some(0.1));
+            assert_eq!(guarantee.norm.value, 100_000);
+            let known = Known {
+                events: 100_000,
+                norm: (norm == Norm::L2).then_some(100_000.0),
+                keys: 5_000,
+                declared: false,
+            };
+            let expected = Outlook::new(
+                *floor.noise(),
+                &known,
+                [floor.value(), 7_200],
+                None,
+                request.counts_failure(),
+            );
+            assert_eq!(format!("{outlook:?}"), format!("{expected:?}"));
+            assert_eq!(format!("{:?}", guarantee.reach), format!("{:?}", expected.reach));
+        }
     }
 }

@@ -15,11 +15,11 @@ use crate::noise::{Inversion, LaplaceSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::counts::Counts;
-use crate::release::guarantee::{Guarantee, Reach};
+use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
 use crate::release::one_shot::{Findings, measure_norm};
 use crate::release::published::{Asked, Coverage, Estimator, Release};
-
+use crate::release::reach::{Reach, first};
 use crate::release::request::Request;
 use crate::spec::Edge;
 use crate::timeline::Running;
@@ -28,6 +28,10 @@ use crate::tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
 
 /// Every key of the universe is evaluated at every slide, so it must not be larger than this.
 pub const LARGEST_UNIVERSE: u64 = 1 << 24;
+/// The part of the chance of failure for keys that pass although they were not frequent, and in how many times the windows of an event.
+const RARE: f64 = 0.1;
+const WINDOWS_BACK: u64 = 4;
+
 /// How a list that is released at every slide is made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Continuity {
@@ -88,6 +92,8 @@ impl<K: Key> Sequence<K> {
         // Each release has its share of the chance of an untrue statement.
         let request = Request {
             confidence: 1.0 - (1.0 - request.confidence) / together as f64,
+            // A window of a sequence begins with a pane.
+            may_leave_out: false,
             ..request
         };
         let entries = request.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
@@ -158,10 +164,11 @@ impl<K: Key> Sequence<K> {
         Nodes::new(self.noise.tree, self.panes)
     }
 
-    /// The release of a window, given its number, its panes and its nodes: the same whenever it is asked for.
+    /// The release of a window, given its number, the events around it, its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
         number: u64,
+        around: u64,
         panes: &[Cow<'_, Pane<K>>],
         running: Option<&Running<K>>,
         nodes: &WindowNodes<'_>,
@@ -182,7 +189,7 @@ impl<K: Key> Sequence<K> {
             &mut nodes.latest.entropy(Purpose::Norm),
         )?;
         let cut = panes.iter().map(|pane| pane.cut()).sum();
-        let guarantee = self.guarantee(cut, norm);
+        let guarantee = self.guarantee(cut, norm, around);
         let noisy = match &self.request.keys {
             Keys::Open => self.select_open(&counts, &nodes.cover, guarantee.threshold)?,
             Keys::Declared(universe) => {
@@ -196,6 +203,7 @@ impl<K: Key> Sequence<K> {
             norm,
             guarantee,
             estimator: Estimator::Counts,
+            deviation: Some(self.continuity.deviation),
             asked_events: events,
             asked: Asked {
                 from: asked_from,
@@ -223,24 +231,49 @@ impl<K: Key> Sequence<K> {
     }
 
     /// What can be said of a window with this norm, from whose counts so much is cut.
-    pub fn guarantee(&self, cut: u64, norm: NormEstimate) -> Guarantee {
-        let threshold = self.floor.max(self.request.asked_of(&norm));
-        // A stream that reacts could bring any key whose noise has shown, so all of them count.
-        let half = self.request.counts_failure() / 2.0;
-        let noise = self.noise.sum.quantile(self.live, half);
-        let shortfall = self.noise.sum.reach(half / self.live as f64).saturating_sub(1);
+    /// Panes whose noise is in that of one window had at most so many events `around`.
+    pub fn guarantee(&self, cut: u64, norm: NormEstimate, around: u64) -> Guarantee {
+        let asked = self.request.asked_of(&norm).saturating_sub(cut);
+        let half = self.request.counts_failure() * (1.0 - RARE) / 2.0;
+        let reach = self
+            .noise
+            .sum
+            .reach(half / self.frequent(around))
+            .saturating_sub(1);
         Guarantee {
             alpha: self.request.alpha(),
             cut,
             slack: 0,
             norm,
-            threshold,
+            threshold: self.floor.max(asked),
             floor: self.floor,
-            reach: Reach {
-                noise,
-                shortfall: shortfall.min(noise),
+            reach: Reach::Alike {
+                over: reach,
+                under: reach,
             },
         }
+    }
+
+    /// The most events in panes whose noise is in the noise of one window, from the events of the latest panes.
+    pub fn most_around(&self, events: &[u64]) -> u64 {
+        let panes = 2 * self.panes as usize - 1;
+        let around = |end: usize| events[end.saturating_sub(panes)..end].iter().sum();
+        (0..=events.len()).map(around).max().unwrap_or(0)
+    }
+
+    /// The same if every window had so many.
+    pub fn around(&self, events: u64) -> u64 {
+        (2 * events).saturating_sub(events / self.panes)
+    }
+
+    /// How many keys, among so many events, can have been frequent enough to be listed, but for a small chance.
+    fn frequent(&self, events: u64) -> f64 {
+        let (sum, live) = (&self.noise.sum, self.live as f64);
+        let windows = (WINDOWS_BACK * self.panes) as f64;
+        let chance = self.request.counts_failure() * RARE / windows - live * sum.tail(self.floor);
+        let passes = |count: u64| events as f64 / count as f64 * sum.tail(self.floor - count) > chance;
+        let count = first(1, self.floor, passes) - 1;
+        live.min(events as f64 / count as f64).max(1.0)
     }
 
     /// The keys that occur and pass, with their noisy counts.
@@ -461,8 +494,8 @@ mod tests {
         let l2 = declared(9).norm(Norm::L2).epsilon(2.0);
         let sequence = sequence(l2, 8, Some(10)).unwrap();
         let split = sequence.request.split;
-        assert_eq!(split.norm.unwrap().as_f64(), 2.0 / 4.0 / 8.0);
-        assert_eq!(split.counts.as_f64(), 1.5);
+        assert_eq!(split.norm.unwrap().as_f64(), 2.0 / 10.0 / 8.0);
+        assert_eq!(split.counts.as_f64(), 1.8);
     }
 
     /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.

@@ -19,6 +19,8 @@ const CONTINUAL_PANES: u64 = 32;
 const PANES: (u64, u32) = (64, 60);
 /// Panes of fewer events take longer to close than to fill, where there are many of them.
 const WORTH_CLOSING: u64 = 64;
+/// Panes of a window by count, unless the slide is given or so many could not all be counted exactly.
+const FINER: u64 = 1_000;
 /// Steps of a clock, in seconds.
 const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
 
@@ -72,6 +74,23 @@ impl Checked {
             step,
             declared,
         })
+    }
+
+    /// With the finest panes that are worth it, where their number may be chosen.
+    pub fn in_finer_panes(&self, declared: Option<u64>) -> Result<Option<Self>> {
+        let may = self.policy == Policy::Uniform && !self.continual && self.slide.is_none();
+        let [Span::Events(length)] = self.windows[..] else {
+            return Ok(None);
+        };
+        if !may {
+            return Ok(None);
+        }
+        let slide = length.div_ceil(FINER).max(WORTH_CLOSING).min(self.step);
+        let spec = Spec {
+            slide: Some(Span::Events(slide)),
+            ..self.spec.clone()
+        };
+        Self::new(spec, self.policy, declared).map(Some)
     }
 
     /// How panes are kept.

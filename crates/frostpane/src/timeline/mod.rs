@@ -334,6 +334,13 @@ impl<K: Key> Timeline<K> {
         blocks.map(|block| Cow::Borrowed(&block.pane)).collect()
     }
 
+    /// How many events the closed panes have that lie within these bounds.
+    pub(crate) fn events_within(&self, bounds: Range<i64>) -> u64 {
+        let within = |block: &&Block<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
+        let blocks = self.state.closed.iter().rev().filter(within);
+        blocks.map(|block| block.pane.events()).sum()
+    }
+
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
         self.state.closed.len() + self.closing.len()

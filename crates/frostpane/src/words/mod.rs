@@ -39,4 +39,4 @@ pub use readers::{holds, why_empty};
 pub use statements::{
     NOT_HIDDEN, Statement, delta_words, horizon, panes, privacy, source, statements, sure, together,
 };
-pub use warning::Warning;
+pub use warning::{Warning, enough_delta};

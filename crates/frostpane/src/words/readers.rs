@@ -27,7 +27,9 @@ pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
 
 fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
     let off = release.heavy.iter();
-    let off = off.map(|heavy| heavy.high.abs_diff(heavy.count)).max()?;
+    let off = off
+        .map(|heavy| (heavy.high - heavy.count).max(heavy.count - heavy.low))
+        .max()?;
     Some(format!(
         "Every true count lies between the two numbers beside it: no count is off by more than {}.",
         grouped(off)

@@ -76,9 +76,10 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         ))),
     }
     if !release.heavy.is_empty() {
-        statements.push(Statement::Promise(
-            "every true count lies between the two numbers beside it;".to_owned(),
-        ));
+        statements.push(Statement::Promise(format!(
+            "every true count lies between the two numbers beside it{};",
+            deviation(release)
+        )));
     }
     statements.push(Statement::Promise(format!(
         "every key that occurred {} or more is listed;",
@@ -100,6 +101,13 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         last.replace_range(last.len() - 1.., ".");
     }
     statements
+}
+
+/// How far noise is off as a rule, where that is known.
+fn deviation<K: Key>(release: &Release<K>) -> String {
+    release.deviation.map_or_else(String::new, |deviation| {
+        format!(" (the standard deviation of its noise is {deviation:.1})")
+    })
 }
 
 /// What the release does not cover of the window that was asked for, if there is anything to say.

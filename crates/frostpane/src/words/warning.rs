@@ -3,13 +3,16 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::numbers::{grouped, spoken};
+use super::numbers::{grouped, percent, spoken};
 use crate::budget::Cost;
 use crate::key::Key;
+use crate::plan::Forecast;
 use crate::release::{Coverage, Release};
-use crate::spec::{Edge, KeySpec, Span, Spec};
+use crate::spec::{Edge, KeySpec, Norm, Span, Spec};
 
 const MOST_EPSILON: f64 = 10.0;
+/// Few streams have a norm above one in so many of their events.
+const LARGE_NORM: u64 = 10;
 /// Fewer keys that may come from noise alone can be overlooked.
 const FLOOD: usize = 100;
 /// Panes of a window by the clock, unless the slide is given.
@@ -31,6 +34,28 @@ pub enum Warning {
         delta: f64,
         /// How many events are covered.
         events: u64,
+    },
+    /// So few events could do with more delta, and keys would be listed from a lower count on.
+    SmallDelta {
+        /// The delta.
+        delta: f64,
+        /// How many events are covered.
+        events: u64,
+        /// A delta that is small enough for them.
+        enough: f64,
+    },
+    /// Windows with so many events cannot keep the promises, or only if few keys have almost all of them.
+    OutOfReach {
+        /// How many.
+        events: u64,
+        /// The alpha.
+        alpha: f64,
+        /// The least count that is listed.
+        floor: u64,
+        /// The least count that is surely listed then.
+        surely: u64,
+        /// The least norm at which the promises are made, if there is one.
+        least_norm: Option<u64>,
     },
     /// The stream is shorter than a window by count.
     FewEvents {
@@ -96,6 +121,7 @@ impl Warning {
         let declared = spec.keys != KeySpec::Open;
         [
             Self::of_delta(release.delta, release.window.events),
+            Self::of_small_delta(release).filter(|_| is_at_floor(release)),
             asked
                 .filter(|_| release.window.missed == 0)
                 .and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
@@ -120,6 +146,24 @@ impl Warning {
         first_past.then_some(Self::PastHorizon(continual.horizon))
     }
 
+    /// About lists at every slide before there is one.
+    pub fn of_forecast(spec: &Spec, forecast: &Forecast) -> Option<Self> {
+        let Forecast {
+            events, least_norm, ..
+        } = *forecast;
+        let scarce = match spec.norm {
+            Norm::L1 => !forecast.held,
+            Norm::L2 => least_norm.is_none_or(|norm| norm > events / LARGE_NORM),
+        };
+        (spec.lists_heavy() && scarce).then_some(Self::OutOfReach {
+            events,
+            alpha: spec.alpha,
+            floor: forecast.floor,
+            surely: forecast.least_listed_at_floor,
+            least_norm,
+        })
+    }
+
     /// What became of so many events.
     pub fn of_events(events: u64, late: u64, without: u64) -> Vec<Self> {
         let late = (late > 0).then_some(Self::Late { late, events });
@@ -130,6 +174,16 @@ impl Warning {
     fn of_delta(delta: f64, events: u64) -> Option<Self> {
         let most = 1.0 / events.max(1) as f64;
         (events > 0 && delta > most).then_some(Self::Delta { delta, events })
+    }
+
+    fn of_small_delta<K: Key>(release: &Release<K>) -> Option<Self> {
+        let (delta, events) = (release.delta, release.window.events);
+        let enough = enough_delta(events);
+        (delta > 0.0 && events > 0 && enough > 9.0 * delta).then_some(Self::SmallDelta {
+            delta,
+            events,
+            enough,
+        })
     }
 
     /// A stream that is shorter than the window asked for. An empty one is told in the release.
@@ -179,6 +233,22 @@ impl Warning {
     }
 }
 
+/// A power of ten that is no more than a thousandth of one over the number of events, nor than a millionth.
+pub fn enough_delta(events: u64) -> f64 {
+    let most = 1e-3 / events.max(1) as f64;
+    let exponent = most.min(1e-6).log10().floor() as i32;
+    // As decimals, so that it is the number that people write.
+    format!("1e{exponent}").parse().unwrap_or(most)
+}
+
+/// Whether what is listed is decided by privacy, and not by alpha.
+fn is_at_floor<K: Key>(release: &Release<K>) -> bool {
+    let asked = release
+        .alpha
+        .map_or(0.0, |alpha| 0.75 * alpha * release.norm_estimate as f64);
+    asked < release.threshold as f64 - 1.0
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -193,6 +263,44 @@ impl fmt::Display for Warning {
                 1.0 / events.max(1) as f64,
                 grouped(events)
             ),
+            Warning::SmallDelta {
+                delta,
+                events,
+                enough,
+            } => write!(
+                f,
+                "delta is {delta:e}, less than {} events need: --delta {enough:e} is still no more than a thousandth of one over \
+                 their number, and keys would be listed from a lower count on (`frostpane plan` says from which)",
+                grouped(events)
+            ),
+            Warning::OutOfReach {
+                events,
+                alpha,
+                floor,
+                surely,
+                least_norm,
+            } => {
+                write!(
+                    f,
+                    "in windows of {} events the three promises cannot be made at alpha {alpha}",
+                    grouped(events)
+                )?;
+                if let Some(norm) = least_norm {
+                    let share = percent(norm as f64 / events.max(1) as f64);
+                    write!(
+                        f,
+                        " below an L2 norm of {}, {share} % of the events, which few streams have",
+                        grouped(norm)
+                    )?;
+                }
+                write!(
+                    f,
+                    ": a key is listed from a count of about {} on, and surely from {} on; take a longer window, a larger \
+                     epsilon, fewer slides or --top",
+                    grouped(floor),
+                    grouped(surely)
+                )
+            }
             Warning::FewEvents { asked, covered } => write!(
                 f,
                 "the stream is shorter than the window of {} events: the release covers all of its {} events; if there are more, give them too",

@@ -275,6 +275,13 @@ impl Sum {
         Self { reach, chances }
     }
 
+    fn tail(&self, m: u64) -> f64 {
+        let from = (m as i64 + self.reach) as usize;
+        self.chances
+            .get(from..)
+            .map_or(0.0, |chances| chances.iter().sum())
+    }
+
     /// The least `m >= 0` that it reaches with at most this chance.
     fn reach(&self, chance: f64) -> u64 {
         let mut tail = 0.0;
@@ -348,7 +355,7 @@ impl Case {
         let stream = (0..3).flat_map(|key| vec![key; self.counts[key as usize] as usize]);
         let stream: Vec<u64> = stream.collect();
         let mut keys = BTreeMap::new();
-        let share = if self.norm == Norm::L1 { 1.0 } else { 0.75 };
+        let share = if self.norm == Norm::L1 { 1.0 } else { 0.9 };
         let scale = 2.0 * self.levels as f64 / (share * EPSILON);
         let sum = Sum::new(scale, self.nodes);
         for pane in 0..releases as i64 {
@@ -425,7 +432,7 @@ impl Case {
             Norm::L1 => events as i64,
             Norm::L2 => {
                 let squares: u64 = each.iter().map(|count| (panes * count).pow(2)).sum();
-                let epsilon = Epsilon::new(EPSILON).unwrap().share(1, 4 * self.panes);
+                let epsilon = Epsilon::new(EPSILON).unwrap().share(1, 10 * self.panes);
                 let latest = &keys[&(0, number - 1)];
                 let noise = DiscreteLaplace::new(1, epsilon).sample(&mut latest.entropy(Purpose::Norm));
                 squares.isqrt() as i64 + noise.unwrap()
@@ -445,30 +452,42 @@ impl Case {
             true => 1 + sum.reach(DELTA / 2.0 / ((live + 1) as f64 * windows(HORIZON))),
             false => 1,
         };
-        let asked = (0.75 * self.alpha * norm as f64 - 1e-6).ceil().max(0.0) as u64;
-        assert_eq!(release.threshold, floor.max(asked), "{number}");
+        let threshold = |norm: i64, cut: u64| {
+            let asked = (0.75 * self.alpha * norm as f64 - 1e-6).ceil().max(0.0) as u64;
+            floor.max(asked.saturating_sub(cut))
+        };
+        let least = threshold(norm, release.cut);
+        assert_eq!(release.threshold, least + release.cut, "{number}");
 
-        let share = if self.norm == Norm::L1 { 0.9 } else { 0.6 };
-        let half = (1.0 - CONFIDENCE) / TOGETHER as f64 * share / 2.0;
-        let noise = sum.reach(half / (2 * live) as f64) - 1;
-        let shortfall = sum.reach(half / live as f64) - 1;
-        assert_eq!(release.noise, noise);
-        assert_eq!(
-            release.complete_above,
-            release.threshold + release.cut + shortfall.min(noise)
-        );
-        assert_eq!(release.nothing_below, release.threshold.saturating_sub(noise));
+        let failure = (1.0 - CONFIDENCE) / TOGETHER as f64 * if self.norm == Norm::L1 { 1.0 } else { 0.8 };
+        let frequent = {
+            // Noise is shared by panes of two windows but for one.
+            let around = ((number as u64).min(2 * self.panes - 1) * SLIDE) as f64;
+            let rare = |count: u64| {
+                let others = live as f64 * sum.tail(floor);
+                let passing = around / count as f64 * sum.tail(floor - count);
+                others + passing <= 0.1 * failure / (4 * self.panes) as f64
+            };
+            let count = (1..floor).rev().find(|count| rare(*count));
+            count.map_or(live as f64, |count| {
+                (around / count as f64).clamp(1.0, live as f64)
+            })
+        };
+        let noise = sum.reach(0.45 * failure / frequent) - 1;
+        assert_eq!(release.noise, noise, "{number}");
+        assert_eq!(release.complete_above, release.threshold + noise);
+        assert_eq!(release.nothing_below, least.saturating_sub(noise));
+        assert_eq!(release.deviation, Some(made.deviation));
 
         let cover = self.cover(first, number);
         let mut expected = self.noisy(panes, each, &cover, keys);
-        expected.retain(|(_, noisy)| *noisy >= release.threshold as i64);
+        expected.retain(|(_, noisy)| *noisy >= least as i64);
         expected.sort_by_key(|(key, noisy)| (-noisy, *key));
-        let half_cut = release.cut / 2;
         let interval = |(key, noisy): (u64, i64)| {
             let noisy = noisy as u64;
             (
                 key,
-                noisy + half_cut,
+                noisy + release.cut,
                 noisy.saturating_sub(noise),
                 noisy + release.cut + noise,
             )
@@ -496,7 +515,7 @@ impl Case {
             2 * self.levels as u32,
             match self.norm {
                 Norm::L1 => Epsilon::new(EPSILON).unwrap(),
-                Norm::L2 => Epsilon::new(EPSILON).unwrap().share(3, 4),
+                Norm::L2 => Epsilon::new(EPSILON).unwrap().share(9, 10),
             },
         ));
         let count = |key: u64| (panes * each.get(key as usize).copied().unwrap_or(0)) as i64;
