@@ -62,7 +62,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     Draft::check_apart(&outputs, &[source()?.files(), request.files()].concat())?;
     let ending = Ending::find(request, &keys, clock, source)?;
     let request = &ending.request;
-    let mut hitters = request.builder(keys).decided()?.build()?;
+    let builder = request.builder(keys).decided()?;
+    let mut hitters = builder.clone().build()?;
     for window in &request.windows {
         hitters.check_window(window.span)?;
     }
@@ -75,7 +76,9 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
-    for warning in warnings::about(request, &releases, counted.gate.first()) {
+    let longer = warnings::about_length(request, &builder, counted.key_bytes);
+    let about = warnings::about(request, &releases, counted.gate.first());
+    for warning in longer.into_iter().chain(about) {
         tell(format_args!("warning: {warning}"));
     }
     let published = publish(args, releases);
@@ -91,6 +94,8 @@ struct Counted {
     gate: Gate,
     /// Whether none had a key that counts.
     without_keys: bool,
+    /// The mean length of keys.
+    key_bytes: u64,
 }
 
 /// Counts all events, and tells what the operator should know about them.
@@ -100,7 +105,12 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     let bytes_read = source.bytes_read();
     let mut sorted = SortedWatch::default();
     let mut gate = Gate::new(&ending.clock);
+    let (mut keys, mut bytes) = (0, 0);
     let admit = |event: Event<'_>| {
+        if let Some(key) = event.key {
+            keys += 1;
+            bytes += key.len() as u64;
+        }
         if !by_clock {
             sorted.see(event);
         }
@@ -127,6 +137,7 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
         events,
         gate,
         without_keys,
+        key_bytes: bytes.div_ceil(u64::max(keys, 1)),
     })
 }
 

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.
-const PROGRAM: u64 = 6_000_000;
+const PROGRAM: u64 = 10_000_000;
 
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use frostpane::words::Warning;
-use frostpane::{Cost, Edge, Key, Release};
+use frostpane::words::{Warning, megabytes};
+use frostpane::{Builder, Cost, Edge, Key, Release};
 use jiff::Timestamp;
 
 use crate::request::Request;
@@ -13,6 +13,25 @@ use crate::units::Asked;
 /// Tells the operator. If nobody listens, that is no reason to stop.
 pub fn tell(message: impl Display) {
     let _ = writeln!(io::stderr(), "frostpane: {message}");
+}
+
+/// That keys are so much longer than was reckoned with that the memory may not do for as many as are kept.
+pub fn about_length<K: Key>(request: &Request, builder: &Builder<K>, mean: u64) -> Option<String> {
+    if mean <= request.spec.key_bytes {
+        return None;
+    }
+    let entries = builder.plan().ok()?.entries;
+    let plan = builder.clone().key_bytes(mean).entries(entries).plan().ok()?;
+    let (taken, given) = (plan.memory.total(), request.spec.memory.0);
+    (taken > given).then(|| {
+        format!(
+            "keys have {mean} bytes in the mean, but {} were reckoned with: up to {} of memory may be taken instead of {}; write \
+             `key_bytes = {mean}` into the specification, if that may be known, and fewer keys are kept",
+            request.spec.key_bytes,
+            megabytes(taken),
+            megabytes(given)
+        )
+    })
 }
 
 /// All that apply. Of several releases, those about one of them name its window.

@@ -106,7 +106,7 @@ fn files_that_overlap_are_shuffled_or_partitioned_give_what_the_sorted_one_gives
         &["--window", "3d"][..],
         &["--window", "1d", "--window", "30h", "--window", "9d"],
     ] {
-        for memory in ["64MB", "9MB"] {
+        for memory in ["64MB", "15MB"] {
             let options = [window, &["--memory", memory]].concat();
             let listed = |columns: &[&str], files: &[&Path]| {
                 let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();

@@ -145,7 +145,7 @@ fn by_count_the_last_events_are_covered_to_the_event() {
 fn memory_stays_within_the_plan_whatever_the_order() {
     let builder = HeavyHitters::<Bytes>::builder(Keys::open())
         .norm(Norm::L2)
-        .memory(2_000_000)
+        .memory(2_500_000)
         .window(Window::clock(HOUR))
         .until(at(60));
     let plan = builder.plan().unwrap();

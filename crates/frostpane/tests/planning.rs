@@ -252,7 +252,7 @@ fn promises_hold_at_every_norm_from_the_least_on() {
 #[test]
 fn exact_panes_are_planned_wherever_they_fit() {
     let builder = open().window(Window::events(12_800));
-    let exact = builder.clone().memory(1_000_000).plan().unwrap();
+    let exact = builder.clone().memory(2_000_000).plan().unwrap();
     assert!(exact.always_exact);
     let just = builder.memory(exact.memory.total()).plan().unwrap();
     assert_eq!(just, exact);

@@ -31,15 +31,10 @@ pub fn write_plan(
         request.spec.epsilon.as_f64(),
         grouped(forecast.events)
     )?;
-    let memory = format!(
-        "at most {} of {}",
-        megabytes(plan.memory.total()),
-        megabytes(request.spec.memory.0)
-    );
     for (name, words) in [
         ("policy", Some(policy_words(outlook))),
         ("panes", Some(panes_words(plan, forecast.events))),
-        ("memory", Some(memory)),
+        ("memory", Some(memory_words(request, plan))),
         ("privacy", privacy_words(request, outlook)),
         ("noise", Some(noise_words(request, forecast))),
         ("cut", Some(cut_words(forecast))),
@@ -54,6 +49,24 @@ pub fn write_plan(
         }
     }
     Ok(())
+}
+
+/// What is reckoned with is said: neither how long keys are nor how many are listed may decide what is kept.
+fn memory_words(request: &Request, plan: &Plan) -> String {
+    let most = grouped(plan.longest_list);
+    let lists = match request.spec.top {
+        None => format!("lists of up to {most} keys"),
+        Some(_) => format!("up to {most} keys to take the top from"),
+    };
+    let reckoned = match request.spec.keys {
+        KeySpec::Open => format!("keys of {} bytes in the mean and {lists}", request.spec.key_bytes),
+        _ => lists,
+    };
+    format!(
+        "at most {} of {}, for {reckoned}",
+        megabytes(plan.memory.total()),
+        megabytes(request.spec.memory.0)
+    )
 }
 
 /// What is listed, up to its epsilon.

@@ -5,9 +5,10 @@ use super::hitters::HeavyHitters;
 use crate::budget::{Cost, Delta, Epsilon, Split};
 use crate::error::{Error, Result};
 use crate::fault::Fault;
-use crate::key::{Key, Keys};
-use crate::noise::{Entropy, OsEntropy};
-use crate::plan::{Forecast, Memory, Plan, Planner};
+use crate::key::{Footprint, Key, Keys, Universe};
+use crate::mechanism::Threshold;
+use crate::noise::{DiscreteLaplace, Entropy, OsEntropy};
+use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
 use crate::release::request::drawn;
 use crate::release::sequence::{Sequence, Setup};
@@ -17,6 +18,7 @@ use crate::spec::window::LONGEST;
 use crate::spec::{Checked, Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
 use crate::timeline::Running;
 use crate::tree::WindowNoise;
+use crate::words::{in_megabytes, megabytes, megabytes_below};
 
 /// How to build [`HeavyHitters`] or [`Continual`]: a [`Spec`], step by step. Only the keys have no default. Whatever is wrong with
 /// it is said by the first method that returns a result, in a sentence that says what to do.
@@ -30,7 +32,7 @@ use crate::tree::WindowNoise;
 ///     .epsilon(0.5)
 ///     .window(Window::events(1_000_000));
 /// // What will be done and what that costs, before any data.
-/// assert_eq!(builder.plan()?.layout.slide, 15_625);
+/// assert_eq!(builder.plan()?.layout.slide, 1_000);
 /// assert_eq!(builder.cost()?.epsilon(), 0.5);
 /// let mut ports = builder.build()?;
 ///
@@ -403,7 +405,7 @@ impl<K: Key> Builder<K> {
     pub fn continual(self) -> Result<Continual<K>> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        Continual::new(request, setup(noise, &plan.memory))
+        Continual::new(request, setup(noise, &plan.memory), &self.footprint())
     }
 
     /// The specification of a list at every slide, with what its noise leaves of the memory.
@@ -422,7 +424,7 @@ impl<K: Key> Builder<K> {
         plan.memory.noise = noise.bytes();
         let left = self.spec.memory.0.saturating_sub(plan.memory.total());
         let keys = spec.panes().saturating_mul(u64::from(plan.entries));
-        plan.memory.running = Running::<K>::most_bytes(keys, &K::footprint(spec.key_bytes)).min(left);
+        plan.memory.running = Running::<K>::most_bytes(keys, &self.footprint()).min(left);
         Ok((spec, plan, noise))
     }
 
@@ -430,10 +432,7 @@ impl<K: Key> Builder<K> {
         if let Some(refusal) = &self.no_epsilon {
             return Err(refusal.clone());
         }
-        let declared = match &self.keys {
-            Keys::Open => None,
-            Keys::Declared(universe) => Some(universe.size()),
-        };
+        let declared = self.universe().map(Universe::size);
         // Whatever is wrong with the numbers is said before a policy is chosen by them.
         let first = self.spec.until.map_or(Policy::Uniform, |_| Policy::Fixed);
         Checked::new(self.spec.clone(), first, declared)?;
@@ -448,21 +447,72 @@ impl<K: Key> Builder<K> {
         })
     }
 
+    fn universe(&self) -> Option<&dyn Universe<K>> {
+        match &self.keys {
+            Keys::Open => None,
+            Keys::Declared(universe) => Some(universe.as_ref()),
+        }
+    }
+
+    /// What a key takes: of declared ones it is known how long they are.
+    fn footprint(&self) -> Footprint {
+        let declared = self.universe().and_then(Universe::key_bytes);
+        K::footprint(declared.unwrap_or(self.spec.key_bytes))
+    }
+
+    /// The least threshold, of one release with all of epsilon: of a list at every slide it is higher.
+    fn floor(&self, spec: &Checked) -> Threshold {
+        let noise = DiscreteLaplace::new(spec.unit.counts(), self.split(spec).counts);
+        match spec.declared() {
+            None => Threshold::for_open_keys(noise, spec.delta().as_f64()),
+            Some(size) => Threshold::for_declared_keys(noise, size),
+        }
+    }
+
     fn split(&self, spec: &Checked) -> Split {
         spec.split(drawn(spec.epsilon, self.fault))
     }
 
-    /// The plan that foresees the promises from the least norm on, where there is a choice.
     fn plan_of(&self, spec: &Checked) -> Result<Plan> {
+        self.plan_within(spec)?
+            .map_err(|too_small| self.refusal(spec, too_small))
+    }
+
+    /// With the least memory that would do, as it is said.
+    fn refusal(&self, spec: &Checked, mut too_small: TooSmall) -> Error {
+        let given = self.spec.memory.0;
+        let noise = given - spec.memory.0;
+        let least = loop {
+            let memory = in_megabytes(too_small.needed.saturating_add(noise));
+            match self.plan_within(&spec.clone().with_memory(memory - noise)) {
+                Ok(Err(more)) if memory < u64::MAX => too_small = more,
+                _ => break memory,
+            }
+        };
+        Error::parameter(format!(
+            "a memory of {} is too small for this window{}: give at least {}, or slide by more",
+            megabytes_below(given),
+            if spec.lists_heavy() { " and alpha" } else { "" },
+            megabytes(least)
+        ))
+    }
+
+    /// The plan that foresees the promises from the least norm on, where there is a choice.
+    fn plan_within(&self, spec: &Checked) -> Result<std::result::Result<Plan, TooSmall>> {
         let planner = Planner {
             spec,
             boundaries: self.split(spec).boundaries,
-            footprint: K::footprint(spec.key_bytes),
+            footprint: self.footprint(),
+            floor: self.floor(spec),
+            keys: self.universe().map_or(0, Universe::bytes),
             program: self.program,
             threads: self.threads as u64,
         };
         let layouts = planner.layouts();
-        let mut best = Plan::new(&planner, layouts[0])?;
+        let mut best = match Plan::new(&planner, layouts[0]) {
+            Ok(plan) => plan,
+            too_small => return Ok(too_small),
+        };
         if layouts.len() > 1 {
             let mut least = self.least_norm_asked(spec, &best)?;
             for plan in layouts[1..]
@@ -475,7 +525,7 @@ impl<K: Key> Builder<K> {
                 }
             }
         }
-        Ok(best)
+        Ok(Ok(best))
     }
 
     /// From which norm on a plan foresees the promises for a full window, wherever it begins.

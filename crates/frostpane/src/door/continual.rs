@@ -7,9 +7,9 @@ use super::intake::Intake;
 use super::receipt::edge;
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
-use crate::key::Key;
+use crate::key::{Footprint, Key};
 use crate::noise::{Entropy, OsEntropy};
-use crate::release::sequence::{Sequence, Setup};
+use crate::release::sequence::{Sequence, Setup, Turn};
 use crate::release::{Coverage, Release, Request};
 use crate::spec::window::Grid;
 use crate::timeline::schedule::Schedule;
@@ -77,7 +77,7 @@ pub struct Continual<K: Key> {
 type Source = fn() -> Box<dyn Entropy>;
 
 impl<K: Key> Continual<K> {
-    pub(super) fn new(request: Request<K>, setup: Setup) -> Result<Self> {
+    pub(super) fn new(request: Request<K>, setup: Setup, key: &Footprint) -> Result<Self> {
         let (grid, by_count) = (request.spec.grid(), request.spec.window().is_by_count());
         let longest_pane = by_count.then_some(grid.slide as u64);
         // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
@@ -85,8 +85,7 @@ impl<K: Key> Continual<K> {
             length: grid.length + grid.lateness + 1,
             ..grid
         };
-        let footprint = K::footprint(request.spec.key_bytes);
-        let running = Running::new(setup.running, &footprint, request.shape.seed());
+        let running = Running::new(setup.running, key, request.shape.seed());
         let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None).with_running(running);
         let intake = Intake::new(timeline, request.keys.clone(), by_count);
         let sequence = Sequence::new(request, setup, longest_pane)?;
@@ -221,9 +220,12 @@ impl<K: Key> Continual<K> {
         };
         let asked = edge(end - self.panes() * slide);
         let (before, latest) = self.events.as_slices();
-        let around = self.sequence.most_around(&[before, latest].concat());
+        let turn = Turn {
+            number: self.ended,
+            around: self.sequence.most_around(&[before, latest].concat()),
+        };
         self.sequence
-            .release(self.ended, around, &panes, running, &nodes, coverage, asked)
+            .release(turn, &panes, running, &nodes, coverage, asked)
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.

@@ -8,6 +8,18 @@ use super::footprint::Footprint;
 use super::number::{pack_number, unpack_number};
 use super::{Bytes, Key, LONGEST_KEY};
 
+/// What an allocator keeps beside a block, and the lengths that blocks have: those of the C library on 64 bits.
+const BLOCK_HEAD: u64 = 8;
+const BLOCK_STEP: u64 = 16;
+const LEAST_BLOCK: u64 = 32;
+
+fn block(bytes: u64) -> u64 {
+    bytes
+        .saturating_add(BLOCK_HEAD)
+        .checked_next_multiple_of(BLOCK_STEP)
+        .map_or(u64::MAX, |block| block.max(LEAST_BLOCK))
+}
+
 impl Key for Bytes {
     type Ref<'a> = &'a [u8];
     type Shown = String;
@@ -36,6 +48,10 @@ impl Key for Bytes {
 
     fn fits(key: &[u8]) -> bool {
         key.len() <= LONGEST_KEY
+    }
+
+    fn length(key: &[u8]) -> u64 {
+        key.len() as u64
     }
 
     fn pack(key: &[u8], bytes: &mut Vec<u8>) {
@@ -71,6 +87,7 @@ impl Key for Bytes {
             listed: false,
             packed,
             reference,
+            block: block(bytes),
         }
     }
 }

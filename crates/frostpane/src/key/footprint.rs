@@ -11,4 +11,14 @@ pub struct Footprint {
     pub packed: u64,
     /// As a reference while a release is made.
     pub reference: u64,
+    /// As a key of its own, beside a reference: the block that was allocated for it.
+    pub block: u64,
+}
+
+impl Footprint {
+    /// In a list, with its count and what that lies between.
+    pub(crate) fn in_list(&self) -> u64 {
+        self.block
+            .saturating_add(self.reference + 3 * size_of::<u64>() as u64)
+    }
 }

@@ -80,6 +80,7 @@ impl Key for u64 {
             listed: true,
             packed: bytes,
             reference: bytes,
+            block: 0,
         }
     }
 }

@@ -64,6 +64,11 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
     /// Whether the key is short enough to be counted.
     fn fits(key: Self::Ref<'_>) -> bool;
 
+    /// How many bytes the key has.
+    fn length(_key: Self::Ref<'_>) -> u64 {
+        size_of::<Self>() as u64
+    }
+
     /// Appends the key in a form that [`unpack`](Self::unpack) finds the end of.
     fn pack(key: Self::Ref<'_>, bytes: &mut Vec<u8>);
 
@@ -171,9 +176,12 @@ mod tests {
             let footprint = Bytes::footprint(length as u64);
             assert_eq!([footprint.packed, footprint.held], [packed.len() as u64; 2]);
             assert!(!footprint.listed && footprint.reference == 16);
+            assert!(footprint.block >= length as u64 + 8 && footprint.block.is_multiple_of(16));
+            assert_eq!(Bytes::length(&vec![7; length]), length as u64);
         }
         let integer = u64::footprint(300);
         assert_eq!([integer.packed, integer.held, integer.reference], [8, 0, 8]);
+        assert_eq!([integer.block, u64::length(300)], [0, 8]);
         assert!(integer.listed);
     }
 

@@ -72,6 +72,14 @@ pub trait Universe<K: Key>: Send + Sync {
     fn range(&self) -> Option<Range<u64>> {
         None
     }
+    /// The most memory that it takes, from when it was read.
+    fn bytes(&self) -> u64 {
+        0
+    }
+    /// The length of its keys in the mean, whichever of them a pane keeps; none if all have the same.
+    fn key_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Universe<u64> for Range<u64> {
@@ -99,11 +107,17 @@ impl Universe<u64> for Range<u64> {
 struct List<K> {
     keys: Vec<K>,
     index: HashTable<usize>,
+    bytes: u64,
+    key_bytes: u64,
 }
+
+/// The mean length of so many of the longest keys stands for all: panes keep no fewer.
+const LONGEST: usize = 64;
 
 impl<K: Key> List<K> {
     fn new(keys: impl IntoIterator<Item = K>) -> Result<Self> {
         let mut keys: Vec<K> = keys.into_iter().collect();
+        let bytes = Self::most_bytes(&keys);
         keys.sort_unstable();
         keys.dedup();
         if keys.is_empty() {
@@ -121,7 +135,30 @@ impl<K: Key> List<K> {
         for i in 0..keys.len() {
             index.insert_unique(hash(&i), i, hash);
         }
-        Ok(Self { keys, index })
+        Ok(Self {
+            key_bytes: Self::mean_of_longest(&keys),
+            keys,
+            index,
+            bytes,
+        })
+    }
+
+    fn mean_of_longest(keys: &[K]) -> u64 {
+        let mut lengths: Vec<u64> = keys.iter().map(|key| K::length(key.borrowed())).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        lengths.truncate(LONGEST);
+        lengths.iter().sum::<u64>().div_ceil(lengths.len() as u64)
+    }
+
+    /// Of keys as they were read, repeated ones too, and what finds them.
+    fn most_bytes(keys: &[K]) -> u64 {
+        let blocks = keys
+            .iter()
+            .map(|key| K::footprint(K::length(key.borrowed())).block);
+        // While a list that grows moves, what it was before is there too.
+        let rooms = size_of_val(keys) / 2 * 3;
+        let slots = (keys.len() / 7 * 8 + 8).next_power_of_two() * (size_of::<usize>() + 1);
+        blocks.sum::<u64>() + (rooms + slots) as u64
     }
 }
 
@@ -142,6 +179,14 @@ impl<K: Key> Universe<K> for List<K> {
 
     fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>)) {
         self.keys.iter().for_each(|key| visit(key.borrowed()))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn key_bytes(&self) -> Option<u64> {
+        Some(self.key_bytes)
     }
 }
 
@@ -185,6 +230,29 @@ mod tests {
         sorted.dedup();
         assert!(sorted.len() < many.len());
         assert_numbered(Keys::list(many).unwrap(), &sorted);
+    }
+
+    /// As it was read, repeated keys too; and its keys are as long as the longest 64 in the mean, whichever of them a pane keeps.
+    #[test]
+    fn a_list_says_what_it_takes_and_how_long_its_keys_are() {
+        let known = |keys: Vec<Bytes>| {
+            let Keys::Declared(universe) = Keys::list(keys).unwrap() else {
+                panic!()
+            };
+            (universe.bytes(), universe.key_bytes())
+        };
+        let key = |number: usize, length: usize| Bytes::from(format!("{number:0length$}").as_bytes());
+        // Places of 16 bytes, and half of them before they moved; blocks of 32 bytes; slots of 9.
+        let once: Vec<Bytes> = (0..1_000).map(|number| key(number, 10)).collect();
+        assert_eq!(known(once), (1_000 * (24 + 32) + 2_048 * 9, Some(10)));
+        let again = (0..2_000).map(|number| key(number / 2, 10)).collect();
+        assert_eq!(known(again), (2_000 * (24 + 32) + 4_096 * 9, Some(10)));
+        let mixed = (0..1_000).map(|number| key(number, if number < 32 { 110 } else { 10 }));
+        assert_eq!(known(mixed.collect()).1, Some(60));
+        let Keys::Declared(range) = Keys::range(0..9).unwrap() else {
+            panic!()
+        };
+        assert_eq!((range.bytes(), range.key_bytes()), (0, None));
     }
 
     #[test]

@@ -358,9 +358,8 @@ mod tests {
         let mut foreseen = 0;
         let digits = |digits: std::ops::Range<i32>| digits.map(|digit| f64::from(digit) / 10.0);
         let settings = digits(2..10).flat_map(|alpha| digits(80..100).map(move |delta| (alpha, delta)));
-        let many = settings.flat_map(|(alpha, delta)| {
-            [(alpha, delta, 5.0, 100, 0.5), (alpha, delta, 2.0, 150, 0.5)]
-        });
+        let many = settings
+            .flat_map(|(alpha, delta)| [(alpha, delta, 5.0, 100, 0.5), (alpha, delta, 2.0, 150, 0.5)]);
         // Where more is known once noisy counts are seen, less is foreseen at first.
         let seen = [3.0, 6.0, 9.0].map(|delta| (0.1, delta, 10.0, 2_000, 0.95));
         for (alpha, exponent, epsilon, events, confidence) in many.chain(seen) {

@@ -6,6 +6,7 @@ use crate::key::Footprint;
 use crate::pane::list_count::ListCounter;
 use crate::pane::norm_bound::NormBound;
 use crate::plan::layout::LEVEL_SKETCH;
+use crate::plan::listing::Listing;
 use crate::release::keys_at_a_time;
 use crate::sketch::count_sketch::Dimensions;
 
@@ -22,6 +23,8 @@ pub struct Memory {
     pub release: u64,
     /// The tables of the noise of a list at every slide.
     pub noise: u64,
+    /// The list of declared keys.
+    pub keys: u64,
     /// What is left of the memory, as far as it saves time: the counts of a window, carried on to the next.
     pub running: u64,
     /// What the program around them takes.
@@ -60,7 +63,13 @@ pub(crate) struct Load {
     pub sketch: Option<Dimensions>,
     /// The levels of a histogram.
     pub levels: u64,
-    pub declared: bool,
+    /// How many keys are declared, if they are.
+    pub universe: Option<u64>,
+    /// What the number of one that occurs takes.
+    pub rank: u64,
+    /// How many releases are there at a time.
+    pub lists: u64,
+    pub listing: Listing,
 }
 
 impl Memory {
@@ -75,10 +84,7 @@ impl Memory {
         let packed = key.packed.saturating_add(PACKED_COUNT);
         let all = entries.saturating_add(times(open, capacity));
         let keys_at_a_time = keys_at_a_time(all);
-        // A table of the keys, and lists of them that grow by doubling.
-        let summed = hash_table(keys_at_a_time, key.reference + COUNT)
-            .saturating_add(times(power_of_two_from(keys_at_a_time), key.reference + COUNT));
-        let ranks = if load.declared { times(all, COUNT) } else { 0 };
+        let ranks = times(load.universe.map_or(0, |size| size.min(all)), load.rank);
         let kept = times(capacity, packed);
         let (block, closer) = match load.list {
             Some(events) => {
@@ -112,12 +118,13 @@ impl Memory {
             release: [
                 times(open, times(capacity, packed)),
                 times(panes, COVERED_PANE),
-                summed,
+                selected(load, keys_at_a_time, key),
                 ranks,
             ]
             .into_iter()
             .fold(0, u64::saturating_add),
             noise: 0,
+            keys: 0,
             running: 0,
             program: 0,
             keys_at_a_time,
@@ -139,12 +146,42 @@ impl Memory {
             self.sketches,
             self.release,
             self.noise,
+            self.keys,
             self.running,
             self.program,
         ]
         .into_iter()
         .fold(0, u64::saturating_add)
     }
+}
+
+/// A table of the keys that are added up at a time, and a list of them: while they grow, what they were before is there too.
+fn summed(keys: u64, key: &Footprint) -> u64 {
+    // As many fall to one part of the keys.
+    let keys = keys.saturating_add(8 * keys.isqrt());
+    let entry = key.reference + COUNT;
+    let grown = hash_table(keys, entry).saturating_add(times(power_of_two_from(keys), entry));
+    grown.saturating_add(grown / 2)
+}
+
+/// Which absent keys pass, in a table and with their counts in a list.
+fn drawn(absent: u64) -> u64 {
+    match absent {
+        0 => 0,
+        absent => hash_table(absent, COUNT).saturating_add(times(absent, 2 * COUNT)),
+    }
+}
+
+/// Of the keys that pass, whichever is more: while they are found, or when a list is made of them. All lists are written at the end.
+fn selected(load: &Load, keys_at_a_time: u64, key: &Footprint) -> u64 {
+    let Listing { keys, absent } = load.listing;
+    let passed = key.reference + COUNT;
+    let before = times(load.lists - 1, times(keys, key.in_list()));
+    let finding = summed(keys_at_a_time, key)
+        .max(drawn(absent))
+        .saturating_add(times(keys, passed.saturating_add(key.block)));
+    let listing = times(keys, passed.saturating_add(key.in_list()));
+    before.saturating_add(finding.max(listing))
 }
 
 fn times(a: u64, b: u64) -> u64 {
@@ -172,6 +209,7 @@ mod tests {
         listed: false,
         packed: 20,
         reference: 16,
+        block: 32,
     };
 
     fn load() -> Load {
@@ -185,7 +223,13 @@ mod tests {
             exact: false,
             sketch: Some(Dimensions { rows: 5, width: 256 }),
             levels: 4,
-            declared: true,
+            universe: Some(7_000),
+            rank: 8,
+            lists: 1,
+            listing: Listing {
+                keys: 900,
+                absent: 300,
+            },
         }
     }
 
@@ -198,26 +242,63 @@ mod tests {
         let block = 2_048 * 16 + 1_000 * (4 + 21);
         assert_eq!(memory.open, (3 + 4 * 2) * 2 * block + 3 * 1_000 * 21);
         assert_eq!(memory.sketches, (10 + 2 * 3 + 4) * 5 * 256 * 8);
-        // 8,000 keys are in 16,384 slots, as 8,192 are at most seven eighths full.
-        let summed = 16_384 * (16 + 8 + 1) + 8_192 * (16 + 8);
+        // 8,000 keys and some more are in 16,384 slots; and what was there before they grew.
+        let summed = (16_384 * (16 + 8 + 1) + 16_384 * (16 + 8)) / 2 * 3;
         assert_eq!(memory.keys_at_a_time, 8_000);
-        assert_eq!(memory.release, 3 * 1_000 * 21 + 10 * 112 + summed + 8_000 * 8);
+        let passed = 900 * (16 + 8 + 32);
+        assert_eq!(
+            memory.release,
+            3 * 1_000 * 21 + 10 * 112 + summed + passed + 7_000 * 8
+        );
         let all = memory.closed + memory.open + memory.sketches + memory.release;
         assert_eq!(
             Memory {
+                keys: 1_000,
                 program: 99,
                 ..memory
             }
             .total(),
-            all + 99
+            all + 1_099
         );
+    }
+
+    /// Absent keys are drawn in a table when those that occurred are done with; and a list has its counts beside its keys.
+    #[test]
+    fn long_lists_take_more_than_the_tables_that_they_come_from() {
+        let release = |keys, absent, lists| {
+            let listing = Listing { keys, absent };
+            let memory = Memory::new(
+                &Load {
+                    listing,
+                    lists,
+                    ..load()
+                },
+                &KEY,
+            );
+            memory.release
+                - Memory::new(
+                    &Load {
+                        listing: Listing { keys: 0, absent: 0 },
+                        ..load()
+                    },
+                    &KEY,
+                )
+                .release
+        };
+        let summed = summed(8_000, &KEY);
+        // 100,000 keys are in 131,072 slots of 9 bytes, each with its number and its count.
+        let drawn = 131_072 * 9 + 100_000 * 16;
+        assert_eq!(release(1_000, 100_000, 1) + summed, drawn + 1_000 * 56);
+        let one = 100_000 * (24 + 72);
+        assert_eq!(release(100_000, 0, 1) + summed, one);
+        assert_eq!(release(100_000, 0, 3) + summed, one + 2 * 100_000 * 72);
     }
 
     #[test]
     fn exact_blocks_have_one_table_and_lists_none() {
         let exact = Load {
             exact: true,
-            declared: false,
+            universe: None,
             sketch: None,
             ..load()
         };
@@ -230,7 +311,7 @@ mod tests {
             [load(), exact, list(4), list(0)].map(|load| Memory::new(&load, &KEY));
         let block = 2_048 * 16 + 1_000 * (4 + 21);
         assert_eq!(exact.open, 11 * block + 3 * 1_000 * 21);
-        assert_eq!(inexact.release - exact.release, 8_000 * 8);
+        assert_eq!(inexact.release - exact.release, 7_000 * 8);
         assert_eq!(exact.sketches, 4 * 5 * 512 * 8);
         let closer = ListCounter::default().bytes() + 2 * 8 * 700 + 1_000 * 21;
         assert_eq!(list.open, 11 * 8 * 700 + 3 * closer);

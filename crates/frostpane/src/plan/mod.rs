@@ -2,23 +2,25 @@
 
 mod forecast;
 mod layout;
+mod listing;
 mod memory;
 
 pub use forecast::Forecast;
 pub use layout::Layout;
+use listing::Listing;
 use memory::Load;
 pub use memory::Memory;
 
 use serde::Serialize;
 
 use crate::budget::Epsilon;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::Footprint;
+use crate::mechanism::Threshold;
 use crate::pane::{LONGEST_LIST, PaneShape};
 use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::{Checked, Norm, Policy};
-use crate::words::megabytes;
 
 /// More entries than this in a pane help nobody.
 const MOST_ENTRIES: u64 = 1 << 26;
@@ -36,6 +38,8 @@ const POINTS_SHARE: u64 = 2;
 
 /// The share of the memory that a list of the keys of an open pane may take.
 const LIST_SHARE: u64 = 8;
+/// And that of the keys that are released.
+const RELEASE_SHARE: u64 = 4;
 
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -54,6 +58,8 @@ pub struct Plan {
     pub(crate) listed: bool,
     /// The most memory that this takes.
     pub memory: Memory,
+    /// The most keys of a list that it is reckoned for: more than most lists have.
+    pub longest_list: u64,
 }
 
 /// Makes plans for a specification.
@@ -62,14 +68,23 @@ pub(crate) struct Planner<'a> {
     /// What the boundaries may spend, if they are private.
     pub boundaries: Option<Epsilon>,
     pub footprint: Footprint,
+    /// The least threshold.
+    pub floor: Threshold,
+    /// What the list of declared keys takes.
+    pub keys: u64,
     /// What the program around takes.
     pub program: u64,
     /// The threads that close panes, if panes can be closed by others.
     pub threads: u64,
 }
 
+/// That the memory is too small for a plan, which would take so much of it. With more memory another may be made, which takes more.
+pub(crate) struct TooSmall {
+    pub needed: u64,
+}
+
 impl Plan {
-    pub(crate) fn new(planner: &Planner<'_>, layout: Layout) -> Result<Self> {
+    pub(crate) fn new(planner: &Planner<'_>, layout: Layout) -> std::result::Result<Self, TooSmall> {
         let sketch = planner.spec.sketch.or_else(|| planner.widest_sketch(&layout));
         let with = |entries: u64| planner.plan(layout, entries, sketch);
         if let Some(entries) = planner.spec.entries {
@@ -81,16 +96,9 @@ impl Plan {
             return Ok(with(most));
         }
         if !fits(low) {
-            return Err(Error::parameter(format!(
-                "a memory of {} is too small for this window{}: give at least {}, or slide by more",
-                megabytes(planner.spec.memory.0),
-                if planner.spec.lists_heavy() {
-                    " and alpha"
-                } else {
-                    ""
-                },
-                megabytes(with(low).memory.total().min(with(most).memory.total()))
-            )));
+            return Err(TooSmall {
+                needed: with(low).memory.total().min(with(most).memory.total()),
+            });
         }
         let mut high = most;
         while high - low > 1 {
@@ -142,7 +150,31 @@ impl Planner<'_> {
             sketch,
             listed: self.list(&layout).is_some(),
             memory: self.memory_of(&layout, entries, sketch),
+            longest_list: self.listing(&layout, entries).keys,
         }
+    }
+
+    /// Of all windows; at every slide, the last one and the one before it.
+    fn lists(&self) -> u64 {
+        match self.spec.continual {
+            true => 2,
+            false => self.spec.windows.len() as u64,
+        }
+    }
+
+    /// Where nothing bounds the events there are taken to be as many as entries; and longer lists than take a share of what
+    /// the program and its declared keys leave of the memory are not reckoned with.
+    fn listing(&self, layout: &Layout, entries: u64) -> Listing {
+        let keys = layout.entries(entries);
+        let events = if layout.by_count { layout.window } else { keys };
+        let room = self
+            .spec
+            .memory
+            .0
+            .saturating_sub(self.program)
+            .saturating_sub(self.keys);
+        let most = room / RELEASE_SHARE / self.footprint.in_list();
+        Listing::new(&self.floor, events, keys, self.spec.declared()).up_to(most)
     }
 
     /// The most events of an open pane, if it lists their keys: not where that would take much of the memory.
@@ -162,7 +194,7 @@ impl Planner<'_> {
         } else {
             2 + grid.lateness as u64 / grid.slide as u64
         };
-        let capacity = layout.longest_block();
+        let (capacity, universe) = (layout.longest_block(), self.spec.declared());
         let others = match layout.histogram {
             None if !fixed => self.threads.saturating_sub(1),
             _ => 0,
@@ -178,15 +210,19 @@ impl Planner<'_> {
                 } else {
                     capacity.map_or(entries, |longest| longest.min(entries))
                 },
-                entries: layout.entries(entries),
+                entries: layout.entries(universe.map_or(entries, |size| size.min(entries))),
                 exact: capacity.is_some_and(|longest| longest <= entries || layout.histogram.is_some()),
                 sketch,
                 levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
-                declared: self.spec.declared().is_some(),
+                universe,
+                rank: if self.spec.continual { 16 } else { 8 },
+                lists: self.lists(),
+                listing: self.listing(layout, entries),
             },
             &self.footprint,
         );
         Memory {
+            keys: self.keys,
             program: self.program,
             ..own
         }
@@ -238,6 +274,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::noise::DiscreteLaplace;
     use crate::pane::list_count::ListCounter;
     use crate::spec::window::Grid;
     use crate::spec::{Size, Spec, Window};
@@ -277,6 +314,8 @@ mod tests {
                 spec: &Checked::new(spec, self.policy, self.universe).unwrap(),
                 boundaries: self.boundaries,
                 footprint: self.footprint,
+                floor: Threshold::for_open_keys(DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap()), 1e-9),
+                keys: 0,
                 program: 5_000,
                 threads: self.threads,
             })
@@ -326,6 +365,7 @@ mod tests {
                 listed: true,
                 packed: 8,
                 reference: 8,
+                block: 0,
             },
             memory: 1 << 40,
             threads: 1,

@@ -69,6 +69,14 @@ pub(crate) struct Setup {
     pub running: u64,
 }
 
+/// Which release of a sequence it is.
+pub(crate) struct Turn {
+    /// From 1.
+    pub number: u64,
+    /// The most events in panes whose noise is in that of one window.
+    pub around: u64,
+}
+
 /// What all releases of a sequence have in common.
 pub(crate) struct Sequence<K: Key> {
     /// With the confidence of a single release.
@@ -164,11 +172,10 @@ impl<K: Key> Sequence<K> {
         Nodes::new(self.noise.tree, self.panes)
     }
 
-    /// The release of a window, given its number, the events around it, its panes and its nodes: the same whenever it is asked for.
+    /// The release of a window, given its turn, its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
-        number: u64,
-        around: u64,
+        Turn { number, around }: Turn,
         panes: &[Cow<'_, Pane<K>>],
         running: Option<&Running<K>>,
         nodes: &WindowNodes<'_>,

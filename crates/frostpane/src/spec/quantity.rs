@@ -25,6 +25,18 @@ impl Quantity {
         Some((number, rest))
     }
 
+    /// So many of a unit, rounded down.
+    pub fn at_most(self, unit: u64) -> Option<u64> {
+        let power = 10_u128.checked_pow(self.exponent.unsigned_abs());
+        match (self.exponent < 0, power) {
+            (true, power) => {
+                let product = u128::from(self.digits) * u128::from(unit);
+                power.map_or(0, |power| product / power).try_into().ok()
+            }
+            (false, _) => self.times(unit),
+        }
+    }
+
     /// So many of a unit, if that is a whole number.
     pub fn times(self, unit: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(unit);

@@ -49,7 +49,10 @@ impl FromStr for Size {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = Quantity::first_of(text.trim());
-        let bytes = number.and_then(|(number, name)| number.times(unit(name.trim())?));
+        let bytes = number.and_then(|(number, name)| match unit(name.trim())? {
+            1 => number.times(1),
+            unit => number.at_most(unit),
+        });
         bytes
             .map(Self)
             .ok_or_else(|| Error::parameter("give a size such as 64MB, 1.5GB or 64MiB"))
@@ -113,6 +116,12 @@ mod tests {
             ("1KiB", 1_024, "1KiB"),
             ("64 MiB", 64 << 20, "64MiB"),
             ("5k", 5_000, "5kB"),
+            ("7.4MB", 7_400_000, "7.4MB"),
+            ("7.4 MB", 7_400_000, "7.4MB"),
+            ("7.45MB", 7_450_000, "7450kB"),
+            ("0.5GiB", 1 << 29, "512MiB"),
+            ("7.4MiB", 7_759_462, "7759462"),
+            ("1.0000001kB", 1_000, "1kB"),
             ("1001 B", 1_001, "1001"),
             ("0", 0, "0"),
         ] {

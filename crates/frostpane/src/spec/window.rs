@@ -19,7 +19,7 @@ const TICK: u64 = 1_024;
 /// Far above any stream and any calendar, and far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 60;
 
-/// The longest window that a release may ask for, and the step by which it slides: a 64th of it, or by the clock a 60th, unless told,
+/// The longest window that a release may ask for, and the step by which it slides: a 64th of it (a 1,000th if all panes can then be counted exactly), or by the clock a 60th, unless told,
 /// and less where several windows ask for it. A release covers whole panes: up to one slide less than it was asked for.
 ///
 /// ```

@@ -35,6 +35,7 @@ mod warning;
 
 pub use moments::{moment, period};
 pub use numbers::{grouped, likelier, megabytes, one_in, percent, plain, spoken, times};
+pub(crate) use numbers::{in_megabytes, megabytes_below};
 pub use readers::{holds, why_empty};
 pub use statements::{
     NOT_HIDDEN, Statement, delta_words, horizon, panes, privacy, source, statements, sure, together,

@@ -46,12 +46,30 @@ pub fn percent(share: f64) -> f64 {
     (share * 1e4).round() / 100.0
 }
 
-/// A number of bytes.
+const TENTH: u64 = 100_000;
+const WHOLE: u64 = 1_000_000;
+
+/// The tenths, or the whole of many, that a number of bytes is said in.
+fn step_of(bytes: u64) -> u64 {
+    if bytes < 10 * WHOLE { TENTH } else { WHOLE }
+}
+
+/// A number of bytes, rounded up.
 pub fn megabytes(bytes: u64) -> String {
-    match bytes as f64 / 1e6 {
-        few if few < 10.0 => format!("{:.1} MB", (few * 10.0).ceil() / 10.0),
-        many => format!("{:.0} MB", many.ceil()),
+    match step_of(bytes) {
+        TENTH => format!("{:.1} MB", bytes.div_ceil(TENTH) as f64 / 10.0),
+        whole => format!("{} MB", bytes.div_ceil(whole)),
     }
+}
+
+/// The number of bytes that [`megabytes`] says.
+pub(crate) fn in_megabytes(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(step_of(bytes)).unwrap_or(u64::MAX)
+}
+
+/// A number of bytes, rounded down: what is too small is less than what would do.
+pub(crate) fn megabytes_below(bytes: u64) -> String {
+    megabytes(bytes / step_of(bytes) * step_of(bytes))
 }
 
 /// A time in its largest unit and the next, or cut down to the largest if these two cannot say it.
@@ -100,6 +118,21 @@ mod tests {
         assert_eq!(one_in(1e-9), "1 in 1,000,000,000");
         assert_eq!(one_in(0.3), "1 in 3");
         assert_eq!([0, 1, 1_000].map(times), ["0 times", "once", "1,000 times"]);
+    }
+
+    #[test]
+    fn sizes_are_rounded_to_what_is_said() {
+        for (bytes, said, number, below) in [
+            (0, "0.0 MB", 0, "0.0 MB"),
+            (7_310_000, "7.4 MB", 7_400_000, "7.3 MB"),
+            (7_400_000, "7.4 MB", 7_400_000, "7.4 MB"),
+            (9_900_001, "10.0 MB", 10_000_000, "9.9 MB"),
+            (10_000_000, "10 MB", 10_000_000, "10 MB"),
+            (64_000_001, "65 MB", 65_000_000, "64 MB"),
+        ] {
+            assert_eq!((megabytes(bytes).as_str(), in_megabytes(bytes)), (said, number));
+            assert_eq!(megabytes_below(bytes), below);
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::release::{Coverage, Release};
 use crate::spec::{Edge, KeySpec, Norm, Span, Spec};
 
 const MOST_EPSILON: f64 = 10.0;
+/// Fewer events have no list worth the name at any delta.
+const LEAST_EVENTS: u64 = 1_000;
 /// Few streams have a norm above one in so many of their events.
 const LARGE_NORM: u64 = 10;
 /// Fewer keys that may come from noise alone can be overlooked.
@@ -179,7 +181,7 @@ impl Warning {
     fn of_small_delta<K: Key>(release: &Release<K>) -> Option<Self> {
         let (delta, events) = (release.delta, release.window.events);
         let enough = enough_delta(events);
-        (delta > 0.0 && events > 0 && enough > 9.0 * delta).then_some(Self::SmallDelta {
+        (delta > 0.0 && events >= LEAST_EVENTS && enough > 9.0 * delta).then_some(Self::SmallDelta {
             delta,
             events,
             enough,
