@@ -23,6 +23,11 @@ def least(low: float, high: float, holds) -> float:
     return high
 
 
+def quantile(chance: float) -> float:
+    """Beyond which a normal value lies, to one side, with this chance."""
+    return least(0, 40, lambda x: normal_tail(x) <= chance)
+
+
 def sigma(epsilon: float, delta: float) -> float:
     """Of Gaussian noise for a change of 1 (Balle and Wang 2018)."""
 
@@ -52,7 +57,7 @@ def main() -> None:
     for panes, tree, floor in TREES:
         deviation = sigma(EPSILON, DELTA / 2) * math.sqrt(2) * energy(panes)
         chances = ((2 * panes - 1) * KEYS_A_PANE + 1) * (HORIZON + panes - 1)
-        reach = deviation * least(0, 40, lambda x: normal_tail(x) <= DELTA / 4 / chances)
+        reach = deviation * quantile(DELTA / 4 / chances)
         print(f"{panes:6} {tree:22.1f} {deviation:9.1f} {floor:22} {1 + reach:9.0f}")
 
 
