@@ -733,9 +733,8 @@ impl Pair {
 
     /// Where the releases are the same, so is every byte that is written.
     fn compare_files(&self, one: &Outcome, other: &Outcome) -> Result<(), String> {
-        if one.releases == other.releases
-            && (&one.guarantee, &one.report) != (&other.guarantee, &other.report)
-        {
+        let pages = [one, other].map(|outcome| outcome.report.as_deref().map(undated));
+        if one.releases == other.releases && (one.guarantee != other.guarantee || pages[0] != pages[1]) {
             return Err("the guarantee or the report differ".to_owned());
         }
         let same_but_counts = |one: &Value, other: &Value| {
@@ -757,6 +756,11 @@ impl Pair {
         }
         Ok(())
     }
+}
+
+/// A page without the minute in which it was made.
+fn undated(page: &str) -> String {
+    page.lines().filter(|line| !line.contains("Made on ")).collect()
 }
 
 fn releases(lines: &str) -> Vec<Value> {
