@@ -123,7 +123,7 @@ impl Warning {
         let declared = spec.keys != KeySpec::Open;
         [
             Self::of_delta(release.delta, release.window.events),
-            Self::of_small_delta(release).filter(|_| is_at_floor(release)),
+            Self::of_small_delta(release),
             asked
                 .filter(|_| release.window.missed == 0)
                 .and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
@@ -178,14 +178,17 @@ impl Warning {
         (events > 0 && delta > most).then_some(Self::Delta { delta, events })
     }
 
+    /// Where what is listed is decided by privacy, and not by alpha.
     fn of_small_delta<K: Key>(release: &Release<K>) -> Option<Self> {
         let (delta, events) = (release.delta, release.window.events);
         let enough = enough_delta(events);
-        (delta > 0.0 && events >= LEAST_EVENTS && enough > 9.0 * delta).then_some(Self::SmallDelta {
-            delta,
-            events,
-            enough,
-        })
+        (release.alpha.is_none() && delta > 0.0 && events >= LEAST_EVENTS && enough > 9.0 * delta).then_some(
+            Self::SmallDelta {
+                delta,
+                events,
+                enough,
+            },
+        )
     }
 
     /// A stream that is shorter than the window asked for. An empty one is told in the release.
@@ -241,14 +244,6 @@ pub fn enough_delta(events: u64) -> f64 {
     let exponent = most.min(1e-6).log10().floor() as i32;
     // As decimals, so that it is the number that people write.
     format!("1e{exponent}").parse().unwrap_or(most)
-}
-
-/// Whether what is listed is decided by privacy, and not by alpha.
-fn is_at_floor<K: Key>(release: &Release<K>) -> bool {
-    let asked = release
-        .alpha
-        .map_or(0.0, |alpha| 0.75 * alpha * release.norm_estimate as f64);
-    asked < release.threshold as f64 - 1.0
 }
 
 impl fmt::Display for Warning {
