@@ -264,8 +264,15 @@ impl<K: Key> Sequence<K> {
     /// The most events in panes whose noise is in the noise of one window, from the events of the latest panes.
     pub fn most_around(&self, events: &[u64]) -> u64 {
         let panes = 2 * self.panes as usize - 1;
-        let around = |end: usize| events[end.saturating_sub(panes)..end].iter().sum();
-        (0..=events.len()).map(around).max().unwrap_or(0)
+        let (mut around, mut most) = (0, 0);
+        for (end, new) in events.iter().enumerate() {
+            around += new;
+            if end >= panes {
+                around -= events[end - panes];
+            }
+            most = most.max(around);
+        }
+        most
     }
 
     /// The same if every window had so many.
@@ -503,6 +510,17 @@ mod tests {
         let split = sequence.request.split;
         assert_eq!(split.norm.unwrap().as_f64(), 2.0 / 10.0 / 8.0);
         assert_eq!(split.counts.as_f64(), 1.8);
+    }
+
+    /// Three panes a window, so five whose noise is in that of one: the most that five in a row had.
+    #[test]
+    fn around_a_window_are_the_panes_that_share_noise_with_it() {
+        let open = HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1);
+        let sequence = sequence(open, 3, Some(1)).unwrap();
+        assert_eq!(sequence.most_around(&[]), 0);
+        assert_eq!(sequence.most_around(&[4, 1]), 5);
+        assert_eq!(sequence.most_around(&[9, 1, 1, 1, 1, 5, 1, 1]), 13);
+        assert_eq!(sequence.most_around(&[1, 1, 1, 1, 7, 7, 1, 1]), 17);
     }
 
     /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.
