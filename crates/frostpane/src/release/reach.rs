@@ -500,6 +500,24 @@ mod tests {
         }
     }
 
+    /// With much noise rare keys can show more than those that are a little less rare, because they may be many more.
+    #[test]
+    fn no_count_below_an_interval_can_have_been_the_one() {
+        for known in [
+            known(10_000_000, None, 10_000_000, false),
+            known(10_000_000, Some(9_000.0), 1_000_000, true),
+        ] {
+            let by_count = ByCount::new(laplace(2, 0.05), &known, 900, 0.05);
+            let mut falls = 0;
+            for count in by_count.least..300 {
+                let noisy = count + by_count.goes(count);
+                assert!(by_count.low(noisy) <= count, "{known:?} {count}");
+                falls += u32::from(count + 1 + by_count.goes(count + 1) < noisy);
+            }
+            assert!(falls > 0, "{known:?}: the test has no power");
+        }
+    }
+
     /// What is seen: the noise of 7 keys, each with a seventh of two fifths of the chance, and never further than foreseen.
     #[test]
     fn where_few_noisy_counts_are_seen_noise_reaches_less_far() {
