@@ -264,6 +264,7 @@ pub trait TextKey: Key {
         frostpane::Event {
             time: event.time,
             key: event.key.and_then(Self::parse),
+            user: None,
         }
     }
 }

@@ -91,13 +91,20 @@ pub struct Audited<K: Key>(HeavyHitters<K>);
 impl<K: Key> Audited<K> {
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
-        self.0.push(Event { time: None, key })
+        self.0.push(Event {
+            time: None,
+            key,
+            user: None,
+        })
     }
 
     /// Many events, in order.
     pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
-        self.0
-            .extend(keys.into_iter().map(|key| Event { time: None, key }))
+        self.0.extend(keys.into_iter().map(|key| Event {
+            time: None,
+            key,
+            user: None,
+        }))
     }
 
     /// Releases the longest window.
@@ -129,7 +136,14 @@ impl<K: Key> AuditedContinual<K> {
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
         let due = |continual: &Continual<K>| releases.push(continual.release());
-        self.0.push(Event { time: None, key }, due)?;
+        self.0.push(
+            Event {
+                time: None,
+                key,
+                user: None,
+            },
+            due,
+        )?;
         releases.into_iter().collect()
     }
 

@@ -94,13 +94,13 @@ mod timeline;
 mod tree;
 pub mod words;
 
-pub use budget::{Cost, Delta, Epsilon, Unit};
+pub use budget::{Cost, Delta, Epsilon};
 pub use door::{Builder, Continual, Event, HeavyHitters, Receipt};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
 pub use plan::{Forecast, Plan};
 pub use release::{Asked, Continuity, Coverage, Estimator, Heavy, Note, Promises, Release, Shortfall};
-pub use spec::{Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+pub use spec::{Bounds, Choice, Edge, KeySpec, Norm, Policy, Ratio, Size, Span, Spec, Unit, Window};
 
 /// The README's example, so that it cannot rot.
 #[cfg(doctest)]

@@ -291,6 +291,7 @@ fn batches_are_their_events_one_by_one() {
                     Event {
                         time: None,
                         key: *event,
+                        user: None,
                     },
                     show,
                 )

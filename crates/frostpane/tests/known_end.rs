@@ -255,6 +255,7 @@ fn events_before_one_that_cannot_be_are_counted_and_no_others() {
     let wrong = Event {
         time: None,
         key: Some(1),
+        user: None,
     };
     let [first, second] = [50, 10].map(|minute| Event::at(minute * MINUTE, 1));
     assert!(hitters.extend([first, second, wrong, first]).is_err());

@@ -49,6 +49,7 @@ fn release<'a>(stream: &'a [(i64, Bytes)], case: &Case) -> (Release<Bytes>, &'a 
             .push(Event {
                 time: case.by_clock.then_some(time * 1_000_000),
                 key: Some(key),
+                user: None,
             })
             .unwrap();
     }

@@ -137,7 +137,11 @@ impl Setting {
 
     fn hitters(&self, stream: &Stream) -> HeavyHitters<u64> {
         let mut hitters = self.builder.clone().build().unwrap();
-        let events = stream.keys().into_iter().map(|key| Event { time: None, key });
+        let events = stream.keys().into_iter().map(|key| Event {
+            time: None,
+            key,
+            user: None,
+        });
         hitters.extend(events).unwrap();
         hitters
     }

@@ -72,6 +72,7 @@ fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
             let nameless = frostpane::Event {
                 time: Some(midnight - 1),
                 key: None,
+                user: None,
             };
             hitters.push(nameless).unwrap();
             list.push(hitters.release().unwrap());

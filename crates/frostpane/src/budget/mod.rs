@@ -5,11 +5,9 @@ mod cost;
 mod delta;
 mod epsilon;
 mod split;
-mod unit;
 
 pub use account::Account;
 pub use cost::Cost;
 pub use delta::Delta;
 pub use epsilon::Epsilon;
 pub use split::Split;
-pub use unit::Unit;

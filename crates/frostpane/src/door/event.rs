@@ -13,13 +13,17 @@ use crate::key::Key;
 ///
 /// let by_count: Event<'_, Bytes> = Event::of("snow tomorrow".as_bytes());
 /// let by_the_clock: Event<'_, u64> = Event::at(1_767_225_600_000_000, 443);
-/// let without_key: Event<'_, u64> = Event { time: None, key: None };
+/// let without_key: Event<'_, u64> = Event { time: None, key: None, user: None };
+/// // Where people are protected: who it is of, compared whole.
+/// let of_someone: Event<'_, u64> = Event::by(b"u-17", 1_767_225_600_000_000, 443);
 /// ```
 pub struct Event<'a, K: Key> {
     /// In microseconds since 1970; none in windows by count.
     pub time: Option<i64>,
     /// Its key.
     pub key: Option<K::Ref<'a>>,
+    /// Whose it is, where [people](crate::Unit::User) are protected: an event of nobody is not counted there.
+    pub user: Option<&'a [u8]>,
 }
 
 impl<K: Key> Clone for Event<'_, K> {
@@ -37,6 +41,7 @@ impl<'a, K: Key> Event<'a, K> {
         Self {
             time: None,
             key: Some(key),
+            user: None,
         }
     }
 
@@ -46,6 +51,17 @@ impl<'a, K: Key> Event<'a, K> {
         Self {
             time: Some(time),
             key: Some(key),
+            user: None,
+        }
+    }
+
+    /// An event of a user.
+    #[inline]
+    pub fn by(user: &'a [u8], time: i64, key: K::Ref<'a>) -> Self {
+        Self {
+            time: Some(time),
+            key: Some(key),
+            user: Some(user),
         }
     }
 }

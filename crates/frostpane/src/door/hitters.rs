@@ -91,7 +91,7 @@ impl<K: Key> HeavyHitters<K> {
     /// ports.push(Event::of(443))?;
     /// // Nothing that is declared: an event, but without a key that counts.
     /// ports.push(Event::of(70_000))?;
-    /// ports.push(Event { time: None, key: None })?;
+    /// ports.push(Event { time: None, key: None, user: None })?;
     /// assert_eq!(ports.without_key(), 2);
     /// assert!(ports.push(Event::at(0, 443)).is_err(), "this window goes by the number of events");
     /// # Ok(())

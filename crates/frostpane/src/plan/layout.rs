@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::sketch::count_sketch::Dimensions;
+use crate::spec::Unit;
 use crate::spec::{Checked, Policy};
 use crate::timeline::exponential::{Exponential, GROWTH};
 use crate::timeline::levels::LevelSketches;

@@ -2,8 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::noise::DiscreteLaplace;
+use crate::spec::Unit;
 use crate::tree::{Tree, WindowNoise};
 
 /// How the noise of a list at every slide is drawn, and what the other ways to do it would have come to.

@@ -1,10 +1,11 @@
 //! The norm of a window, measured privately.
 
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::error::Result;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
+use crate::spec::Unit;
 
 /// A norm and what it surely lies between, at the confidence it was made for.
 #[derive(Clone, Copy, Debug)]

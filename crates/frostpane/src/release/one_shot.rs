@@ -316,7 +316,6 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashMap};
 
     use super::*;
-    use crate::budget::Unit;
     use crate::error::ErrorKind;
     use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
@@ -325,6 +324,7 @@ mod tests {
         CONFIDENCE, SEED, laplace, pane, quantile, request, request_of, shape, sketch, spec, times,
     };
     use crate::sketch::count_sketch::{Dimensions, sum_of_squares};
+    use crate::spec::Unit;
     use crate::spec::{Policy, Spec};
 
     const EPSILON: f64 = 0.5;

@@ -4,11 +4,12 @@ use std::fmt::Display;
 
 use serde::{Serialize, Serializer};
 
-use crate::budget::{Cost, Delta, Epsilon, Unit};
+use crate::budget::{Cost, Delta, Epsilon};
 use crate::key::Key;
 use crate::release::guarantee::Promises;
 use crate::release::note::Note;
 use crate::release::sequence::Continuity;
+use crate::spec::Unit;
 use crate::spec::{Edge, Norm, Policy};
 
 /// A private list of heavy hitters and how far it can be trusted.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::budget::{Epsilon, Split, Unit};
+use crate::budget::{Epsilon, Split};
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -12,6 +12,7 @@ use crate::pane::{Pane, PaneShape};
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::{NormEstimate, three_quarters};
 use crate::release::reach::{Known, Outlook};
+use crate::spec::Unit;
 use crate::spec::{Checked, Norm, Policy};
 
 /// The shares of the chance of an untrue statement: of a norm that is measured, and of what a window may leave out.

@@ -435,11 +435,12 @@ fn lift(sum: &LaplaceSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::{Epsilon, Unit};
+    use crate::budget::Epsilon;
     use crate::door::Builder;
     use crate::door::HeavyHitters;
     use crate::noise::InsecureSeededEntropy;
     use crate::release::by_hand::{pane, times};
+    use crate::spec::Unit;
     use crate::spec::{Norm, Window};
 
     fn sequence(builder: Builder<u64>, panes: u64, longest_pane: Option<u64>) -> Result<Sequence<u64>> {

@@ -7,8 +7,10 @@ mod keys;
 mod norm;
 mod policy;
 mod quantity;
+mod ratio;
 mod size;
 mod span;
+mod unit;
 pub(crate) mod window;
 
 use std::time::Duration;
@@ -21,11 +23,13 @@ pub use edge::Edge;
 pub use keys::KeySpec;
 pub use norm::Norm;
 pub use policy::Policy;
+pub use ratio::Ratio;
 pub use size::Size;
 pub use span::Span;
+pub use unit::{Bounds, Unit};
 pub use window::Window;
 
-use crate::budget::{Delta, Epsilon, Unit};
+use crate::budget::{Delta, Epsilon};
 use crate::sketch::count_sketch::Dimensions;
 
 /// The version of specifications that this library writes, and the only one that it reads.

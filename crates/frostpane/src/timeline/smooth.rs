@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::error::Result;
 use crate::mechanism::{AboveThreshold, Answer, Bounded, Draws};
 use crate::noise::DiscreteLaplace;
+use crate::spec::Unit;
 use crate::timeline::levels::LevelSketches;
 use crate::timeline::schedule::{Outline, Outlines};
 

@@ -1,6 +1,7 @@
 use super::*;
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::mechanism::Secret;
+use crate::spec::Unit;
 use crate::timeline::smooth::{Histogram, Smooth};
 
 /// Whether the window could be paid for, and the pane that it begins within, too.

@@ -1,8 +1,9 @@
 //! The noise of a window of many panes.
 
-use crate::budget::{Epsilon, Unit};
+use crate::budget::Epsilon;
 use crate::error::{Error, Result};
 use crate::noise::{DiscreteLaplace, Inversion, LaplaceSum};
+use crate::spec::Unit;
 use crate::tree::Tree;
 
 /// Entries of its tables for each unit of the scale, beside those for each noise value that adds up.

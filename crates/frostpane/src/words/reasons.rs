@@ -2,16 +2,26 @@
 
 use std::fmt;
 
-use super::numbers::grouped;
-use crate::budget::Unit;
+use super::numbers::{grouped, spoken};
 use crate::release::{Alternatives, Note, Obstacle, Remedy, Shortfall};
-use crate::spec::Reason;
+use crate::spec::{Bounds, Reason, Span, Unit};
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Unit::Event => "the key of one event",
-        })
+        let Unit::User(Bounds { epoch, .. }) = self else {
+            return f.write_str("the key of one event");
+        };
+        let during = match Span::Clock(*epoch).to_string().as_str() {
+            "1d" => "on one day".to_owned(),
+            "1h" => "in one hour".to_owned(),
+            "1w" => "in one week".to_owned(),
+            "1m" => "in one minute".to_owned(),
+            _ => format!("within one epoch of {}", spoken(*epoch)),
+        };
+        write!(
+            f,
+            "whether one person took part {during}, when, how often and in what"
+        )
     }
 }
 

@@ -41,12 +41,20 @@ pub fn real_stream(name: &'static str) -> Option<Stream> {
 pub fn arrivals<'a, K: Key>(
     keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
 ) -> impl Iterator<Item = Event<'a, K>> {
-    keys.into_iter().map(|key| Event { time: None, key })
+    keys.into_iter().map(|key| Event {
+        time: None,
+        key,
+        user: None,
+    })
 }
 
 /// An event without a key, at a time in windows by the clock.
 pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
-    Event { time, key: None }
+    Event {
+        time,
+        key: None,
+        user: None,
+    }
 }
 
 /// The releases that an event brings about.

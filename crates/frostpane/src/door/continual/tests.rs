@@ -54,6 +54,7 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
                 Event {
                     time: None,
                     key: *key,
+                    user: None,
                 },
                 add_nodes,
             )
@@ -144,7 +145,16 @@ fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy>) 
 
 /// One event without a key, and the releases that it brings about.
 fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<Release<u64>>> {
-    collect(|due| continual.push(Event { time, key: None }, due))
+    collect(|due| {
+        continual.push(
+            Event {
+                time,
+                key: None,
+                user: None,
+            },
+            due,
+        )
+    })
 }
 
 /// Wherever entropy fails, the event is given again: what comes of it is what would have come without the failure, one by
@@ -173,6 +183,7 @@ fn an_error_means_that_the_event_was_not_counted() {
                     Event {
                         time: None,
                         key: *event,
+                        user: None,
                     },
                     &mut show,
                 )
@@ -189,6 +200,7 @@ fn an_error_means_that_the_event_was_not_counted() {
             let mut batch = batch.iter().map(|key| Event {
                 time: None,
                 key: *key,
+                user: None,
             });
             let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
             while continual.extend(&mut batch, &mut show).is_err() {
@@ -208,6 +220,7 @@ fn an_error_means_that_the_event_was_not_counted() {
                     Event {
                         time: Some(time),
                         key: *event,
+                        user: None,
                     },
                     &mut show,
                 )
@@ -735,6 +748,7 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
                     Event {
                         time: Some(next),
                         key: None,
+                        user: None,
                     },
                     |_| (),
                 )
