@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Entropy,
     /// Panes that were made with other numbers do not add up.
     Pane,
+    /// What users did does not fit into the memory, nor onto the disk.
+    Memory,
 }
 
 /// An error with a message for people.

@@ -21,12 +21,26 @@ pub enum Mutant {
     TableOrder,
     /// The threshold of open keys is that of continuous Laplace noise, where the noise is discrete.
     OtherThreshold,
+    /// Where people are protected, events move the clock: one from the future closes panes.
+    ClockFromData,
+    /// Noise and threshold are those for users with a single key.
+    ForgottenKeys,
+    /// Norms are measured as if an epoch were in no more windows than a pane is.
+    ForgottenWindows,
+    /// The number of events of people is shown without noise.
+    TrueTotal,
+    /// Epochs without events have no account.
+    NoEmptyEpochs,
+    /// A key that a user comes to later in an epoch takes the place of one that has been counted.
+    RevisedAdmission,
+    /// What users had contributed before a pane is not known any more.
+    SecondMap,
 }
 
 #[cfg(feature = "mutants")]
 impl Mutant {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 14] = [
         Self::HalfNoise,
         Self::ThresholdLessOne,
         Self::DataDependentCut,
@@ -34,6 +48,13 @@ impl Mutant {
         Self::SilentAbsentKeys,
         Self::TableOrder,
         Self::OtherThreshold,
+        Self::ClockFromData,
+        Self::ForgottenKeys,
+        Self::ForgottenWindows,
+        Self::TrueTotal,
+        Self::NoEmptyEpochs,
+        Self::RevisedAdmission,
+        Self::SecondMap,
     ];
 
     /// What it is called.
@@ -46,6 +67,13 @@ impl Mutant {
             Self::SilentAbsentKeys => "silent-absent-keys",
             Self::TableOrder => "table-order",
             Self::OtherThreshold => "other-threshold",
+            Self::ClockFromData => "clock-from-data",
+            Self::ForgottenKeys => "forgotten-keys",
+            Self::ForgottenWindows => "forgotten-windows",
+            Self::TrueTotal => "true-total",
+            Self::NoEmptyEpochs => "no-empty-epochs",
+            Self::RevisedAdmission => "revised-admission",
+            Self::SecondMap => "second-map",
         }
     }
 }

@@ -15,12 +15,18 @@ const FEW_WINDOWS: u64 = 64;
 const NORMS: u64 = 1;
 const ALL_COUNTS: u64 = 3;
 
+/// Where people are protected: in twentieths, for the number of events and for all norms that an epoch is in.
+const TOTAL: u64 = 1;
+const OF_USERS: u64 = 20;
+
 /// What each measurement may spend. All together spend the epsilon: the counts, the norm and the boundaries by adding up; what
 /// a window leaves out is in none of them and pays for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Where panes end, if that is private.
     pub boundaries: Option<Epsilon>,
+    /// The number of events, or of all nodes together, if that is private.
+    pub total: Option<Epsilon>,
     /// One measurement of the norm, if it is measured.
     pub norm: Option<Epsilon>,
     /// The counts: of one release, or of all.
@@ -39,6 +45,7 @@ impl Split {
         };
         Self {
             boundaries,
+            total: None,
             norm: measures_norm.then(|| release.share(NORM, NORM + COUNTS)),
             counts: match measures_norm {
                 true => release.share(COUNTS, NORM + COUNTS),
@@ -61,12 +68,31 @@ impl Split {
         };
         Self {
             boundaries: None,
+            total: None,
             norm: measures_norm.then(|| epsilon.share(norm, (norm + counts) * panes)),
             counts: match measures_norm {
                 true => epsilon.share(counts, norm + counts),
                 false => epsilon,
             },
             // Windows begin where panes do.
+            slack: epsilon,
+        }
+    }
+
+    /// Where people are protected, and what one of them did in an epoch is in so many windows. How many events there were is
+    /// as private as their keys are.
+    pub fn of_users(epsilon: Epsilon, measures_norm: bool, windows: u64) -> Self {
+        let norms = match measures_norm {
+            true if windows <= FEW_WINDOWS => OF_USERS * NORM / (NORM + COUNTS),
+            true => OF_USERS * NORMS / (NORMS + ALL_COUNTS),
+            false => 0,
+        };
+        Self {
+            boundaries: None,
+            total: Some(epsilon.share(TOTAL, OF_USERS)),
+            norm: measures_norm.then(|| epsilon.share(norms, OF_USERS * windows)),
+            counts: epsilon.share(OF_USERS - TOTAL - norms, OF_USERS),
+            // Windows begin where epochs do.
             slack: epsilon,
         }
     }
@@ -112,6 +138,20 @@ mod tests {
             assert!((norms - part).abs() < 1e-12 && (norms + split.counts.as_f64() - 0.8).abs() < 1e-12);
             let split = Split::continual(whole, false, panes);
             assert_eq!((split.norm, split.counts, split.boundaries), (None, whole, None));
+        }
+    }
+
+    #[test]
+    fn what_is_measured_of_people_adds_up_to_epsilon() {
+        let whole = Epsilon::new(0.8).unwrap();
+        for windows in [1, 7, 64, 65, 365] {
+            for norm in [false, true] {
+                let split = Split::of_users(whole, norm, windows);
+                let norms = split.norm.map_or(0.0, |norm| norm.as_f64() * windows as f64);
+                let all = norms + split.total.unwrap().as_f64() + split.counts.as_f64();
+                assert!((all - 0.8).abs() < 1e-12, "{split:?}");
+                assert_eq!(split.norm.is_some(), norm);
+            }
         }
     }
 }

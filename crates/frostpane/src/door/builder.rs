@@ -1,6 +1,9 @@
 //! How to build heavy hitters: a specification, step by step, and what it will do.
 
+use std::io;
+
 use super::continual::Continual;
+use super::history::History;
 use super::hitters::HeavyHitters;
 use crate::budget::{Cost, Delta, Epsilon, Split};
 use crate::error::{Error, Result};
@@ -8,6 +11,8 @@ use crate::fault::Fault;
 use crate::key::{Footprint, Key, Keys, Universe};
 use crate::mechanism::Threshold;
 use crate::noise::{DiscreteLaplace, Entropy, OsEntropy};
+use crate::people::scratch::File;
+use crate::people::{AtRest, Calendar, Scratch};
 use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
 use crate::release::request::drawn;
@@ -15,7 +20,7 @@ use crate::release::sequence::{Sequence, Setup};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
-use crate::spec::{Checked, Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Window};
+use crate::spec::{Checked, Choice, Edge, KeySpec, Norm, Policy, Size, Span, Spec, Unit, Window};
 use crate::timeline::Running;
 use crate::tree::WindowNoise;
 use crate::words::{in_megabytes, megabytes, megabytes_below};
@@ -49,6 +54,7 @@ pub struct Builder<K: Key> {
     no_epsilon: Option<Error>,
     threads: usize,
     program: u64,
+    scratch: Option<Scratch>,
     fault: Fault,
 }
 
@@ -78,6 +84,7 @@ impl<K: Key> Builder<K> {
             no_epsilon: None,
             threads: 1,
             program: 0,
+            scratch: None,
             fault: Fault::default(),
         }
     }
@@ -235,6 +242,20 @@ impl<K: Key> Builder<K> {
         Self { threads, ..self }
     }
 
+    /// What is protected: the key of one event unless told, or all that one user did in an epoch.
+    pub fn unit(self, unit: Unit) -> Self {
+        self.with(|spec| spec.unit = unit)
+    }
+
+    /// Where users go that do not fit into the memory: files that this makes, empty, which nobody else sees and which are gone when
+    /// they are dropped or the process ends. Without it more users than fit are an error.
+    pub fn scratch(self, create: impl Fn() -> io::Result<Box<dyn File>> + Send + Sync + 'static) -> Self {
+        Self {
+            scratch: Some(Scratch::new(create)),
+            ..self
+        }
+    }
+
     /// How much of the memory the program around this takes for itself; none unless told.
     pub fn program(self, bytes: u64) -> Self {
         Self {
@@ -326,6 +347,7 @@ impl<K: Key> Builder<K> {
     /// ([how it is chosen](crate::proofs::plan#the-policy)).
     pub fn choice(&self) -> Result<Choice> {
         match self.spec.policy {
+            None if self.spec.unit.is_user() && !self.spec.continual => return Ok(Choice::known_end()),
             Some(Policy::Fixed) => return Ok(Choice::known_end()),
             Some(policy) => return Ok(Choice::given(policy)),
             None if self.spec.until.is_some() => return Ok(Choice::known_end()),
@@ -396,7 +418,7 @@ impl<K: Key> Builder<K> {
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
-        HeavyHitters::new(&plan, request, self.threads)
+        HeavyHitters::new(&plan, request, self.threads, self.scratch)
     }
 
     /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
@@ -406,6 +428,32 @@ impl<K: Key> Builder<K> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
         Continual::new(request, setup(noise, &plan.memory), &self.footprint())
+    }
+
+    /// The same of people, for a time that is over: between two moments at which slides begin.
+    pub fn history(self, from: Edge, until: Edge) -> Result<History<K>> {
+        let scratch = self.scratch.clone();
+        let (spec, plan, noise) = self.sequence_plan()?;
+        let Unit::User(bounds) = spec.unit else {
+            return Err(Error::parameter(
+                "a list at every slide of a time that is over was asked for, but no people are protected: events tell the time, so give \
+                 them in its order to a list at every slide",
+            ));
+        };
+        let calendar = Calendar::new(&bounds, spec.grid().slide);
+        let panes = calendar.panes_between(from.position(), until.position())?;
+        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        let setup = setup(noise, &plan.memory);
+        let at_rest = AtRest::new(
+            request.keys.clone(),
+            bounds,
+            calendar,
+            calendar.periods_of(panes.start).start..calendar.periods_of(panes.end).start,
+            request.shape.seed(),
+            (setup.people, scratch),
+        );
+        let continual = Continual::new(request, setup, &self.footprint())?;
+        Ok(History::new(at_rest, continual, calendar, panes))
     }
 
     /// The specification of a list at every slide, with what its noise leaves of the memory.
@@ -462,8 +510,12 @@ impl<K: Key> Builder<K> {
 
     /// The least threshold, of one release with all of epsilon: of a list at every slide it is higher.
     fn floor(&self, spec: &Checked) -> Threshold {
-        let noise = DiscreteLaplace::new(spec.unit.counts(), self.split(spec).counts);
+        let counts = self.split(spec).counts;
+        let noise = DiscreteLaplace::new(spec.unit.counts(), counts);
         match spec.declared() {
+            None if let Unit::User(bounds) = spec.unit => {
+                Threshold::for_users(bounds, counts, spec.delta().as_f64())
+            }
             None => Threshold::for_open_keys(noise, spec.delta().as_f64()),
             Some(size) => Threshold::for_declared_keys(noise, size),
         }
@@ -579,6 +631,7 @@ fn setup(noise: WindowNoise, memory: &Memory) -> Setup {
         noise,
         memory: memory.total(),
         running: memory.running,
+        people: memory.users / 2,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The door to a list that is released again at every slide.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
 use super::event::Event;
 use super::intake::Intake;
@@ -9,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::fault::Mutant;
 use crate::key::{Footprint, Key};
 use crate::noise::{Entropy, OsEntropy};
+use crate::pane::{Pane, Parameters};
+use crate::people::{Calendar, Live, Tally};
 use crate::release::sequence::{Sequence, Setup, Turn};
 use crate::release::{Coverage, Release, Request};
 use crate::spec::window::Grid;
@@ -68,8 +71,13 @@ pub struct Continual<K: Key> {
     now: i64,
     /// How many events of the latest window came too late, when it ended.
     missed: u64,
-    /// How many events the latest panes had, as far back as noise may matter: four times a window.
+    /// How many events the latest panes had, as far back as noise may matter: four times a window. Where people are protected: how
+    /// many the latest windows had, as they said at most.
     events: VecDeque<u64>,
+    /// What people do, where they are protected.
+    people: Option<Live<K>>,
+    /// How far ahead of the clock an event of theirs may be.
+    ahead: i64,
 }
 
 /// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
@@ -88,8 +96,15 @@ impl<K: Key> Continual<K> {
         let running = Running::new(setup.running, key, request.shape.seed());
         let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None).with_running(running);
         let intake = Intake::new(timeline, request.keys.clone(), by_count);
+        let people = request.spec.unit.bounds().map(|bounds| {
+            let calendar = Calendar::new(&bounds, grid.slide);
+            let (seed, keys) = (request.shape.seed(), request.keys.clone());
+            Live::new(keys, bounds, calendar, seed, setup.people, request.fault)
+        });
         let sequence = Sequence::new(request, setup, longest_pane)?;
         Ok(Self {
+            people,
+            ahead: 0,
             intake,
             nodes: sequence.nodes(),
             source: || Box::new(OsEntropy::new()),
@@ -117,7 +132,8 @@ impl<K: Key> Continual<K> {
         collect(|due| self.push(Event::at(time, key), due))
     }
 
-    /// The time has come to this moment, without an event. Returns the releases that are due.
+    /// The time has come to this moment, without an event. Returns the releases that are due. Where people are protected only this
+    /// moves the clock, and it must be told before the first event.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -141,6 +157,11 @@ impl<K: Key> Continual<K> {
     /// The same, and calls back for each pane that has ended by then, as [`push`](Self::push) does.
     pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
+        if let Some(people) = &self.people {
+            let first = people.pane_at(time);
+            // With the first epoch that is whole.
+            self.open.get_or_insert(first);
+        }
         self.now = self.now.max(time);
         self.complete(due)
     }
@@ -195,6 +216,12 @@ impl<K: Key> Continual<K> {
         }
     }
 
+    /// Where people are protected, events may be this far ahead of the clock, in microseconds, before they are dropped; not at all unless
+    /// told.
+    pub fn allow_ahead(&mut self, micros: i64) {
+        self.ahead = micros.max(0);
+    }
+
     /// The latest release again: the same, however often it is asked for.
     pub fn release(&self) -> Result<Release<K>> {
         let slide = self.grid.slide;
@@ -211,9 +238,12 @@ impl<K: Key> Continual<K> {
             cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
             ..nodes
         };
-        let edge = |position| Some(edge(position, self.by_count));
+        let offset = self.people.as_ref().map_or(0, Live::offset);
+        let edge = |position| Some(edge(position + offset, self.by_count));
         let coverage = Coverage {
-            events: panes.iter().map(|pane| pane.events()).sum(),
+            // Said by the release, with noise where it has to have some.
+            events: 0,
+            between: None,
             from: edge(from),
             to: edge(end),
             missed: self.missed,
@@ -222,15 +252,57 @@ impl<K: Key> Continual<K> {
         let (before, latest) = self.events.as_slices();
         let turn = Turn {
             number: self.ended,
-            around: self.sequence.most_around(&[before, latest].concat()),
+            around: match self.people.is_some() {
+                true => self.sequence.most_around_of_people(&[before, latest].concat()),
+                false => self.sequence.most_around(&[before, latest].concat()),
+            },
         };
         self.sequence
             .release(turn, &panes, running, &nodes, coverage, asked)
     }
 
+    /// The numbers that its panes are made with.
+    pub(super) fn made_with(&self) -> Parameters {
+        self.sequence.request().shape.parameters()
+    }
+
+    /// Lets the time pass over panes that have been counted, and calls back for each.
+    pub(super) fn go_through(
+        &mut self,
+        panes: Range<i64>,
+        counted: Vec<Pane<K>>,
+        tally: Tally,
+        mut due: impl FnMut(&Self),
+    ) -> Result<()> {
+        if let Some(people) = &mut self.people {
+            people.prepare(panes.start, counted);
+            people.door.tally = tally;
+        }
+        for pane in panes {
+            self.end(self.ending(pane)?)?;
+            due(self);
+        }
+        Ok(())
+    }
+
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
     pub fn dropped(&self) -> u64 {
-        self.intake.dropped()
+        let of_people = self.people.as_ref().map_or(0, |people| people.door.tally.outside);
+        self.intake.dropped() + of_people
+    }
+
+    /// Where people are protected: how many events were of nobody, and so not counted. For the operator: **it must not be published**.
+    pub fn without_user(&self) -> u64 {
+        self.people
+            .as_ref()
+            .map_or(0, |people| people.door.tally.without_user)
+    }
+
+    /// How many events bounds kept from being counted. For the operator: **it must not be published**.
+    pub fn beyond_bounds(&self) -> u64 {
+        self.people
+            .as_ref()
+            .map_or(0, |people| people.door.tally.beyond_bounds)
     }
 
     /// How many of them were the latest events, one after the other: where there are many, the clock is ahead.
@@ -240,12 +312,17 @@ impl<K: Key> Continual<K> {
 
     /// How many events had no key that is counted. For the operator: **it must not be published**.
     pub fn without_key(&self) -> u64 {
-        self.intake.without_key()
+        let of_people = self
+            .people
+            .as_ref()
+            .map_or(0, |people| people.door.tally.without_key);
+        self.intake.without_key() + of_people
     }
 
     /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
     pub fn bytes(&self) -> u64 {
-        self.intake.timeline.bytes() + self.nodes.bytes()
+        let people = self.people.as_ref().map_or(0, Live::bytes);
+        self.intake.timeline.bytes() + self.nodes.bytes() + people
     }
 
     /// Other keys than those of the nodes, if noise is to be drawn again.
@@ -299,6 +376,9 @@ impl<K: Key> Continual<K> {
             return self.intake.push(event);
         };
         self.intake.check_time(time)?;
+        if self.people.is_some() {
+            return self.take_of_user(time, event, due);
+        }
         let pane = time.div_euclid(self.grid.slide);
         if self.open.is_none() {
             self.open = Some(pane);
@@ -318,13 +398,40 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
+    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time.
+    fn take_of_user(&mut self, time: i64, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
+        if self.sequence.request().fault.is(Mutant::ClockFromData) {
+            self.advance(time.max(self.now), due)?;
+        }
+        let (open, now) = (self.open, self.now);
+        let Some(people) = &mut self.people else {
+            return Ok(());
+        };
+        let Some(open) = open else {
+            return Err(Error::window(
+                "it is not known what time it is, and where people are protected events do not say: tell it first, with advance_to",
+            ));
+        };
+        let latest = people.pane_at(now.saturating_add(self.ahead));
+        if !(open..=latest).contains(&people.pane_at(time)) {
+            people.door.tally.outside += 1;
+            return Ok(());
+        }
+        people.push(time, event.user, event.key)
+    }
+
     /// By the clock: ends every pane that need not wait any longer, but for those after a long quiet.
     fn complete(&mut self, mut due: impl FnMut(&Self)) -> Result<()> {
         let Grid { slide, lateness, .. } = self.grid;
         // The oldest pane that still waits for events.
-        let waiting = (self.now - lateness).div_euclid(slide);
+        let waiting = match &self.people {
+            Some(people) => people.pane_at(self.now - lateness),
+            None => (self.now - lateness).div_euclid(slide),
+        };
         while let Some(open) = self.open.filter(|open| *open < waiting) {
-            if self.quiet < QUIET_WINDOWS * self.panes() || self.busy.contains(&open) {
+            // Whether anything happened is nobody's business where people are protected.
+            if self.people.is_some() || self.quiet < QUIET_WINDOWS * self.panes() || self.busy.contains(&open)
+            {
                 self.end(self.ending(open)?)?;
                 due(self);
             } else {
@@ -341,10 +448,17 @@ impl<K: Key> Continual<K> {
         let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
         let (slide, panes) = (self.grid.slide, self.nodes.window_with(pane));
         self.intake.timeline.leave(panes.start * slide);
+        if let Some(people) = &mut self.people {
+            let made_with = self.sequence.request().shape.parameters();
+            let counts = people.close(pane, made_with);
+            self.intake
+                .timeline
+                .place(pane * slide..(pane + 1) * slide, counts);
+        }
         self.intake.timeline.settle(settled)?;
         self.intake.timeline.join(panes.start * slide..panes.end * slide);
         self.nodes.complete(ending);
-        self.remember(pane);
+        self.remember(pane)?;
         let window = (pane + 1) * slide - self.grid.length..(pane + 1) * slide;
         self.missed = self.intake.timeline.missed(window);
         let had_events = self.busy.remove(&pane) || self.by_count;
@@ -354,17 +468,24 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
-    /// Keeps how many events a pane had that has ended.
-    fn remember(&mut self, pane: i64) {
+    /// Keeps how many events a pane had that has ended, as far as that is public.
+    fn remember(&mut self, pane: i64) -> Result<()> {
         let slide = self.grid.slide;
-        let events = self
-            .intake
-            .timeline
-            .events_within(pane * slide..(pane + 1) * slide);
+        let events = match (&self.people, self.nodes.window()) {
+            (Some(_), Some(nodes)) => {
+                let panes = self.intake.timeline.covered_by(&nodes);
+                self.sequence.total(&panes, &nodes)?.high
+            }
+            _ => self
+                .intake
+                .timeline
+                .events_within(pane * slide..(pane + 1) * slide),
+        };
         self.events.push_back(events);
         if self.events.len() as i64 > 4 * self.panes() {
             self.events.pop_front();
         }
+        Ok(())
     }
 }
 

@@ -3,13 +3,15 @@
 use super::builder::Builder;
 use super::event::Event;
 use super::intake::Intake;
-use super::receipt::Receipt;
+use super::receipt::{Paid, Receipt};
 use crate::error::Result;
 use crate::key::{Key, Keys};
+use crate::people::{self, Epochs, Scratch, Tally};
 use crate::plan::Plan;
 use crate::release::{Release, Request};
-use crate::spec::{Policy, Span};
+use crate::spec::{Policy, Span, Unit};
 use crate::timeline::Timeline;
+use crate::timeline::schedule::Schedule;
 
 /// The heavy hitters of a sliding window, and private releases of them.
 ///
@@ -36,6 +38,8 @@ use crate::timeline::Timeline;
 pub struct HeavyHitters<K: Key> {
     intake: Intake<K>,
     request: Request<K>,
+    /// What people did, where they are protected.
+    people: Option<Epochs<K>>,
 }
 
 impl<K: Key> HeavyHitters<K> {
@@ -44,9 +48,27 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(super) fn new(plan: &Plan, request: Request<K>, threads: usize) -> Result<Self> {
+    pub(super) fn new(
+        plan: &Plan,
+        request: Request<K>,
+        threads: usize,
+        scratch: Option<Scratch>,
+    ) -> Result<Self> {
+        let people = match request.spec.unit {
+            Unit::User(bounds) => Some(Epochs::new(
+                request.keys.clone(),
+                bounds,
+                people::Asked::of(&request.spec, &bounds)?,
+                request.shape.parameters(),
+                (plan.memory.users, scratch),
+                request.fault,
+            )),
+            _ => None,
+        };
         let (shape, grid) = (request.shape, request.spec.grid());
         let timeline = match request.spec.policy() {
+            // Whose panes hold nothing: people have their own.
+            Policy::Fixed if people.is_some() => Timeline::new(grid, shape, Schedule::Uniform, None),
             Policy::Fixed => {
                 let in_order = request.spec.window().is_by_count();
                 // Many panes are open at a time: each takes as much as its keys do, and no more.
@@ -62,6 +84,7 @@ impl<K: Key> HeavyHitters<K> {
         Ok(Self {
             intake: Intake::new(timeline, request.keys.clone(), by_count),
             request,
+            people,
         })
     }
 
@@ -74,7 +97,38 @@ impl<K: Key> HeavyHitters<K> {
     /// One event of a window by the clock, at a time in microseconds since 1970.
     #[inline]
     pub fn update_at(&mut self, time: i64, key: K::Ref<'_>) -> Result<()> {
-        self.intake.push_at(time, Some(key))
+        match self.people {
+            Some(_) => self.push(Event::at(time, key)),
+            None => self.intake.push_at(time, Some(key)),
+        }
+    }
+
+    /// One event of a user, at a time in microseconds since 1970, where people are protected.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use frostpane::{Bounds, Bytes, Edge, HeavyHitters, Keys, Unit, Window};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let day = Duration::from_secs(86_400);
+    /// let mut pages = HeavyHitters::<Bytes>::builder(Keys::open())
+    ///     .unit(Unit::User(Bounds::new(2)))
+    ///     .top(10)
+    ///     .window(Window::clock(7 * day))
+    ///     .until(Edge::Instant("2026-03-02T00:00:00Z".parse()?))
+    ///     .build()?;
+    /// let noon = 1_772_280_000_000_000;
+    /// for user in 0..5_000_u32 {
+    ///     // However often they come, a user counts once a day for each of two pages.
+    ///     (0..3).try_for_each(|_| pages.update_by(&user.to_be_bytes(), noon, b"/"))?;
+    /// }
+    /// let release = pages.release()?;
+    /// assert!((4_900..5_100).contains(&release.heavy[0].count));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn update_by<'a>(&mut self, user: &'a [u8], time: i64, key: K::Ref<'a>) -> Result<()> {
+        self.push(Event::by(user, time, key))
     }
 
     /// Many events of a window by count, in order.
@@ -99,7 +153,13 @@ impl<K: Key> HeavyHitters<K> {
     /// ```
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
-        self.intake.push(event)
+        match (&mut self.people, event.time) {
+            (Some(people), Some(time)) => {
+                self.intake.check_time(time)?;
+                people.push(time, event.user, event.key)
+            }
+            _ => self.intake.push(event),
+        }
     }
 
     /// Many events, in the order of their arrival: the same as one by one, sooner. After an error those before the one that
@@ -120,6 +180,9 @@ impl<K: Key> HeavyHitters<K> {
     /// ```
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
         let mut events = events.into_iter();
+        if self.people.is_some() {
+            return events.try_for_each(|event| self.push(event));
+        }
         if self.intake.timeline.is_laid() && !self.longest().is_by_count() {
             return self.intake.push_by_pane(events);
         }
@@ -132,7 +195,23 @@ impl<K: Key> HeavyHitters<K> {
 
     /// By the clock, how many events lay outside a window whose end is known.
     pub fn outside(&self) -> u64 {
-        self.intake.outside()
+        self.tally().map_or(self.intake.outside(), |tally| tally.outside)
+    }
+
+    /// What became of the events of people, where they are protected.
+    fn tally(&self) -> Option<&Tally> {
+        self.people.as_ref().map(Epochs::tally)
+    }
+
+    /// Where people are protected: how many events were of nobody, and so not counted. For the operator: **it must not be published**.
+    pub fn without_user(&self) -> u64 {
+        self.tally().map_or(0, |tally| tally.without_user)
+    }
+
+    /// How many events were beyond what their users may contribute; known when a release has been paid for. For the operator: **it
+    /// must not be published**.
+    pub fn beyond_bounds(&self) -> u64 {
+        self.tally().map_or(0, |tally| tally.beyond_bounds)
     }
 
     /// How many events came too late and were dropped. Those of them that lie in the window of a release are said there.
@@ -143,7 +222,8 @@ impl<K: Key> HeavyHitters<K> {
     /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the
     /// operator, who holds the events anyway: **it must not be published**.
     pub fn without_key(&self) -> u64 {
-        self.intake.without_key()
+        self.tally()
+            .map_or(self.intake.without_key(), |tally| tally.without_key)
     }
 
     /// Releases the heavy hitters of the longest window.
@@ -197,8 +277,12 @@ impl<K: Key> HeavyHitters<K> {
     pub fn pay(&mut self, span: impl Into<Span>) -> Result<Receipt<'_, K>> {
         let spec = &self.request.spec;
         let length = spec.window().shorter(span.into(), &spec.grid())? as i64;
+        let paid = match &mut self.people {
+            Some(people) => Paid::Epochs(people.charge(length, spec.releases())?),
+            None => Paid::Panes(self.intake.timeline.charge(length, spec.releases())?),
+        };
         Ok(Receipt {
-            charged: self.intake.timeline.charge(length, spec.releases())?,
+            paid,
             request: &self.request,
             by_count: self.request.spec.window().is_by_count(),
         })
@@ -225,7 +309,7 @@ impl<K: Key> HeavyHitters<K> {
     /// About how much memory the window takes, in bytes. It tells how many different keys there were: for the
     /// operator, **it must not be published**.
     pub fn bytes(&self) -> u64 {
-        self.intake.timeline.bytes()
+        self.intake.timeline.bytes() + self.people.as_ref().map_or(0, Epochs::bytes)
     }
 
     /// How many closed panes there are.

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{Entropy, OsEntropy};
+use crate::people;
 use crate::release::one_shot::{self, View};
 use crate::release::{Coverage, Release, Request};
 use crate::spec::Edge;
@@ -64,9 +65,15 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 /// ```
 #[must_use]
 pub struct Receipt<'a, K: Key> {
-    pub(super) charged: Charged<'a, K>,
+    pub(super) paid: Paid<'a, K>,
     pub(super) request: &'a Request<K>,
     pub(super) by_count: bool,
+}
+
+/// Who has paid: panes of events, or epochs of people.
+pub(super) enum Paid<'a, K: Key> {
+    Panes(Charged<'a, K>),
+    Epochs(people::Window<'a, K>),
 }
 
 impl<K: Key> Receipt<'_, K> {
@@ -94,9 +101,12 @@ impl<'a, K: Key> Receipt<'a, K> {
     /// The panes, opened.
     fn view(self) -> View<'a, K> {
         let by_count = self.by_count;
-        match self.charged.open() {
-            Some(covered) => view(covered, by_count),
-            None => nothing(by_count),
+        match self.paid {
+            Paid::Epochs(window) => view_of_people(window),
+            Paid::Panes(charged) => match charged.open() {
+                Some(covered) => view(covered, by_count),
+                None => nothing(by_count),
+            },
         }
     }
 }
@@ -107,6 +117,7 @@ fn nothing<'a, K: Key>(by_count: bool) -> View<'a, K> {
         covered: None,
         coverage: Coverage {
             events: 0,
+            between: None,
             from: edge,
             to: edge,
             missed: 0,
@@ -133,6 +144,7 @@ fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
     View {
         coverage: Coverage {
             events,
+            between: None,
             from: Some(edge(covered.from)),
             to: Some(edge(to)),
             missed: covered.missed,
@@ -140,6 +152,33 @@ fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
         asked_from: Some(edge(covered.since)),
         asked_events,
         covered: Some(covered),
+    }
+}
+
+/// The window is the one that was asked for, whatever is in it.
+fn view_of_people<K: Key>(window: people::Window<'_, K>) -> View<'_, K> {
+    let people::Window { panes, from, to } = window;
+    View {
+        coverage: Coverage {
+            events: 0,
+            between: None,
+            from: Some(instant(from)),
+            to: Some(instant(to)),
+            missed: 0,
+        },
+        asked_from: Some(instant(from)),
+        asked_events: [0; 2],
+        covered: Some(Covered {
+            since: from,
+            from,
+            latest: to - 1,
+            known_end: Some(to),
+            panes,
+            left_out: 0,
+            missed: 0,
+            missed_of_asked: 0,
+            straddling: None,
+        }),
     }
 }
 

@@ -28,6 +28,15 @@ impl Threshold {
         }
     }
 
+    /// For open keys of users.
+    pub fn for_users(bounds: crate::spec::Bounds, epsilon: crate::budget::Epsilon, delta: f64) -> Self {
+        let noise = DiscreteLaplace::new(bounds.per_user * bounds.per_key, epsilon);
+        Self {
+            noise,
+            value: u64::from(bounds.per_key) + noise.reach(delta / f64::from(bounds.per_user)),
+        }
+    }
+
     /// For a declared universe: the least threshold that does not flood the list with noise.
     pub fn for_declared_keys(noise: DiscreteLaplace, size: u64) -> Self {
         let chance = MOST_EXPECTED_FROM_NOISE as f64 / size as f64;

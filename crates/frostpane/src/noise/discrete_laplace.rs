@@ -136,6 +136,22 @@ impl DiscreteLaplace {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
     }
 
+    /// How far the sum of so many values goes to either side, but for a chance of `failure`: to state. By the least bound
+    /// `E[exp(t sum)] exp(-t m)` of some rates `t`.
+    pub fn sum_within(&self, terms: u64, failure: f64) -> u64 {
+        if terms == 1 {
+            return self.quantile(1, failure);
+        }
+        let decay = (-1.0 / self.scale()).exp();
+        let bound = |part: u32| {
+            let rate = f64::from(part) / 100.0 / self.scale();
+            let moment = (1.0 - decay).powi(2) / ((1.0 - decay * rate.exp()) * (1.0 - decay * (-rate).exp()));
+            (terms as f64 * moment.ln() - (failure / 2.0).ln()) / rate
+        };
+        let least = (1..100).map(bound).fold(f64::INFINITY, f64::min);
+        (least * (1.0 + 1e-9)).ceil() as u64
+    }
+
     /// Whether `Pr[X >= m] <= chance`. The tail is transcendental, the chance a fraction: more bits always
     /// decide.
     fn tail_at_most(&self, m: u64, chance: f64) -> bool {

@@ -44,6 +44,19 @@ impl<K: Key> Pane<K> {
         }
     }
 
+    /// A block whose counts are known: nothing is cut from them.
+    pub fn exact(made_with: Parameters, counts: PackedCounts<K>) -> Self {
+        let events = counts.iter().map(|(_, count)| count).sum();
+        Self {
+            made_with,
+            events,
+            cut: 0,
+            mass: events,
+            counts,
+            sketch: None,
+        }
+    }
+
     /// The public numbers that it was made with.
     #[cfg(any(test, feature = "internals"))]
     pub fn made_with(&self) -> Parameters {

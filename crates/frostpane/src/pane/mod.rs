@@ -15,6 +15,7 @@ pub use closed::Pane;
 pub(crate) use closed::add_up;
 pub use open::{Closer, OpenPane};
 pub use open_norm::OpenNorm;
+pub use packed::PackedCounts;
 pub use parked::Parked;
 pub(crate) use shape::LONGEST_LIST;
 pub use shape::{PaneShape, Parameters};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::budget::Epsilon;
 use crate::key::Key;
 use crate::mechanism::Threshold;
+use crate::noise::DiscreteLaplace;
 use crate::plan::Plan;
 use crate::release::Request;
 use crate::release::by_sketch::BySketch;
@@ -12,6 +13,7 @@ use crate::release::guarantee::Guarantee;
 use crate::release::norm::NormEstimate;
 use crate::release::reach::{Reach, first};
 use crate::release::sequence::{Continuity, Sequence};
+use crate::release::total::Total;
 use crate::spec::Norm;
 
 /// What a release over a window with a certain number of events will say.
@@ -152,9 +154,17 @@ impl<'a, K: Key> Window<'a, K> {
             events,
             noise: Noise::OneShot {
                 floor: request.floor(),
-                keys: request.keys_with_noise(plan.layout.loads(events)),
+                keys: match request.unit().is_user() {
+                    true => request.keys_of_users(&total(request, events)),
+                    false => request.keys_with_noise(plan.layout.loads(events)),
+                },
             },
         }
+    }
+
+    /// The number of events as a release would know it.
+    fn total(&self) -> Total {
+        total(self.request, self.events)
     }
 
     fn of_sequence(sequence: &'a Sequence<K>, plan: &'a Plan, events: u64) -> Self {
@@ -198,7 +208,7 @@ impl<'a, K: Key> Window<'a, K> {
             Noise::Sequence(sequence) => {
                 return sequence.guarantee(cut, norm, sequence.around(self.events));
             }
-            Noise::OneShot { floor, keys } => self.request.by_counts(floor, self.events, cut, norm, keys).0,
+            Noise::OneShot { floor, keys } => self.request.by_counts(floor, &self.total(), cut, norm, keys).0,
         };
         match BySketch::new(self.request, norm) {
             Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
@@ -240,7 +250,10 @@ impl<'a, K: Key> Window<'a, K> {
         let (value, unit) = (norm as i64, self.request.unit());
         let (epsilon, failure) = (self.request.norm_epsilon(), self.request.norm_failure());
         match (self.request.spec.norm, self.request.shape.sketch()) {
-            (Norm::L1, _) => NormEstimate::of_events(norm),
+            (Norm::L1, _) => match self.noise {
+                Noise::OneShot { .. } if unit.is_user() => total(self.request, norm).norm(),
+                _ => NormEstimate::of_events(norm),
+            },
             (Norm::L2, Some(dimensions)) if self.cut(value) > 0 => {
                 NormEstimate::around_sketch(value, dimensions, unit, epsilon, failure)
             }
@@ -287,6 +300,17 @@ impl<'a, K: Key> Window<'a, K> {
         }
         let least = self.around(high).high.ceil();
         (least <= self.events as f64).then_some(least as u64)
+    }
+}
+
+/// A number of events as a release would know it, if it fell as it is.
+fn total<K: Key>(request: &Request<K>, events: u64) -> Total {
+    match request.split.total {
+        None => Total::public(events),
+        Some(epsilon) => {
+            let noise = DiscreteLaplace::new(request.unit().total(), epsilon);
+            Total::around(events as i64, noise.quantile(1, request.total_failure()))
+        }
     }
 }
 

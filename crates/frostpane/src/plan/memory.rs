@@ -25,6 +25,8 @@ pub struct Memory {
     pub noise: u64,
     /// The list of declared keys.
     pub keys: u64,
+    /// What users did, where people are protected, while it is counted: what does not fit goes to disk.
+    pub users: u64,
     /// What is left of the memory, as far as it saves time: the counts of a window, carried on to the next.
     pub running: u64,
     /// What the program around them takes.
@@ -125,6 +127,23 @@ impl Memory {
             .fold(0, u64::saturating_add),
             noise: 0,
             keys: 0,
+            users: 0,
+            running: 0,
+            program: 0,
+            keys_at_a_time,
+        }
+    }
+
+    /// Nothing, with so many keys added up at a time.
+    pub(crate) fn none(keys_at_a_time: u64) -> Self {
+        Self {
+            closed: 0,
+            open: 0,
+            sketches: 0,
+            release: 0,
+            noise: 0,
+            keys: 0,
+            users: 0,
             running: 0,
             program: 0,
             keys_at_a_time,
@@ -147,6 +166,7 @@ impl Memory {
             self.release,
             self.noise,
             self.keys,
+            self.users,
             self.running,
             self.program,
         ]

@@ -41,6 +41,11 @@ const LIST_SHARE: u64 = 8;
 /// And that of the keys that are released.
 const RELEASE_SHARE: u64 = 4;
 
+/// Of people: lists are reckoned with that are no longer than this, keys are added up so many at a time, and there must be so much memory.
+const MOST_LISTED: u64 = 1 << 20;
+const KEYS_OF_USERS: u64 = 1 << 20;
+const LEAST_FOR_USERS: u64 = 4_000_000;
+
 /// How a window is cut into panes, and what they keep. It follows from public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
@@ -85,6 +90,9 @@ pub(crate) struct TooSmall {
 
 impl Plan {
     pub(crate) fn new(planner: &Planner<'_>, layout: Layout) -> std::result::Result<Self, TooSmall> {
+        if planner.spec.unit.is_user() {
+            return planner.plan_for_users(layout);
+        }
         let sketch = planner.spec.sketch.or_else(|| planner.widest_sketch(&layout));
         let with = |entries: u64| planner.plan(layout, entries, sketch);
         if let Some(entries) = planner.spec.entries {
@@ -152,6 +160,41 @@ impl Planner<'_> {
             memory: self.memory_of(&layout, entries, sketch),
             longest_list: self.listing(&layout, entries).keys,
         }
+    }
+
+    /// Of people nothing is known that would bound how many of them, or of their keys, there are: they have what is left of the memory,
+    /// and what does not fit goes to disk.
+    fn plan_for_users(&self, layout: Layout) -> std::result::Result<Plan, TooSmall> {
+        let listing = Listing::new(&self.floor, MOST_LISTED, MOST_LISTED, self.spec.declared());
+        let room = self
+            .spec
+            .memory
+            .0
+            .saturating_sub(self.program)
+            .saturating_sub(self.keys);
+        let listing = listing.up_to(room / RELEASE_SHARE / self.footprint.in_list());
+        let release = listing.keys.saturating_mul(self.footprint.in_list());
+        let users = room.saturating_sub(release);
+        if users < LEAST_FOR_USERS {
+            return Err(TooSmall {
+                needed: (self.program + self.keys + LEAST_FOR_USERS) / (RELEASE_SHARE - 1) * RELEASE_SHARE,
+            });
+        }
+        Ok(Plan {
+            layout,
+            entries: u32::MAX,
+            always_exact: true,
+            sketch: None,
+            listed: false,
+            memory: Memory {
+                keys: self.keys,
+                program: self.program,
+                release,
+                users,
+                ..Memory::none(KEYS_OF_USERS)
+            },
+            longest_list: listing.keys,
+        })
     }
 
     /// Of all windows; at every slide, the last one and the one before it.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::release::norm::{NormEstimate, billionths, three_quarters};
 use crate::release::note::{Note, Obstacle, Remedy, Shortfall};
 use crate::release::reach::Reach;
+use crate::release::total::Total;
 
 /// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
 /// right to a quarter of it.
@@ -234,9 +235,11 @@ impl Statement {
     }
 
     /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
-    pub fn why_empty(&self, events: u64, asked: u64) -> Note {
+    pub fn why_empty(&self, total: &Total, asked: u64) -> Note {
         let Self { complete_above, .. } = *self;
         let threshold = self.threshold + self.cut;
+        // Whether there were any is said only where everybody knows.
+        let events = if total.is_public { total.value } else { u64::MAX };
         if events == 0 && asked > 0 {
             Note::WithinOnePane
         } else if events == 0 {
@@ -531,30 +534,39 @@ mod tests {
     fn an_empty_list_says_why() {
         let sound = by_hand().state();
         assert_eq!(
-            sound.why_empty(5, 5).to_string(),
+            sound.why_empty(&Total::public(5), 5).to_string(),
             "no noisy count reached the threshold of 831, and every key with a count of at least 878 would be listed: ask \
              for a smaller alpha"
         );
         assert!(
             sound
-                .why_empty(0, 9)
+                .why_empty(&Total::public(0), 9)
                 .to_string()
                 .starts_with("the window lies within one pane that began before it")
         );
         assert!(
             sound
-                .why_empty(0, 1)
+                .why_empty(&Total::public(0), 1)
                 .to_string()
                 .starts_with("the window lies within one pane")
         );
-        assert_eq!(sound.why_empty(0, 0).to_string(), "the window has no events");
+        assert_eq!(
+            sound.why_empty(&Total::public(0), 0).to_string(),
+            "the window has no events"
+        );
         let floor = Guarantee {
             threshold: 60,
             ..by_hand()
         };
-        assert!(floor.state().why_empty(5, 5).to_string().starts_with(
-            "no noisy count reached 91, the least that may be listed at this epsilon and delta"
-        ));
+        assert!(
+            floor
+                .state()
+                .why_empty(&Total::public(5), 5)
+                .to_string()
+                .starts_with(
+                    "no noisy count reached 91, the least that may be listed at this epsilon and delta"
+                )
+        );
     }
 
     /// What is largest decides: the slack, the norm's error times alpha where a sketch is in it, the cut, or the noise.

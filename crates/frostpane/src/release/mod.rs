@@ -16,6 +16,7 @@ pub(crate) mod reach;
 pub(crate) mod request;
 pub(crate) mod sequence;
 mod slack;
+pub(crate) mod total;
 mod window_counts;
 
 pub use alternatives::Alternatives;

@@ -17,6 +17,7 @@ use crate::release::norm::NormEstimate;
 use crate::release::published::{Asked, Coverage, Estimator, Heavy, Release};
 use crate::release::request::Request;
 use crate::release::slack::Slack;
+use crate::release::total::Total;
 use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
 use crate::spec::{Edge, Norm};
@@ -46,12 +47,15 @@ pub(crate) fn release<K: Key>(
 ) -> Result<Release<K>> {
     let panes = view.panes();
     request.check(panes)?;
-    let events = view.coverage.events;
+    let total = measure_total(request, panes, entropy)?;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(request, panes, &Counts::of_panes(panes, request), events, entropy)?;
-    let keys_with_noise = request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())));
+    let norm = measure_norm(request, panes, &Counts::of_panes(panes, request), &total, entropy)?;
+    let keys_with_noise = match total.is_public {
+        true => request.keys_with_noise(panes.iter().map(|pane| (1, pane.events()))),
+        false => request.keys_of_users(&total),
+    };
     let floor = request.floor();
-    let (by_counts, outlook) = request.by_counts(floor, events, cut, norm, keys_with_noise);
+    let (by_counts, outlook) = request.by_counts(floor, &total, cut, norm, keys_with_noise);
     let by_sketch = BySketch::new(request, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
@@ -69,6 +73,7 @@ pub(crate) fn release<K: Key>(
     let asked = ask(request, &view, guarantee, entropy)?;
     Ok(Findings {
         coverage: view.coverage,
+        total,
         norm,
         guarantee,
         deviation: (estimator == Estimator::Counts).then(|| floor.noise().variance().sqrt()),
@@ -82,6 +87,7 @@ pub(crate) fn release<K: Key>(
 /// Everything that a release says but its list.
 pub(crate) struct Findings {
     pub coverage: Coverage,
+    pub total: Total,
     pub norm: NormEstimate,
     pub guarantee: Guarantee,
     pub estimator: Estimator,
@@ -100,7 +106,7 @@ impl Findings {
         }
         let Guarantee { cut, threshold, .. } = self.guarantee;
         let statement = cut_short(&mut noisy, request.spec.top, self.guarantee.state());
-        let Coverage { events, missed, .. } = self.coverage;
+        let (total, missed) = (self.total, self.coverage.missed);
         let spec = &request.spec;
         let boundaries = spec.split(spec.epsilon).boundaries;
         Release {
@@ -115,7 +121,7 @@ impl Findings {
             policy: spec.policy(),
             estimator: self.estimator,
             threshold: threshold + cut,
-            norm_estimate: self.norm.value.clamp(0, events as i64) as u64,
+            norm_estimate: self.norm.value.clamp(0, total.high.min(i64::MAX as u64) as i64) as u64,
             cut,
             noise: statement.noise,
             deviation: self.deviation,
@@ -124,7 +130,7 @@ impl Findings {
             nothing_below: statement.nothing_below,
             note: noisy
                 .is_empty()
-                .then(|| statement.why_empty(events, self.asked_events)),
+                .then(|| statement.why_empty(&total, self.asked_events)),
             heavy: noisy
                 .into_iter()
                 .map(|(key, noisy)| {
@@ -139,7 +145,11 @@ impl Findings {
                 .collect(),
             promises: statement.promises.map(|promises| promises.without(missed)),
             asked: self.asked,
-            window: self.coverage,
+            window: Coverage {
+                events: total.value,
+                between: total.between(),
+                ..self.coverage
+            },
             continual: None,
         }
     }
@@ -176,6 +186,8 @@ fn ask<K: Key>(
     };
     let norm = guarantee.norm;
     let widened = |slack: Slack| match request.spec.norm {
+        // Windows of people begin where they were asked to.
+        Norm::L1 if request.unit().is_user() => norm,
         Norm::L1 => NormEstimate {
             low: view.asked_events[0] as f64,
             high: view.asked_events[1] as f64,
@@ -202,18 +214,38 @@ fn ask<K: Key>(
     })
 }
 
+/// How many events the window has.
+fn measure_total<K: Key>(
+    request: &Request<K>,
+    panes: &[Cow<'_, Pane<K>>],
+    entropy: &mut impl Entropy,
+) -> Result<Total> {
+    let events = panes.iter().map(|pane| pane.events()).sum();
+    match request.split.total {
+        None => Ok(Total::public(events)),
+        Some(_) if request.fault.is(Mutant::TrueTotal) => Ok(Total::around(events as i64, 0)),
+        Some(epsilon) => Total::measure(
+            events,
+            request.noise_unit(),
+            epsilon,
+            request.total_failure(),
+            entropy,
+        ),
+    }
+}
+
 /// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
 pub(crate) fn measure_norm<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
     counts: &Counts<'_, K>,
-    events: u64,
+    total: &Total,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
     let Some(epsilon) = request.split.norm else {
-        return Ok(NormEstimate::of_events(events));
+        return Ok(total.norm());
     };
-    let (unit, failure) = (request.unit(), request.norm_failure());
+    let (unit, failure) = (request.noise_unit(), request.norm_failure());
     match norm_of(request, panes, counts)? {
         NormOf::Sketch(sketch) => NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy),
         NormOf::Squares(squares) => NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy),
@@ -358,6 +390,7 @@ mod tests {
             }),
             coverage: Coverage {
                 events,
+                between: None,
                 from: Some(Edge::Event(from)),
                 to: Some(Edge::Event(to)),
                 missed: 0,

@@ -84,8 +84,11 @@ impl<K: Key> Release<K> {
 /// The events that a release is about: those between its ends that had arrived, in time to be counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
-    /// How many.
+    /// How many. Where people are protected: how many were counted of those that their bounds allow, with noise.
     pub events: u64,
+    /// Where that has noise: at least and at most so many, with the confidence of the release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<[u64; 2]>,
     /// The first position, or instant.
     pub from: Option<Edge>,
     /// The first that is not covered any more.

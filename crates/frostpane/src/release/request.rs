@@ -12,12 +12,15 @@ use crate::pane::{Pane, PaneShape};
 use crate::release::guarantee::Guarantee;
 use crate::release::norm::{NormEstimate, three_quarters};
 use crate::release::reach::{Known, Outlook};
+use crate::release::total::Total;
 use crate::spec::Unit;
-use crate::spec::{Checked, Norm, Policy};
+use crate::spec::{Bounds, Checked, Norm, Policy};
 
 /// The shares of the chance of an untrue statement: of a norm that is measured, and of what a window may leave out.
 const NORM_FAILURE: f64 = 0.2;
 const SLACK_FAILURE: f64 = 0.1;
+/// And of a number of events that is measured.
+const TOTAL_FAILURE: f64 = 0.05;
 
 /// What a release is asked to be, and how: all of it public.
 #[derive(Clone)]
@@ -39,7 +42,10 @@ pub(crate) struct Request<K: Key> {
 impl<K: Key> Request<K> {
     pub fn new(spec: Checked, keys: Keys<K>, shape: PaneShape, keys_at_a_time: u64, fault: Fault) -> Self {
         Self {
-            split: spec.split(drawn(spec.epsilon, fault)),
+            split: match fault.is(Mutant::ForgottenWindows) {
+                true => spec.split_over(drawn(spec.epsilon, fault), spec.panes()),
+                false => spec.split(drawn(spec.epsilon, fault)),
+            },
             confidence: spec.confidence,
             may_leave_out: spec.policy() != Policy::Fixed,
             shape: shape.with_fault(fault),
@@ -52,6 +58,11 @@ impl<K: Key> Request<K> {
 
     pub fn unit(&self) -> Unit {
         self.spec.unit
+    }
+
+    /// What noise is drawn for: the unit, unless that is to be broken.
+    pub fn noise_unit(&self) -> Unit {
+        noise_unit(self.unit(), self.fault)
     }
 
     /// That the panes were made for this: with the same public numbers.
@@ -71,6 +82,11 @@ impl<K: Key> Request<K> {
         (1.0 - self.confidence) * NORM_FAILURE
     }
 
+    /// The chance that the number of events, where it is private, lies outside its bounds.
+    pub fn total_failure(&self) -> f64 {
+        (1.0 - self.confidence) * TOTAL_FAILURE
+    }
+
     /// The chance that the window leaves out more than is said.
     pub fn slack_failure(&self) -> f64 {
         (1.0 - self.confidence) * SLACK_FAILURE
@@ -84,14 +100,23 @@ impl<K: Key> Request<K> {
             0.0
         };
         let slack = if self.may_leave_out { SLACK_FAILURE } else { 0.0 };
-        (1.0 - self.confidence) * (1.0 - norm - slack)
+        let total = if self.unit().is_user() { TOTAL_FAILURE } else { 0.0 };
+        (1.0 - self.confidence) * (1.0 - norm - slack - total)
     }
 
     /// The threshold before the norm is known, with the noise of the counts.
     pub fn floor(&self) -> Threshold {
-        let noise = DiscreteLaplace::new(self.unit().counts(), self.split.counts);
+        let unit = self.noise_unit();
+        let noise = DiscreteLaplace::new(unit.counts(), self.split.counts);
         let delta = self.spec.delta().as_f64();
         match &self.keys {
+            Keys::Open if let Unit::User(bounds) = unit => {
+                let threshold = Threshold::for_users(bounds, self.split.counts, delta);
+                match self.fault.is(Mutant::ThresholdLessOne) {
+                    true => threshold.less_one(),
+                    false => threshold,
+                }
+            }
             Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
                 Threshold::for_open_keys(noise, delta).less_one()
             }
@@ -120,17 +145,25 @@ impl<K: Key> Request<K> {
         }
     }
 
+    /// The same of people, whose events are not public: each key that has noise occurred.
+    pub fn keys_of_users(&self, total: &Total) -> u64 {
+        match &self.keys {
+            Keys::Open => total.high,
+            Keys::Declared(universe) => universe.size(),
+        }
+    }
+
     /// What can be said of a release by counts with these numbers, before their noise is drawn.
     pub fn by_counts(
         &self,
         floor: Threshold,
-        events: u64,
+        total: &Total,
         cut: u64,
         norm: NormEstimate,
         keys_with_noise: u64,
     ) -> (Guarantee, Outlook) {
         let known = Known {
-            events,
+            events: total.high,
             norm: self.split.norm.map(|_| norm.high).filter(|high| high.is_finite()),
             keys: keys_with_noise,
             declared: matches!(self.keys, Keys::Declared(_)),
@@ -158,6 +191,17 @@ pub(crate) fn drawn(epsilon: Epsilon, fault: Fault) -> Epsilon {
     match fault.is(Mutant::HalfNoise) {
         true => epsilon.times(2),
         false => epsilon,
+    }
+}
+
+/// The unit that noise is drawn for: the one that is protected.
+pub(crate) fn noise_unit(unit: Unit, fault: Fault) -> Unit {
+    match unit {
+        Unit::User(bounds) if fault.is(Mutant::ForgottenKeys) => Unit::User(Bounds {
+            per_user: 1,
+            ..bounds
+        }),
+        unit => unit,
     }
 }
 
@@ -274,7 +318,7 @@ mod tests {
             let norm = NormEstimate::of_events(events);
             let with_cut = |cut| {
                 request
-                    .by_counts(request.floor(), events, cut, norm, events)
+                    .by_counts(request.floor(), &Total::public(events), cut, norm, events)
                     .0
                     .threshold
             };
@@ -305,7 +349,8 @@ mod tests {
             let request = request(norm, 0.5, Keys::Open, shape(10, 64));
             let estimate = NormEstimate::of_events(100_000);
             let floor = request.floor();
-            let (guarantee, outlook) = request.by_counts(floor, 100_000, 300, estimate, 5_000);
+            let (guarantee, outlook) =
+                request.by_counts(floor, &Total::public(100_000), 300, estimate, 5_000);
             assert_eq!(
                 (guarantee.threshold, guarantee.cut, guarantee.slack),
                 (7_200, 300, 0)

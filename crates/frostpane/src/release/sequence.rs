@@ -11,7 +11,7 @@ use crate::fault::Mutant;
 use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::laplace_sum::LEAST_CHANCE;
-use crate::noise::{Inversion, LaplaceSum};
+use crate::noise::{DiscreteLaplace, Inversion, LaplaceSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::counts::Counts;
@@ -21,6 +21,7 @@ use crate::release::one_shot::{Findings, measure_norm};
 use crate::release::published::{Asked, Coverage, Estimator, Release};
 use crate::release::reach::{Reach, first};
 use crate::release::request::Request;
+use crate::release::total::Total;
 use crate::spec::Edge;
 use crate::timeline::Running;
 use crate::tree::node_key::{Keyed, KeyedEntropy, Purpose};
@@ -31,6 +32,8 @@ pub const LARGEST_UNIVERSE: u64 = 1 << 24;
 /// The part of the chance of failure for keys that pass although they were not frequent, and in how many times the windows of an event.
 const RARE: f64 = 0.1;
 const WINDOWS_BACK: u64 = 4;
+/// Of people it is not public how many keys there can be: more than any machine has seen.
+const KEYS_OF_PEOPLE: u64 = 1 << 48;
 
 /// How a list that is released at every slide is made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,13 +70,15 @@ pub(crate) struct Setup {
     pub memory: u64,
     /// How much of that is for counts that are carried on to the next window.
     pub running: u64,
+    /// And for what users did, where they are protected.
+    pub people: u64,
 }
 
 /// Which release of a sequence it is.
 pub(crate) struct Turn {
     /// From 1.
     pub number: u64,
-    /// The most events in panes whose noise is in that of one window.
+    /// The most events in panes whose noise is in that of one window, as far as is public.
     pub around: u64,
 }
 
@@ -84,6 +89,8 @@ pub(crate) struct Sequence<K: Key> {
     panes: u64,
     continuity: Continuity,
     noise: WindowNoise,
+    /// Where the number of events is private: the noise of each node, and how far that of a window goes.
+    total: Option<(DiscreteLaplace, u64)>,
     /// At most so many keys have noise that matters to a window and that earlier releases may have shown.
     live: u64,
     floor: u64,
@@ -105,14 +112,22 @@ impl<K: Key> Sequence<K> {
             ..request
         };
         let entries = request.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
+        let unit = request.noise_unit();
         let live = match &request.keys {
+            Keys::Open if unit.is_user() => KEYS_OF_PEOPLE,
             Keys::Open => (2 * panes - 1).saturating_mul(entries),
             Keys::Declared(universe) => universe.size(),
         };
         let delta = request.spec.delta().as_f64();
         let (floor, lift) = match &request.keys {
             Keys::Open => {
-                let lift = lift(&noise.sum, delta, live, windows_with(horizon, panes))?;
+                let windows = windows_with(horizon, request.spec.windows_of_unit().max(panes));
+                // Of two keys that move, each may bring it about; those of a user move in one direction.
+                let share = if unit.is_user() { noise.delta_left() } else { 0.5 };
+                let keys = live as f64 + f64::from(unit.keys());
+                let reach = reach_of_none(&noise.sum, (delta, share), keys * windows as f64)?;
+                // A count may be moved so far past the least one that is looked at.
+                let lift = reach + u64::from(unit.largest_count() - 1);
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
@@ -127,6 +142,14 @@ impl<K: Key> Sequence<K> {
                 (noise.sum.reach(chance).max(1), None)
             }
         };
+        let total = request.split.total.map(|epsilon| {
+            let levels = noise.tree.levels();
+            let laplace = DiscreteLaplace::new(unit.total().saturating_mul(levels), epsilon);
+            // What is said of a window may rest on what was said of those before.
+            let windows = together as f64 / (together as f64 + (WINDOWS_BACK + 1) as f64 * panes as f64);
+            let failure = request.total_failure() * windows;
+            (laplace, laplace.sum_within(noise.sum.terms(), failure))
+        });
         let claimed = request.spec.split(request.spec.epsilon).counts;
         let reason = Alternatives::new(&noise, panes, request.unit(), claimed, delta);
         Ok(Self {
@@ -146,6 +169,7 @@ impl<K: Key> Sequence<K> {
             request,
             panes,
             noise,
+            total,
             live,
             floor,
             lift,
@@ -183,7 +207,7 @@ impl<K: Key> Sequence<K> {
         asked_from: Option<Edge>,
     ) -> Result<Release<K>> {
         self.request.check(panes)?;
-        let events = coverage.events;
+        let total = self.total(panes, nodes)?;
         let counts = match running {
             Some(sums) => Counts::Running(sums),
             None => Counts::of_panes(panes, &self.request),
@@ -192,7 +216,7 @@ impl<K: Key> Sequence<K> {
             &self.request,
             panes,
             &counts,
-            events,
+            &total,
             &mut nodes.latest.entropy(Purpose::Norm),
         )?;
         let cut = panes.iter().map(|pane| pane.cut()).sum();
@@ -207,11 +231,12 @@ impl<K: Key> Sequence<K> {
         let promises = promises.map(|promises| promises.without(coverage.missed));
         let findings = Findings {
             coverage,
+            total,
             norm,
             guarantee,
             estimator: Estimator::Counts,
             deviation: Some(self.continuity.deviation),
-            asked_events: events,
+            asked_events: total.value,
             asked: Asked {
                 from: asked_from,
                 slack: Some(0),
@@ -229,10 +254,26 @@ impl<K: Key> Sequence<K> {
         })
     }
 
+    /// How many events a window has: of people with noise that each node draws once, so that it is the same whenever it is asked for.
+    pub fn total(&self, panes: &[Cow<'_, Pane<K>>], nodes: &WindowNodes<'_>) -> Result<Total> {
+        let events = panes.iter().map(|pane| pane.events()).sum();
+        let Some((laplace, spread)) = &self.total else {
+            return Ok(Total::public(events));
+        };
+        let mut noisy = events as i64;
+        if !self.request.fault.is(Mutant::TrueTotal) {
+            for node in &nodes.cover {
+                noisy += laplace.sample(&mut node.entropy(Purpose::Total))?;
+            }
+        }
+        Ok(Total::around(noisy, *spread))
+    }
+
     /// What the chance of a bad event has grown to with more windows than were reckoned with.
     fn delta_past_horizon(&self, number: u64) -> Option<f64> {
-        let Continuity { panes, horizon, .. } = self.continuity;
-        let windows = |panes_with_events| windows_with(panes_with_events, panes) as f64;
+        let horizon = self.continuity.horizon;
+        let of_unit = self.request.spec.windows_of_unit().max(self.panes);
+        let windows = |panes_with_events| windows_with(panes_with_events, of_unit) as f64;
         let is_past = number > horizon && self.lift.is_some();
         is_past.then(|| self.request.spec.delta().as_f64() * (windows(number) / windows(horizon)))
     }
@@ -273,6 +314,18 @@ impl<K: Key> Sequence<K> {
             most = most.max(around);
         }
         most
+    }
+
+    /// The same of people, from what was said of the latest windows: two of them cover it, as both say at most.
+    pub fn most_around_of_people(&self, most: &[u64]) -> u64 {
+        let before = self.panes as usize - 1;
+        let around = |(window, most_now): (usize, &u64)| {
+            let earlier = window
+                .checked_sub(before.max(1))
+                .map_or(0, |earlier| most[earlier]);
+            most_now.saturating_add(earlier)
+        };
+        most.iter().enumerate().map(around).max().unwrap_or(0)
     }
 
     /// The same if every window had so many.
@@ -413,17 +466,16 @@ fn last_of_top<K: Key>(counts: &Counts<'_, K>, noises: &mut Noises<'_>, top: u64
     Ok(noisy[noisy.len() - most])
 }
 
-/// How many windows have one of the first so many panes in them, where a window has `panes`.
-fn windows_with(first: u64, panes: u64) -> u64 {
-    first.saturating_add(panes - 1)
+/// How many windows have something in them that begins in one of the first so many panes and is in `each` windows.
+fn windows_with(first: u64, each: u64) -> u64 {
+    first.saturating_add(each - 1)
 }
 
-/// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
-fn lift(sum: &LaplaceSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
-    let chances = (live as f64 + 1.0) * windows as f64;
-    let chance = delta / 2.0 / chances;
+/// The least `d` that no noise reaches which has so many chances to, one for each key and window, but for this share of delta.
+fn reach_of_none(sum: &LaplaceSum, (delta, share): (f64, f64), chances: f64) -> Result<u64> {
+    let chance = delta * share / chances;
     if chance < LEAST_CHANCE {
-        let least = 10_f64.powf((2.0 * LEAST_CHANCE * chances).log10().ceil());
+        let least = 10_f64.powf((LEAST_CHANCE / share * chances).log10().ceil());
         return Err(Error::parameter(format!(
             "delta is {delta:e}, which is too small to be reckoned with at every slide: take {least:.0e} or more, a shorter \
              horizon, or declare the keys"
@@ -457,6 +509,7 @@ mod tests {
                 noise,
                 memory: 1,
                 running: 0,
+                people: 0,
             },
             longest_pane,
         )
@@ -536,7 +589,7 @@ mod tests {
             for (live, windows) in [(0, 1), (1, 1), (1, 2), (2, 1), (3, 2), (7, 5)] {
                 let chance = delta / 2.0 / ((live + 1) * windows) as f64;
                 let least = (0..).find(|m| q.powi(*m) / (1.0 + q) <= chance);
-                let lift = lift(&sum, delta, live, windows).unwrap();
+                let lift = reach_of_none(&sum, (delta, 0.5), (live as f64 + 1.0) * windows as f64).unwrap();
                 assert_eq!(Some(lift as i32), least, "{delta} {live} {windows}");
             }
         }
@@ -548,14 +601,16 @@ mod tests {
             .unwrap()
             .sum;
         // Ten keys in a hundred windows, twice 1e-50 each.
-        let refused = lift(&sum, 1.9e-47, 9, 100).unwrap_err().to_string();
+        let refused = reach_of_none(&sum, (1.9e-47, 0.5), (9.0 + 1.0) * 100.0)
+            .unwrap_err()
+            .to_string();
         assert!(
             refused.contains("delta is 1.9e-47") && refused.contains("take 1e-46 or more"),
             "{refused}"
         );
-        assert!(lift(&sum, 2.1e-47, 9, 100).is_ok());
+        assert!(reach_of_none(&sum, (2.1e-47, 0.5), (9.0 + 1.0) * 100.0).is_ok());
         assert!(
-            lift(&sum, 2.0 * LEAST_CHANCE, 0, 1).is_ok(),
+            reach_of_none(&sum, (2.0 * LEAST_CHANCE, 0.5), (0.0 + 1.0) * 1.0).is_ok(),
             "the least is not too small"
         );
     }

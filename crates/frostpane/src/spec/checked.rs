@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::norm::Norm;
 use super::policy::Policy;
-use super::span::Span;
+use super::span::{Span, micros};
+use super::users::check_users;
 use super::window::{Grid, Window};
 use super::{Spec, VERSION};
 use crate::budget::{Cost, Delta, Epsilon, Split};
@@ -49,17 +50,22 @@ impl Checked {
         check_numbers(&spec, declared.is_some())?;
         check_windows(&spec.windows)?;
         let spec = spec.without_needless_norm();
+        if let Some(bounds) = spec.unit.bounds() {
+            check_users(&spec, &bounds)?;
+        }
         if spec.continual {
             check_continual(&spec)?;
         }
         let policy = spec.policy.unwrap_or(chosen);
         check_until(&spec, policy)?;
         let window = match spec.continual {
+            true if spec.unit.is_user() => spec.window().slide_unless_given(spec.unit),
             true => spec.window().in_panes(CONTINUAL_PANES),
             false => spec.with_slide_for_all(policy)?,
         };
         let grid = window.grid(policy)?;
         let step = match policy {
+            Policy::Fixed if let Some(bounds) = spec.unit.bounds() => micros(bounds.epoch),
             Policy::Fixed => window.grid(Policy::Uniform)?.slide as u64,
             _ => grid.slide as u64,
         };
@@ -160,9 +166,29 @@ impl Checked {
     pub fn split(&self, epsilon: Epsilon) -> Split {
         let measures_norm = self.norm == Norm::L2;
         match self.continual {
+            _ if self.unit.is_user() => self.split_over(epsilon, self.windows_of_unit()),
             true => Split::continual(epsilon, measures_norm, self.panes()),
             false => Split::one_shot(epsilon, measures_norm, self.policy == Policy::Smooth),
         }
+    }
+
+    /// The same for people, if an epoch were in so many windows.
+    pub(crate) fn split_over(&self, epsilon: Epsilon, windows: u64) -> Split {
+        Split::of_users(epsilon, self.norm == Norm::L2, windows)
+    }
+
+    /// In how many windows what is protected may be.
+    pub fn windows_of_unit(&self) -> u64 {
+        match self.continual {
+            true => self.panes() + self.panes_of_unit() - 1,
+            false => 1,
+        }
+    }
+
+    /// In how many panes of a list at every slide.
+    pub fn panes_of_unit(&self) -> u64 {
+        let epoch = self.unit.bounds().map_or(0, |bounds| micros(bounds.epoch));
+        (epoch / self.grid.slide as u64).max(1)
     }
 
     /// What so many releases cost together.

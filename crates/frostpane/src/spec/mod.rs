@@ -11,6 +11,7 @@ mod ratio;
 mod size;
 mod span;
 mod unit;
+mod users;
 pub(crate) mod window;
 
 use std::time::Duration;

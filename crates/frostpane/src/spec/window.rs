@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::policy::Policy;
 use super::span::{Span, micros};
+use super::unit::Unit;
 use crate::error::{Error, Result};
 
 /// Panes of a window of events, unless the slide is given.
@@ -89,6 +90,15 @@ impl Window {
         Self {
             length: of(self.length.length().next_multiple_of(slide)),
             slide: Some(of(slide)),
+            ..self
+        }
+    }
+
+    /// With slides of an epoch of users, unless the slide is given.
+    pub(crate) fn slide_unless_given(self, unit: Unit) -> Self {
+        let epoch = unit.bounds().map(|bounds| Span::Clock(bounds.epoch));
+        Self {
+            slide: self.slide.or(epoch),
             ..self
         }
     }

@@ -286,6 +286,13 @@ impl<K: Key> Timeline<K> {
         advanced
     }
 
+    /// A pane that was counted elsewhere, after all others.
+    pub(crate) fn place(&mut self, bounds: Range<i64>, pane: Pane<K>) {
+        self.state
+            .closed
+            .push_back(Block::new(bounds.start, bounds.end, pane));
+    }
+
     /// Carries the counts of windows on, as far as they fit.
     pub(crate) fn with_running(self, running: Running<K>) -> Self {
         Self {

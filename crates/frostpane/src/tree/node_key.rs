@@ -30,6 +30,8 @@ pub enum Purpose<'a> {
     Counts,
     /// The norm of the window that ends with the node.
     Norm,
+    /// How many events of people it has.
+    Total,
 }
 
 impl NodeKey {
@@ -84,6 +86,7 @@ impl Keyed {
             Purpose::Count(encoding) => hasher.update(&[0]).update(encoding),
             Purpose::Counts => hasher.update(&[1]),
             Purpose::Norm => hasher.update(&[2]),
+            Purpose::Total => hasher.update(&[3]),
         };
         *self.output.reader = hasher.finalize_xof();
         self.output.used = POOL;

@@ -41,6 +41,11 @@ impl WindowNoise {
         })
     }
 
+    /// The share of delta that is left for keys that only one of two neighbours has.
+    pub fn delta_left(&self) -> f64 {
+        1.0
+    }
+
     /// The standard deviation of the sum.
     pub fn deviation(&self) -> f64 {
         (self.sum.terms() as f64 * self.sum.laplace().variance()).sqrt()

@@ -371,6 +371,7 @@ mod tests {
     fn events(to: u64) -> Coverage {
         Coverage {
             events: to,
+            between: None,
             from: Some(Edge::Event(0)),
             to: Some(Edge::Event(to)),
             missed: 0,
@@ -380,6 +381,7 @@ mod tests {
     fn clock(from: &str, to: &str) -> Coverage {
         Coverage {
             events: 9,
+            between: None,
             from: Some(Edge::Instant(from.parse().unwrap())),
             to: Some(Edge::Instant(to.parse().unwrap())),
             missed: 0,
@@ -442,6 +444,7 @@ mod tests {
         assert_eq!(window(&events(0)), None);
         let slid = Coverage {
             events: 990,
+            between: None,
             from: Some(Edge::Event(10)),
             to: Some(Edge::Event(1_000)),
             missed: 0,
@@ -464,6 +467,7 @@ mod tests {
         );
         let none = Coverage {
             events: 0,
+            between: None,
             from: None,
             to: None,
             missed: 0,

@@ -1,0 +1,157 @@
+//! Events of users between two moments that are known before the first: they may come in any order.
+
+use std::ops::Range;
+
+use super::calendar::Calendar;
+use super::contributions::{Contribution, Contributions, PARTS};
+use super::counts::Counts;
+use super::door::{Door, Tally};
+use super::scratch::{Run, Scratch, no_room};
+use crate::error::{Error, Result};
+use crate::key::{Key, Keys};
+use crate::pane::{Pane, Parameters};
+use crate::spec::Bounds;
+
+/// Looks at the memory in use after so many events.
+const LOOK_EVERY: u64 = 1 << 12;
+
+/// Everything that users did in some periods, as far as it may count. What does not fit into the memory goes to disk and comes
+/// back user by user: where it was in between shows in nothing but time.
+pub struct AtRest<K: Key> {
+    pub door: Door<K>,
+    bounds: Bounds,
+    seed: u64,
+    calendar: Calendar,
+    periods: Range<i64>,
+    contributions: Contributions<K>,
+    runs: Vec<Run>,
+    scratch: Option<Scratch>,
+    most_bytes: u64,
+}
+
+impl<K: Key> AtRest<K> {
+    /// Of these periods, in so much memory.
+    pub fn new(
+        keys: Keys<K>,
+        bounds: Bounds,
+        calendar: Calendar,
+        periods: Range<i64>,
+        seed: u64,
+        (most_bytes, scratch): (u64, Option<Scratch>),
+    ) -> Self {
+        Self {
+            door: Door::new(keys, &bounds, seed),
+            contributions: Contributions::new(&bounds, seed),
+            bounds,
+            seed,
+            calendar,
+            periods,
+            runs: Vec::new(),
+            scratch,
+            most_bytes,
+        }
+    }
+
+    /// One event.
+    #[inline]
+    pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
+        let Some((user, key)) = self.door.admits(user, key) else {
+            return Ok(());
+        };
+        let period = self.calendar.period_at(time);
+        if !self.periods.contains(&period) {
+            self.door.tally.outside += 1;
+            return Ok(());
+        }
+        self.door.tally.offered += 1;
+        let preference = self
+            .contributions
+            .preference(user, self.calendar.epoch_of(period));
+        let period = (period - self.periods.start) as u32;
+        self.contributions.offer(user, period, preference, key, 1);
+        if self.door.tally.offered.is_multiple_of(LOOK_EVERY) {
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
+    /// Has users go to disk if they take more than they may.
+    #[cold]
+    fn make_room(&mut self) -> Result<()> {
+        if self.contributions.bytes() <= self.most_bytes {
+            return Ok(());
+        }
+        let file = self.scratch.as_ref().ok_or_else(no_room)?.create()?;
+        let contributions = &self.contributions;
+        self.runs.push(Run::write(file, |part, bytes| {
+            contributions.pack_part(part, bytes)
+        })?);
+        (0..PARTS).for_each(|part| self.contributions.clear_part(part));
+        self.contributions.names.clear();
+        Ok(())
+    }
+
+    /// All events have come: the counts of panes, of which `pane_of` says which a period is in, and what became of the events.
+    pub fn close(
+        &mut self,
+        panes: usize,
+        pane_of: impl Fn(i64) -> usize,
+        made_with: Parameters,
+    ) -> Result<(Vec<Pane<K>>, Tally)> {
+        let mut counts = Counts::new(panes);
+        let first = self.periods.start;
+        for part in 0..PARTS {
+            self.bring_back(part)?;
+            self.settle(part, |period, key, times| {
+                counts.add(pane_of(first + i64::from(period)), key, times);
+            });
+            self.contributions.clear_part(part);
+        }
+        let tally = Tally {
+            beyond_bounds: self.door.tally.offered - counts.total(),
+            ..self.door.tally
+        };
+        Ok((counts.close(&self.contributions.names, made_with), tally))
+    }
+
+    /// About how many bytes users take.
+    pub fn bytes(&self) -> u64 {
+        self.contributions.bytes()
+    }
+
+    /// What went to disk of a part.
+    fn bring_back(&mut self, part: usize) -> Result<()> {
+        let (calendar, first) = (self.calendar, self.periods.start);
+        for run in &mut self.runs {
+            let packed = run.read(part)?;
+            self.contributions
+                .offer_packed(&packed, |period| calendar.epoch_of(first + i64::from(period)))
+                .ok_or_else(|| {
+                    Error::window("what went to disk did not come back as it was: nothing was released")
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Visits what counts of the users of a part.
+    fn settle(&self, part: usize, mut count: impl FnMut(u32, u32, u32)) {
+        let (calendar, first) = (self.calendar, self.periods.start);
+        let epoch_of = |period: u32| calendar.epoch_of(first + i64::from(period));
+        let mut admitted = calendar
+            .splits_epochs()
+            .then(|| Contributions::<K>::new(&self.bounds, self.seed));
+        self.contributions
+            .for_each_of_part(part, epoch_of, |Contribution { period, user, keys }| {
+                for (number, times) in keys {
+                    let times = match (&mut admitted, self.contributions.names.key(*number)) {
+                        (Some(admitted), Some(key)) => {
+                            let epoch = (epoch_of(period) - calendar.epoch_of(first)) as u32;
+                            admitted.admit(user, epoch, key, *times)
+                        }
+                        _ => *times,
+                    };
+                    count(period, *number, times);
+                }
+            });
+    }
+}

@@ -1,0 +1,46 @@
+//! Bounded counts of some panes.
+
+use super::names::Names;
+use crate::key::Key;
+use crate::pane::{PackedCounts, Pane, Parameters};
+
+/// How often each key counts, pane by pane. Counts are exact: nothing is cut.
+#[derive(Debug)]
+pub struct Counts {
+    panes: Vec<Vec<u64>>,
+}
+
+impl Counts {
+    /// Of so many panes.
+    pub fn new(panes: usize) -> Self {
+        Self {
+            panes: vec![Vec::new(); panes],
+        }
+    }
+
+    /// A key counts so often more in a pane.
+    #[inline]
+    pub fn add(&mut self, pane: usize, key: u32, times: u32) {
+        let counts = &mut self.panes[pane];
+        let key = key as usize;
+        if counts.len() <= key {
+            counts.resize(key + 1, 0);
+        }
+        counts[key] += u64::from(times);
+    }
+
+    /// What they add up to.
+    pub fn total(&self) -> u64 {
+        self.panes.iter().flatten().sum()
+    }
+
+    /// As panes.
+    pub fn close<K: Key>(self, names: &Names<K>, made_with: Parameters) -> Vec<Pane<K>> {
+        let close = |counts: Vec<u64>| {
+            let counts = (0..).zip(counts).filter(|(_, count)| *count > 0);
+            let named = counts.filter_map(|(key, count)| Some((names.key(key)?, count)));
+            Pane::exact(made_with, PackedCounts::collect(named))
+        };
+        self.panes.into_iter().map(close).collect()
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("people.md")]
+
+mod at_rest;
+mod calendar;
+mod contributions;
+mod counts;
+mod door;
+mod epochs;
+mod live;
+mod names;
+pub(crate) mod scratch;
+
+pub use at_rest::AtRest;
+pub use calendar::Calendar;
+pub use door::Tally;
+pub use epochs::{Asked, Epochs, Window};
+pub use live::Live;
+pub use scratch::Scratch;

@@ -1,0 +1,85 @@
+//! Keys, each with a number.
+
+use std::marker::PhantomData;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use crate::key::Key;
+
+/// The keys that users named, numbered as they came. A number stands for its key alone: keys are compared whole.
+#[derive(Debug)]
+pub struct Names<K> {
+    seed: u64,
+    numbers: HashTable<u32>,
+    /// Of each key: its hash, and where it begins.
+    hashes: Vec<u64>,
+    starts: Vec<usize>,
+    packed: Vec<u8>,
+    keys: PhantomData<K>,
+}
+
+impl<K: Key> Names<K> {
+    /// None so far.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            numbers: HashTable::new(),
+            hashes: Vec::new(),
+            starts: Vec::new(),
+            packed: Vec::new(),
+            keys: PhantomData,
+        }
+    }
+
+    /// The number of a key.
+    #[inline]
+    pub fn number(&mut self, key: K::Ref<'_>) -> u32 {
+        let hash = K::hash(key, self.seed);
+        let (hashes, starts, packed) = (&self.hashes, &self.starts, &self.packed);
+        let is_same = |number: &u32| {
+            let number = *number as usize;
+            let held = || K::unpack(&mut &packed[starts[number]..]);
+            hashes[number] == hash && held().is_some_and(|held| K::are_same(held, key))
+        };
+        match self
+            .numbers
+            .entry(hash, is_same, |number| hashes[*number as usize])
+        {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let number = self.starts.len() as u32;
+                entry.insert(number);
+                self.hashes.push(hash);
+                self.starts.push(self.packed.len());
+                K::pack(key, &mut self.packed);
+                number
+            }
+        }
+    }
+
+    /// The key with a number.
+    pub fn key(&self, number: u32) -> Option<K::Ref<'_>> {
+        K::unpack(&mut self.packed.get(*self.starts.get(number as usize)?..)?)
+    }
+
+    /// A hash of the key with a number.
+    #[inline]
+    pub fn hash(&self, number: u32) -> u64 {
+        self.hashes[number as usize]
+    }
+
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        let slots = self.numbers.capacity() * (size_of::<u32>() + 1);
+        (slots
+            + self.hashes.capacity() * size_of::<u64>()
+            + self.starts.capacity() * size_of::<usize>()
+            + self.packed.capacity()) as u64
+    }
+
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.seed);
+    }
+}

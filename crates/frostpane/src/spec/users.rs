@@ -1,0 +1,132 @@
+//! What cannot be where people are protected.
+
+use super::Spec;
+use super::policy::Policy;
+use super::span::{Span, micros};
+use super::unit::Bounds;
+use crate::error::{Error, Result};
+
+/// More keys of a user than this are no bound.
+const MOST_KEYS: u32 = 10_000;
+const MOST_TIMES: u32 = 100_000;
+
+/// That the bounds are bounds, and that nothing else cuts an epoch or looks at how many events there are.
+pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
+    within(bounds.per_user, MOST_KEYS, "per_user", "keys")?;
+    within(bounds.per_key, MOST_TIMES, "per_key", "times a key")?;
+    check_policy(spec)?;
+    for window in &spec.windows {
+        check_window(*window, bounds)?;
+    }
+    check_slide(spec, bounds)?;
+    check_end(spec, bounds)?;
+    if spec.entries.is_some() || spec.sketch.is_some() {
+        return Err(Error::parameter(
+            "entries or a sketch were given, but where people are protected all counts are exact: leave them out",
+        ));
+    }
+    Ok(())
+}
+
+fn within(given: u32, most: u32, name: &str, what: &str) -> Result<()> {
+    match given {
+        0 => Err(Error::parameter(format!(
+            "{name} is 0, but a user must be allowed at least 1: 1 is the most private and has the least noise"
+        ))),
+        given if given > most => Err(Error::parameter(format!(
+            "{name} is {given}, but a user may contribute at most {most} {what} in an epoch: noise grows with it, so take as few as \
+             will do"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn check_policy(spec: &Spec) -> Result<()> {
+    let refused = match (spec.continual, spec.policy) {
+        (_, None) | (true, Some(Policy::Uniform)) | (false, Some(Policy::Fixed)) => return Ok(()),
+        (_, Some(policy)) => policy,
+    };
+    let why = match refused {
+        Policy::Smooth => "a user may be in many of its blocks",
+        _ => "every epoch of the clock has a pane of its own",
+    };
+    Err(Error::parameter(format!(
+        "the policy {refused:?} was asked for, but where people are protected {why}: leave the policy out"
+    )))
+}
+
+fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
+    let Span::Clock(length) = window else {
+        return Err(Error::parameter(format!(
+            "the window is {window} events, but where people are protected one user's events would move it for everybody: give a time \
+             such as 7d"
+        )));
+    };
+    let (length, epoch) = (micros(length), micros(bounds.epoch));
+    let said = Span::Clock(bounds.epoch);
+    if epoch == 0 {
+        return Err(Error::parameter(
+            "the epoch is 0, but it must be a time in which people are protected: 1d is a common choice",
+        ));
+    }
+    if bounds.offset >= bounds.epoch {
+        return Err(Error::parameter(format!(
+            "the offset is {}, but must be below the epoch of {said}",
+            Span::Clock(bounds.offset)
+        )));
+    }
+    if epoch > length {
+        return Err(Error::parameter(format!(
+            "the epoch is {said}, but can be at most the window's {window}: protect people for less time, or look further back"
+        )));
+    }
+    if length % epoch != 0 {
+        return Err(Error::parameter(format!(
+            "the window of {window} would cut an epoch of {said} in two: make it a whole number of epochs"
+        )));
+    }
+    Ok(())
+}
+
+fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
+    let Some(Span::Clock(slide)) = spec.slide else {
+        // Of another kind than the window, which is said elsewhere.
+        return Ok(());
+    };
+    let (slide, epoch) = (micros(slide), micros(bounds.epoch));
+    let whole = slide > 0 && slide.is_multiple_of(epoch);
+    let part = spec.continual && slide > 0 && epoch.is_multiple_of(slide);
+    if whole || part {
+        return Ok(());
+    }
+    let may = match spec.continual {
+        true => "a whole number of epochs, or a whole part of one",
+        false => "a whole number of epochs",
+    };
+    Err(Error::parameter(format!(
+        "the slide is {}, which cuts an epoch of {} in two: make it {may}",
+        spec.slide.unwrap_or(Span::Events(0)),
+        Span::Clock(bounds.epoch)
+    )))
+}
+
+fn check_end(spec: &Spec, bounds: &Bounds) -> Result<()> {
+    let Some(until) = spec.until.filter(|until| !until.is_by_count()) else {
+        return Ok(());
+    };
+    let (epoch, offset) = (micros(bounds.epoch) as i64, micros(bounds.offset) as i64);
+    let into = (until.position() - offset).rem_euclid(epoch);
+    if into == 0 {
+        return Ok(());
+    }
+    let at = |position: i64| match jiff::Timestamp::from_microsecond(position) {
+        Ok(moment) => moment.to_string(),
+        Err(_) => "another moment".to_owned(),
+    };
+    Err(Error::parameter(format!(
+        "the windows end at {until}, which cuts an epoch of {} in two: let them end at {} or {}",
+        Span::Clock(bounds.epoch),
+        at(until.position() - into),
+        at(until.position() - into + epoch)
+    )))
+}
