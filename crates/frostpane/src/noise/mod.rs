@@ -13,15 +13,24 @@
 
 mod bernoulli;
 pub(crate) mod binomial;
+pub(crate) mod discrete_gaussian;
 pub(crate) mod discrete_laplace;
 pub(crate) mod enclosure;
 pub(crate) mod entropy;
+pub(crate) mod gaussian_delta;
+pub(crate) mod gaussian_sum;
+mod gaussian_tail;
 pub(crate) mod inversion;
 pub(crate) mod laplace_sum;
+mod law;
+mod noise_sum;
 
+pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 #[cfg(any(test, feature = "internals"))]
 pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;
 pub use laplace_sum::LaplaceSum;
+pub use law::Noise;
+pub use noise_sum::NoiseSum;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::noise::DiscreteLaplace;
+use crate::noise::Noise;
 
 /// The part of the chance of failure, to either side, for what is said of keys before any noise is drawn.
 const BEFORE: f64 = 0.1;
@@ -131,7 +131,7 @@ impl Crowd {
 /// Noise that reaches less far for frequent keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByCount {
-    laplace: DiscreteLaplace,
+    noise: Noise,
     crowd: Crowd,
     /// The least count that has noise.
     least: u64,
@@ -141,11 +141,12 @@ pub(crate) struct ByCount {
 
 impl ByCount {
     /// The one that leaves least open at a threshold.
-    fn new(laplace: DiscreteLaplace, known: &Known, threshold: u64, failure: f64) -> Self {
+    fn new(noise: impl Into<Noise>, known: &Known, threshold: u64, failure: f64) -> Self {
+        let noise = noise.into();
         // With this much, and a hair more for rounding, no key that did not occur passes.
-        let absent = known.keys as f64 * laplace.tail_in_floats(threshold) / failure * (1.0 + 1e-9);
+        let absent = known.keys as f64 * noise.tail_in_floats(threshold) / failure * (1.0 + 1e-9);
         let by = |crowd| Self {
-            laplace,
+            noise,
             crowd,
             least: u64::from(!known.declared),
             failure,
@@ -160,7 +161,7 @@ impl ByCount {
     /// How far the noise of a key with this count goes.
     fn goes(&self, count: u64) -> u64 {
         let chance = self.failure * self.crowd.part(count);
-        self.laplace.reach_in_floats(chance).saturating_sub(1)
+        self.noise.reach_in_floats(chance).saturating_sub(1)
     }
 
     /// The least noisy count of a key with at least this count.
@@ -171,12 +172,12 @@ impl ByCount {
     /// How far the noise of each goes, where so many have the same part.
     fn shared_by(&self, keys: usize) -> u64 {
         let chance = self.failure / keys.max(1) as f64;
-        self.laplace.reach_in_floats(chance).saturating_sub(1)
+        self.noise.reach_in_floats(chance).saturating_sub(1)
     }
 
     /// From here on the greatest noisy count rises with the count.
     fn rising(&self) -> u64 {
-        (2.0 * self.laplace.scale()).ceil() as u64 + 1
+        self.noise.steady()
     }
 
     fn low(&self, noisy: u64) -> u64 {
@@ -244,13 +245,14 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// At a threshold, which is not below the floor, or for the top keys of those that reach it, with a chance of failure.
     pub fn new(
-        laplace: DiscreteLaplace,
+        noise: impl Into<Noise>,
         known: &Known,
         [floor, threshold]: [u64; 2],
         top: Option<u64>,
         failure: f64,
     ) -> Self {
-        let by_count = |part: f64| ByCount::new(laplace, known, threshold, failure * part);
+        let noise = noise.into();
+        let by_count = |part: f64| ByCount::new(noise, known, threshold, failure * part);
         let sight = Sight {
             all: by_count(BEFORE),
             seen: by_count(0.5 - BEFORE),

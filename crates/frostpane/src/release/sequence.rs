@@ -11,7 +11,7 @@ use crate::fault::Mutant;
 use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::laplace_sum::LEAST_CHANCE;
-use crate::noise::{Inversion, LaplaceSum};
+use crate::noise::{Inversion, NoiseSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::counts::Counts;
@@ -134,7 +134,7 @@ impl<K: Key> Sequence<K> {
                 panes,
                 levels: noise.tree.levels(),
                 nodes: noise.sum.terms(),
-                scale: noise.sum.laplace().scale(),
+                scale: noise.sum.scale(),
                 deviation: noise.deviation(),
                 number: 0,
                 horizon,
@@ -419,7 +419,7 @@ fn windows_with(first: u64, panes: u64) -> u64 {
 }
 
 /// The least `d` that no noise of a live key reaches in any of the windows, but for half of delta.
-fn lift(sum: &LaplaceSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
+fn lift(sum: &NoiseSum, delta: f64, live: u64, windows: u64) -> Result<u64> {
     let chances = (live as f64 + 1.0) * windows as f64;
     let chance = delta / 2.0 / chances;
     if chance < LEAST_CHANCE {
