@@ -12,7 +12,7 @@
 //! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
 //! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |
 //! | the L2 norm moves by 1, by a sketch by 2, for every seed | [`count_sketch`] | `sketch/count_sketch.rs` |
-//! | a key that occurred once is named with a chance of at most delta; many keys have one joint draw | [`threshold`] | `mechanism/threshold.rs` |
+//! | a key that occurred once is named with a chance of at most delta, and so is any key of a user; many keys have one joint draw | [`threshold`] | `mechanism/threshold.rs`, `mechanism/open_users.rs` |
 //! | noise has exactly the probabilities that privacy asks for | [`discrete_laplace`] | `noise/discrete_laplace.rs`, `noise/inversion.rs` |
 //! | Gaussian noise does too, and how much of it epsilon and delta take | [`discrete_gaussian`] | `noise/discrete_gaussian.rs`, `noise/gaussian_delta.rs` |
 //! | where panes end follows from public numbers, or is private itself | [`timeline`], [`exponential`] | `timeline/` |
