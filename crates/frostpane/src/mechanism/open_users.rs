@@ -228,6 +228,28 @@ mod tests {
         }
     }
 
+    /// For every number of keys of the user's own: shared keys take no more than is reckoned with, and exactly as much for the first.
+    #[test]
+    fn a_block_reckons_with_the_delta_of_its_first_and_the_power_of_its_last() {
+        let bounds = Bounds::new(120);
+        let gaussian = DiscreteGaussian::for_keys(120, 1, epsilon(1.0), 1e-6).unwrap();
+        let kept = Kept::of_gaussian(&gaussian, bounds, epsilon(1.0));
+        let delta = |own: u32| gaussian.delta(120 - own, 1, epsilon(1.0));
+        let mut first = 1;
+        for block in &kept.0 {
+            assert_eq!(block.delta, delta(first));
+            assert!((first..=block.last).all(|own| delta(own) <= block.delta));
+            first = block.last + 1;
+        }
+        assert_eq!(first, 121);
+        let found = worst(&Enclosure::of_float(0.25, 128), &[Block { last: 3, delta: 0.5 }]);
+        assert_eq!(found.at_most(1.0 - 0.5 * 0.75_f64.powi(3)), Some(true));
+        assert_eq!(
+            found.at_most((1.0 - 0.5 * 0.75_f64.powi(3)).next_down()),
+            Some(false)
+        );
+    }
+
     /// With all of delta for the noise, as each number of keys would have it that are the user's own, one by one.
     #[test]
     fn blocks_cost_nothing_that_can_be_seen() {
