@@ -1,6 +1,6 @@
 //! Real numbers between two fractions, as narrow as asked for.
 //!
-//! Probabilities of the discrete Laplace distribution are irrational. Where one has to be compared or sampled
+//! Probabilities of the discrete Laplace and Gaussian distributions are irrational, or not known to be fractions. Where one has to be compared or sampled
 //! from, it is enclosed between two multiples of `2^-bits`, with every rounding directed outwards; where the
 //! enclosure does not decide, the caller asks for more bits. No decision rests on a float.
 
@@ -266,8 +266,8 @@ mod tests {
         for value in [0.0, 5e-324, f64::MIN_POSITIVE, 1e-9, 0.1, 0.5, 0.75, 1.0, 3.5] {
             for bits in [1, 8, 52, 64, 200, 1_074, 2_000] {
                 let found = Enclosure::of_float(value, bits);
-                assert_eq!(compare(&found.low, bits, value) == Ordering::Greater, false);
-                assert_eq!(compare(&found.high, bits, value) == Ordering::Less, false);
+                assert_ne!(compare(&found.low, bits, value), Ordering::Greater);
+                assert_ne!(compare(&found.high, bits, value), Ordering::Less);
                 let exact = compare(&found.low, bits, value) == Ordering::Equal;
                 let width = UBig::from(u8::from(!exact));
                 assert_eq!(&found.high - &found.low, width, "{value} at {bits}");
