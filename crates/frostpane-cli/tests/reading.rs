@@ -573,7 +573,7 @@ const MESSAGES: [Case; 19] = [
     (
         &["--format", "text", "--key", "a"],
         b"elm\n",
-        "standard input: text has no columns: leave out --key and --time, or give another --format",
+        "standard input: text has no columns: leave out --key, --time and --user, or give another --format",
     ),
     (
         &["--format", "parquet", "--key", "a"],

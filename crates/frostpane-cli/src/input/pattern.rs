@@ -26,16 +26,18 @@ pub struct Pattern {
     regex: Regex,
     /// Of each group, from the first; those without a name have an empty one.
     names: Vec<String>,
+    /// Whether it is what web servers write, who have a dash where nobody has told who he is.
+    is_usual: bool,
 }
 
 impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let text = match text {
-            "common" => COMMON,
-            "combined" => COMBINED,
-            other => other,
+        let (text, is_usual) = match text {
+            "common" => (COMMON, true),
+            "combined" => (COMBINED, true),
+            other => (other, false),
         };
         let built = RegexBuilder::new(text)
             .unicode(false)
@@ -51,7 +53,11 @@ impl FromStr for Pattern {
                     .to_owned(),
             );
         }
-        Ok(Self { regex, names })
+        Ok(Self {
+            regex,
+            names,
+            is_usual,
+        })
     }
 }
 
@@ -62,6 +68,16 @@ impl Pattern {
             .iter()
             .any(|there| there == name)
             .then(|| Column::Name(name.to_owned()))
+    }
+
+    /// The group of users, if the pattern was written with one. Those of web servers are asked for by name: hardly any request has a
+    /// user there.
+    pub fn group_of_users(&self) -> Option<Column> {
+        self.group("user").filter(|_| !self.is_usual)
+    }
+
+    fn is_somebody(&self, user: &[u8]) -> bool {
+        !(self.is_usual && user == b"-")
     }
 }
 
@@ -88,7 +104,9 @@ pub fn read(reader: &mut dyn BufRead, pattern: &Pattern, wanted: &Wanted, sink: 
         match (find(positions.key), fault) {
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
-                sink.event(number, Event { time, key }, line)?;
+                let user = positions.user.and_then(find);
+                let user = user.filter(|user| pattern.is_somebody(user));
+                sink.event(number, Event { time, key, user }, line)?;
             }
             (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::NoMatch), line)?,
         }

@@ -199,6 +199,7 @@ impl Source {
     pub fn notes(&self) -> Vec<String> {
         let notes = [
             self.unreadable(),
+            self.without_users(),
             self.empty_files(),
             self.sorted_by_path(),
             self.repeated_headers(),
@@ -219,6 +220,18 @@ impl Source {
             grouped(self.found.tally.unreadable),
             grouped(self.found.tally.events)
         ))
+    }
+
+    /// Where no event has a user, the column is what is wrong.
+    fn without_users(&self) -> Option<String> {
+        let user = self.selection.user.as_ref()?;
+        let tally = &self.found.tally;
+        (tally.events > 0 && tally.with_user == 0).then(|| {
+            format!(
+                "warning: none of the events has a user: is --user {} right?",
+                user.text()
+            )
+        })
     }
 
     fn empty_files(&self) -> Option<String> {
