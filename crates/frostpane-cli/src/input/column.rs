@@ -120,6 +120,13 @@ pub struct Wanted {
 
 impl Wanted {
     #[cfg(test)]
+    /// These columns and this one.
+    pub fn by(self, user: Column) -> Self {
+        let user = Some(user);
+        Self { user, ..self }
+    }
+
+    #[cfg(test)]
     /// These columns, with nothing else told.
     pub fn new(key: Column, time: Option<Column>) -> Self {
         Self {

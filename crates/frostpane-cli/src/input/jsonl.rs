@@ -138,4 +138,55 @@ mod tests {
             assert_eq!(event, (Some(5_000_000), key));
         }
     }
+    /// The users of lines that all have a key.
+    fn users(lines: &[&str]) -> Vec<Option<String>> {
+        let (mut tally, mut users) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock: false,
+            live: false,
+            show_input: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                users.push(event.user.map(|user| String::from_utf8_lossy(user).into_owned()));
+                Ok(())
+            },
+        };
+        let named = |name: &str| Column::Name(name.to_owned());
+        let wanted = Wanted::new(named("k"), None).by(named("who.id"));
+        read(&mut lines.join("\n").as_bytes(), &wanted, &mut sink).unwrap();
+        users
+    }
+
+    #[test]
+    fn a_user_is_text_or_a_whole_number_and_the_same_either_way() {
+        let somebody = [
+            r#"{"who": {"id": 17}, "k": 1}"#,
+            r#"{"who": {"id": "17"}, "k": 1}"#,
+            r#"{"who.id": "\u0031\u0037", "k": 1}"#,
+        ];
+        assert_eq!(users(&somebody), [(); 3].map(|()| Some("17".to_owned())));
+        let below_zero = [r#"{"who": {"id": -17}}"#];
+        assert_eq!(users(&below_zero), [Some("-17".to_owned())]);
+        let nobody = [
+            r#"{"who": {"id": 17.0}, "k": 1}"#,
+            r#"{"who": {"id": 17e0}, "k": 1}"#,
+            r#"{"who": {"id": true}, "k": 1}"#,
+            r#"{"who": {"id": null}, "k": 1}"#,
+            r#"{"who": {"id": ""}, "k": 1}"#,
+            r#"{"who": {"id": ["17"]}, "k": 1}"#,
+            r#"{"who": "17", "k": 1}"#,
+            r#"{"id": "17", "k": 1}"#,
+            r#"{"who": {"id": "17"}, "k": 1"#,
+            r#"{"who": {"id": "17"}, "k": "x"y"}"#,
+        ];
+        assert_eq!(users(&nobody), [(); 10].map(|()| None));
+    }
+
+    #[test]
+    fn no_key_touches_the_user_before_it() {
+        let line = r#"{"who": {"id": "17"}, "k": "x", "who": {"id": "18"}, "y": ""}"#;
+        assert_eq!(users(&[line]), [Some("17".to_owned())]);
+    }
 }

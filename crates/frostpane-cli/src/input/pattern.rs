@@ -119,3 +119,67 @@ fn matched<'a>(groups: &CaptureLocations, group: usize, line: &'a [u8]) -> Optio
     let (start, end) = groups.get(group + 1)?;
     Some(&line[start..end])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sink::Tally;
+    use super::*;
+
+    /// The keys and users of lines.
+    fn found(pattern: &str, lines: &str) -> Vec<(Option<String>, Option<String>)> {
+        let (mut tally, mut found) = (Tally::default(), Vec::new());
+        let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock: false,
+            live: false,
+            show_input: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                found.push((text(event.key), text(event.user)));
+                Ok(())
+            },
+        };
+        let named = |name: &str| Column::Name(name.to_owned());
+        let wanted = Wanted::new(named("key"), None).by(named("user"));
+        read(
+            &mut lines.as_bytes(),
+            &pattern.parse().unwrap(),
+            &wanted,
+            &mut sink,
+        )
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn a_dash_is_a_user_but_in_the_logs_of_web_servers() {
+        let owned = |text: &str| Some(text.to_owned());
+        let request = r#"[01/Oct/2025:12:00:00 +0200] "GET /elm HTTP/1.1" 200 17"#;
+        let lines = format!("10.0.0.1 - ann {request}\n10.0.0.1 - - {request}\n- - -- {request}\n");
+        let expected = ["ann", "-", "--"].map(|user| (owned("/elm"), owned(user).filter(|user| user != "-")));
+        assert_eq!(found("common", &lines), expected);
+        let own = r"^(?:(?<user>\S+) )?says (?<key>.+)$";
+        assert_eq!(
+            found(own, "ann says elm\n- says elm\nsays elm\nann thinks elm\n"),
+            [
+                (owned("elm"), owned("ann")),
+                (owned("elm"), owned("-")),
+                (owned("elm"), None),
+                (None, None)
+            ]
+        );
+    }
+
+    #[test]
+    fn users_are_looked_for_in_a_pattern_that_was_written_for_it() {
+        let group = |pattern: &str| pattern.parse::<Pattern>().unwrap().group_of_users();
+        assert_eq!(
+            group(r"(?<user>\S+) (?<key>.*)"),
+            Some(Column::Name("user".to_owned()))
+        );
+        assert_eq!(group(r"(?<key>.*)"), None);
+        assert_eq!(group("combined"), None);
+    }
+}

@@ -180,7 +180,8 @@ mod tests {
         }
     }
 
-    type Events = Vec<(Option<i64>, Option<Vec<u8>>)>;
+    /// Times, keys and users.
+    type Events = Vec<(Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>)>;
 
     /// Lines of up to five fields, some empty and some longer than others, which end in either way.
     fn generated(dice: &mut Dice, separator: char) -> String {
@@ -211,7 +212,8 @@ mod tests {
             show_input: false,
             tally: &mut tally,
             visit: &mut |event: Event<'_>| {
-                events.push((event.time, event.key.map(<[u8]>::to_vec)));
+                let owned = |text: Option<&[u8]>| text.map(<[u8]>::to_vec);
+                events.push((event.time, owned(event.key), owned(event.user)));
                 Ok(())
             },
         };
@@ -221,7 +223,7 @@ mod tests {
     }
 
     /// The events of lines without names, and how many of them cannot be read.
-    fn plainly(text: &str, separator: char, key: usize, time: Option<usize>) -> (Events, u64) {
+    fn plainly(text: &str, separator: char, key: usize, [time, user]: [Option<usize>; 2]) -> (Events, u64) {
         let (mut events, mut unreadable) = (Vec::new(), 0);
         for line in text.lines() {
             let fields: Vec<&str> = line.split(separator).collect();
@@ -229,8 +231,10 @@ mod tests {
             let time = time.and_then(|time| Times::default().parse(time.as_bytes()));
             let key = fields.get(key);
             unreadable += u64::from(key.is_none());
-            let key = key.filter(|key| !key.is_empty());
-            events.push((time, key.map(|key| key.as_bytes().to_vec())));
+            let user = user.filter(|_| key.is_some()).and_then(|index| fields.get(index));
+            let [key, user] = [key, user].map(|text| text.filter(|text| !text.is_empty()));
+            let owned = |text: &&str| text.as_bytes().to_vec();
+            events.push((time, key.map(owned), user.map(owned)));
         }
         (events, unreadable)
     }
@@ -242,10 +246,14 @@ mod tests {
             let separator = [',', '\t'][dice.below(2) as usize];
             let text = generated(&mut dice, separator);
             let key = dice.below(4) as usize;
-            let time = (dice.below(2) == 0).then(|| dice.below(4) as usize);
+            let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4) as usize));
             let position = |index| Column::Position(index + 1);
-            let wanted = Wanted::new(position(key), time.map(position));
-            let expected = plainly(&text, separator, key, time);
+            let [time, user] = others.map(|index| index.map(position));
+            let wanted = Wanted {
+                user,
+                ..Wanted::new(position(key), time)
+            };
+            let expected = plainly(&text, separator, key, others);
             assert_eq!(
                 read(&text, separator, &wanted),
                 expected,
@@ -269,7 +277,7 @@ mod tests {
                     fields.collect::<Vec<_>>().join(",") + "\n"
                 })
                 .collect();
-            let wanted = Wanted::new(Column::Position(2), None);
+            let wanted = Wanted::new(Column::Position(2), None).by(Column::Position(3));
             assert_eq!(
                 read(&quoted, ',', &wanted),
                 read(&text, ',', &wanted),

@@ -267,4 +267,53 @@ mod tests {
         let (times, tally) = handed(true, &[None, None]);
         assert_eq!((times.len(), tally.waiting), (0, 2));
     }
+    /// Whether events were handed over with their user.
+    fn are_of_somebody(by_clock: bool, events: &[Event<'_>]) -> (Vec<bool>, u64) {
+        let (mut tally, mut found) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock,
+            live: false,
+            show_input: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                found.push(event.user.is_some());
+                Ok(())
+            },
+        };
+        for event in events {
+            sink.event(1, *event, b"").unwrap();
+        }
+        (found, tally.with_user)
+    }
+
+    #[test]
+    fn a_user_has_at_least_one_byte_and_no_more_than_so_many() {
+        let long = vec![b'x'; LONGEST_USER + 1];
+        let events = [
+            None,
+            Some(&long[..0]),
+            Some(&long[..1]),
+            Some(&long[1..]),
+            Some(&long),
+        ]
+        .map(|user| Event {
+            user,
+            ..Event::at(None)
+        });
+        let somebody = [false, false, true, true, false];
+        assert_eq!(are_of_somebody(false, &events), (somebody.to_vec(), 2));
+    }
+
+    #[test]
+    fn an_event_without_a_time_is_nobodys() {
+        let events = [None, Some(5), None, Some(i64::MAX), Some(6)].map(|time| Event {
+            key: Some(b"elm"),
+            user: Some(b"u1"),
+            time,
+        });
+        let somebody = [false, true, false, false, true];
+        assert_eq!(are_of_somebody(true, &events), (somebody.to_vec(), 2));
+    }
 }

@@ -339,4 +339,15 @@ mod tests {
         assert_eq!(seconds.of_integer(20_251_001), Some(20_251_001_000_000));
         assert_eq!(seconds.of_float(0.5), Some(500_000));
     }
+    #[test]
+    fn the_first_number_decides_nothing_where_each_is_read_by_itself() {
+        for first in ["20251001", "1700000000", "noon"] {
+            let times = Times::default().by_themselves();
+            times.parse(first.as_bytes());
+            assert_eq!(times.parse(b"20030820"), parse("2003-08-20"), "after {first}");
+            assert_eq!(times.parse(b"20030820120000"), parse("2003-08-20T12:00Z"));
+            assert_eq!(times.of_integer(1_700_000_000), Some(1_700_000_000_000_000));
+            assert_eq!(times.parse(b"20250229"), None, "the calendar has no such day");
+        }
+    }
 }

@@ -9,6 +9,8 @@ mod runs;
 
 #[cfg(test)]
 pub mod same;
+#[cfg(test)]
+mod users;
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
