@@ -11,6 +11,7 @@ use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
 use crate::failure::{Failure, Result};
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
+use crate::people::check_users;
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
 use crate::units::number;
@@ -65,6 +66,10 @@ pub struct DemoArgs {
     /// the other commands on
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+
+    /// Protect people instead of single searches: count at most so many different searches of each user and day
+    #[arg(long, value_name = "C", conflicts_with = "save")]
+    pub per_user: Option<u32>,
 }
 
 /// List the heavy hitters at the end of a stream.
@@ -222,6 +227,10 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub clock: ClockArgs,
 
+    /// With --user, of files: where the first slide begins, such as 2025-12-01; events do not say [default: a window before --until]
+    #[arg(long, value_name = "TIME", requires = "user")]
+    pub from: Option<String>,
+
     #[command(flatten)]
     pub sequence: SequenceArgs,
 
@@ -313,6 +322,10 @@ Examples:
 pub struct PlanArgs {
     #[command(flatten)]
     pub request: RequestArgs,
+
+    /// Plan for people, as --user does for a list; the column is not looked at
+    #[arg(long, value_name = "COLUMN")]
+    pub user: Option<String>,
 
     /// Plan a list at every slide, as `frostpane watch` makes them
     #[arg(long)]
@@ -411,6 +424,9 @@ impl PlanArgs {
     /// What is asked for.
     pub fn resolve(&self) -> Result<Request> {
         let mut request = self.request.resolve(self.watch)?;
+        if self.user.is_some() {
+            check_users(&mut request.spec, true)?;
+        }
         match (self.watch, self.sequence.horizon.or(self.sequence.together)) {
             (false, Some(_)) => Err(Failure::Message(
                 "--horizon and --together are about a list at every slide: plan it with --watch".to_owned(),

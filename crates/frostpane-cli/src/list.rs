@@ -20,7 +20,7 @@ use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
 use crate::survey::{self, INSTEAD};
-use crate::units::Asked;
+use crate::units::{Asked, grouped};
 use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
@@ -47,6 +47,7 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 
 fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
     let clock = args.clock.resolve()?;
+    let request = &request.clone().of_users(args.input.user.is_some(), &clock)?;
     let selection = Selection {
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
@@ -73,7 +74,11 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         let release = hitters.release_over(window.span)?;
         releases.push((window.clone(), release));
     }
-    if releases.iter().all(|(_, release)| release.window.events == 0) {
+    if request.is_of_users() {
+        people_notes(hitters.beyond_bounds(), counted.events)
+            .into_iter()
+            .for_each(tell);
+    } else if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
     let longer = warnings::about_length(request, &builder, counted.key_bytes);
@@ -83,6 +88,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     }
     let published = publish(args, releases);
     match counted.without_keys {
+        _ if counted.nobody => published.and(Err(nobody(counted.events))),
         true => published.and(Err(without_keys(&args.input))),
         false => published,
     }
@@ -92,6 +98,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
 struct Counted {
     events: u64,
     gate: Gate,
+    /// Whether users were asked for, and no event had one.
+    nobody: bool,
     /// Whether none had a key that counts.
     without_keys: bool,
     /// The mean length of keys.
@@ -128,16 +136,51 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     if let Some(warning) = sorted.warning() {
         tell(format_args!("warning: {warning}"));
     }
-    let without_keys = hitters.without_key() == events - gate.set_aside();
+    let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
+    let nobody = ending.request.is_of_users() && without_user == seen;
+    without_user_note(without_user).into_iter().for_each(tell);
+    let without_keys = hitters.without_key() == seen - without_user;
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
     }
     Ok(Counted {
         events,
+        nobody,
         gate,
         without_keys,
         key_bytes: bytes.div_ceil(u64::max(keys, 1)),
+    })
+}
+
+/// What the bounds of people kept from being counted, for the operator alone.
+pub fn people_notes(beyond: u64, events: u64) -> Option<String> {
+    (beyond > 0).then(|| {
+        format!(
+            "{} of {} events were beyond what their users may contribute, and are not counted: --per-user and --per-key say how much \
+             that is",
+            grouped(beyond),
+            grouped(events)
+        )
+    })
+}
+
+/// That events were of nobody.
+pub fn without_user_note(events: u64) -> Option<String> {
+    (events > 0).then(|| {
+        let (events, are) = match events {
+            1 => ("1 event has".to_owned(), "is"),
+            events => (format!("{} events have", grouped(events)), "are"),
+        };
+        format!("{events} no user, and {are} not counted, because what one person did could not be bounded")
+    })
+}
+
+/// The list was written, but of nobody.
+pub fn nobody(events: u64) -> Failure {
+    Failure::NoKeys(match events {
+        0 => "there was no event, so the list is of nobody: are these the right files?".to_owned(),
+        _ => "the list is empty because none of the events has a user: is --user right?".to_owned(),
     })
 }
 
