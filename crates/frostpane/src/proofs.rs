@@ -8,6 +8,7 @@
 //! | claim | proof | code |
 //! |---|---|---|
 //! | a release costs epsilon and delta | [`one_shot`] | `release/one_shot.rs` |
+//! | what one user did in one epoch moves counts by little, and nothing that is decided | [`people`] | `people/`, `spec/unit.rs` |
 //! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `budget/`, `timeline/charge.rs` |
 //! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
 //! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |
@@ -55,6 +56,7 @@ proof! {
     misra_gries in "sketch/misra_gries.md"
     one_shot in "release/one_shot.md"
     pane in "pane/pane.md"
+    people in "people/people.md"
     plan in "plan/plan.md"
     sequence in "release/sequence.md"
     reach in "release/reach.md"
