@@ -222,6 +222,14 @@ impl<K: Key> Continual<K> {
         self.ahead = micros.max(0);
     }
 
+    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
+    /// better than the source.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+        Self { source, ..self }
+    }
+
     /// The latest release again: the same, however often it is asked for.
     pub fn release(&self) -> Result<Release<K>> {
         let slide = self.grid.slide;

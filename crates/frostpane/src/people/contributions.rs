@@ -337,3 +337,39 @@ fn id_at(ids: &[u8], start: u32) -> &[u8] {
     let length = unpack_number(&mut rest).unwrap_or(0) as usize;
     &rest[..length]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All in one place of one table, because all ids have one hash: through all its sizes ids are compared whole, and periods too.
+    #[test]
+    fn users_whose_ids_collide_are_two_users() {
+        let mut part = Part::default();
+        let mut entry = |user: u64, period| part.entry(7, &user.to_be_bytes(), period, |_, _| 7);
+        for user in 0..300 {
+            let entries = [0, 1].map(|period| entry(user, period));
+            assert_eq!(entries, [2 * user as usize, 2 * user as usize + 1]);
+        }
+        for user in 0..300 {
+            assert_eq!(entry(user, 0), 2 * user as usize, "it is found again");
+        }
+        let id = part.id(598).to_vec();
+        assert_eq!(id, 299_u64.to_be_bytes());
+    }
+
+    #[test]
+    fn an_id_that_begins_like_another_is_another() {
+        let bounds = Bounds::new(1);
+        let mut contributions = Contributions::<u64>::new(&bounds, 5);
+        for user in [&b"a"[..], b"a\0", b"aa", b"a", b"aa"] {
+            let preference = contributions.preference(user, 0);
+            contributions.offer(user, 0, preference, 1, 1);
+        }
+        let mut kept = 0;
+        for part in 0..PARTS {
+            contributions.for_each_of_part(part, |_| 0, |user| kept += user.keys.len());
+        }
+        assert_eq!(kept, 3);
+    }
+}
