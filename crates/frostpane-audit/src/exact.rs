@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use frostpane::audit::{Audit, Inside, Mutant};
-use frostpane::internals::{DiscreteLaplace, Threshold};
+use frostpane::internals::{Noise, Threshold};
 use frostpane::{Norm, Window};
 
 use crate::check::Result;
@@ -200,7 +200,7 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
 }
 
 /// `Pr[X >= m]`.
-fn tail(noise: &DiscreteLaplace, m: i64) -> f64 {
+fn tail(noise: &Noise, m: i64) -> f64 {
     match u64::try_from(m) {
         Ok(m) => noise.tail(m, BITS).approximate(),
         Err(_) => 1.0 - noise.tail(m.unsigned_abs() + 1, BITS).approximate(),
@@ -210,7 +210,7 @@ fn tail(noise: &DiscreteLaplace, m: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::internals::Epsilon;
+    use frostpane::internals::{DiscreteLaplace, Epsilon};
 
     #[test]
     fn what_is_shown_adds_up_to_one() {

@@ -151,6 +151,11 @@ pub struct InputArgs {
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
 
+    /// Column that holds the user, by name or by position from 1: protects all that one user did in one epoch, see
+    /// --epoch
+    #[arg(long, value_name = "COLUMN")]
+    pub user: Option<String>,
+
     /// How times are written: unix, millis, micros or nanos, or a format such as '%d.%m.%Y %H:%M:%S' [default: told
     /// apart, as said below]
     #[arg(long, value_name = "FORMAT")]
@@ -169,8 +174,8 @@ pub struct InputArgs {
     #[arg(long, value_name = "CHARACTER")]
     pub delimiter: Option<Delimiter>,
 
-    /// Takes lines of text apart by a regular expression with groups (?<key>...) and (?<time>...), or as web servers
-    /// write them: common, combined
+    /// Takes lines of text apart by a regular expression with groups (?<key>...), (?<time>...) and (?<user>...), or as
+    /// web servers write them: common, combined
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["header", "multiline", "delimiter"])]
     pub pattern: Option<Pattern>,
 

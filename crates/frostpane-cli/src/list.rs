@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::feed::feed;
 use crate::gate::{self, Gate};
 use crate::guarantee;
-use crate::input::{Column, Event, Selection, Source};
+use crate::input::{Column, Event, Pattern, Selection, Source};
 use crate::progress::Progress;
 use crate::report::About;
 use crate::request::{AnyKeys, Request};
@@ -223,23 +223,29 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
     let group = |name| args.pattern.as_ref().and_then(|pattern| pattern.group(name));
     let key = column(&args.key)?.or_else(|| group("key"));
     let time = column(&args.time)?.or_else(|| group("time"));
+    let group_of_users = || args.pattern.as_ref().and_then(Pattern::group_of_users);
+    let user = column(&args.user)?.or_else(group_of_users);
     let fault = match (&key, &time, window) {
         (None, _, _) if args.pattern.is_some() => {
             "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
         }
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
+        (None, None, _) if user.is_some() => {
+            "--user is for files with columns: say which one holds the key, with --key"
+        }
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
         _ => {
             return Ok(Selection {
                 key,
-                header: args.header || time.as_ref().is_some_and(Column::is_named),
+                header: args.header || [&time, &user].into_iter().flatten().any(Column::is_named),
                 show_names: args.header || args.show_input,
                 show_input: args.show_input,
                 // A window by count only looks whether order follows from keys where times are equal.
                 by_clock: matches!(window, Span::Clock(_)),
                 time,
+                user,
                 format: args.format,
                 packing: args.packing,
                 delimiter: args.delimiter,
@@ -264,7 +270,7 @@ pub trait TextKey: Key {
         frostpane::Event {
             time: event.time,
             key: event.key.and_then(Self::parse),
-            user: None,
+            user: event.user,
         }
     }
 }

@@ -203,7 +203,7 @@ mod tests {
             let laplace =
                 |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
             let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
-            assert_eq!(*inside.threshold.noise(), laplace(2, share));
+            assert_eq!(*inside.threshold.noise(), laplace(2, share).into());
             assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, laplace(1, 0.1))));
         }
     }

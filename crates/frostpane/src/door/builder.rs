@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::key::{Footprint, Key, Keys, Universe};
 use crate::mechanism::Threshold;
-use crate::noise::{DiscreteLaplace, Entropy, OsEntropy};
+use crate::noise::{DiscreteLaplace, Entropy, NoiseSum, OsEntropy};
 use crate::people::scratch::File;
 use crate::people::{AtRest, Calendar, Scratch};
 use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
-use crate::release::request::drawn;
-use crate::release::sequence::{Sequence, Setup};
+use crate::release::request::{drawn, noise_unit};
+use crate::release::sequence::{Sequence, Setup, threshold_of_users};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
@@ -493,7 +493,16 @@ impl<K: Key> Builder<K> {
     fn sequence_spec(&self) -> Result<(Checked, WindowNoise)> {
         let spec = self.clone().with(|spec| spec.continual = true).checked()?;
         let counts = self.split(&spec).counts;
-        let noise = WindowNoise::new(spec.panes(), spec.unit, counts, spec.memory.0 / 2)?;
+        let (panes, memory) = (spec.panes(), spec.memory.0 / 2);
+        let unit = noise_unit(spec.unit, self.fault);
+        let noise = match unit {
+            Unit::User(bounds) if spec.declared().is_none() => {
+                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, unit, sum, delta);
+                let delta = spec.delta().as_f64();
+                WindowNoise::for_open_users(panes, bounds, counts, delta, memory, threshold)?
+            }
+            unit => WindowNoise::new(panes, unit, counts, memory)?,
+        };
         let memory = spec.memory.0 - noise.bytes();
         Ok((spec.with_memory(memory), noise))
     }

@@ -85,11 +85,13 @@ impl<K: Key> Epochs<K> {
         }
     }
 
-    /// One event.
-    #[inline]
-    pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
+    /// Many events: their time, user and key.
+    pub fn extend<'a>(
+        &mut self,
+        events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
+    ) -> Result<()> {
         match &mut self.events {
-            Events::Open(at_rest) => at_rest.push(time, user, key),
+            Events::Open(at_rest) => at_rest.extend(events),
             Events::Closed(..) => Err(Error::window(
                 "the window was released, and takes no more events: build another one",
             )),
