@@ -159,8 +159,9 @@ impl<K: Key> Continual<K> {
         self.intake.check_time(time)?;
         if let Some(people) = &self.people {
             let first = people.pane_at(time);
-            // With the first epoch that is whole.
-            self.open.get_or_insert(first);
+            if self.open.is_none() {
+                (self.open, self.now) = (Some(first), time);
+            }
         }
         self.now = self.now.max(time);
         self.complete(due)
@@ -383,10 +384,10 @@ impl<K: Key> Continual<K> {
         let Some(time) = event.time else {
             return self.intake.push(event);
         };
-        self.intake.check_time(time)?;
         if self.people.is_some() {
             return self.take_of_user(time, event, due);
         }
+        self.intake.check_time(time)?;
         let pane = time.div_euclid(self.grid.slide);
         if self.open.is_none() {
             self.open = Some(pane);
