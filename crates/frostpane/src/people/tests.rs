@@ -88,9 +88,10 @@ fn one_shot(bounds: Bounds, events: &[Event]) -> Counts {
     };
     let memory = (u64::MAX, None);
     let mut epochs = Epochs::new(Keys::Open, bounds, asked, made_with(), memory, Fault::default());
-    for (time, user, key) in events {
-        epochs.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
-    }
+    let offered = events
+        .iter()
+        .map(|(time, user, key)| (*time, Some(USERS[*user]), Some(*key)));
+    epochs.extend(offered).unwrap();
     let window = epochs.charge(2 * EPOCH, 1).unwrap();
     assert_eq!((window.from, window.to, window.panes.len()), (0, 2 * EPOCH, 2));
     counts_of(window.panes.iter().map(AsRef::as_ref))
