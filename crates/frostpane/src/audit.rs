@@ -33,6 +33,7 @@ use crate::fault::Fault;
 #[cfg(feature = "mutants")]
 pub use crate::fault::Mutant;
 use crate::key::Key;
+use crate::noise::Entropy;
 use crate::plan::Plan;
 pub use crate::release::Inside;
 use crate::release::Release;
@@ -107,6 +108,11 @@ impl<K: Key> Audited<K> {
         }))
     }
 
+    /// One event, of whatever kind the window is.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.0.push(event)
+    }
+
     /// Releases the longest window.
     pub fn release(&mut self) -> Result<Release<K>> {
         self.0.release()
@@ -120,6 +126,11 @@ impl<K: Key> Audited<K> {
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
         self.0.panes()
+    }
+
+    /// The same, with noise from a source that is known: it protects nobody.
+    pub fn release_with_entropy(&mut self, entropy: &mut impl Entropy) -> Result<Release<K>> {
+        self.0.release_with_entropy(self.0.longest(), entropy)
     }
 
     /// What a release adds noise to, and which noise: it is charged like one.

@@ -159,8 +159,9 @@ impl<K: Key> Continual<K> {
         self.intake.check_time(time)?;
         if let Some(people) = &self.people {
             let first = people.pane_at(time);
-            // With the first epoch that is whole.
-            self.open.get_or_insert(first);
+            if self.open.is_none() {
+                (self.open, self.now) = (Some(first), time);
+            }
         }
         self.now = self.now.max(time);
         self.complete(due)
@@ -220,6 +221,14 @@ impl<K: Key> Continual<K> {
     /// told.
     pub fn allow_ahead(&mut self, micros: i64) {
         self.ahead = micros.max(0);
+    }
+
+    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
+    /// better than the source.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+        Self { source, ..self }
     }
 
     /// The latest release again: the same, however often it is asked for.
@@ -375,10 +384,10 @@ impl<K: Key> Continual<K> {
         let Some(time) = event.time else {
             return self.intake.push(event);
         };
-        self.intake.check_time(time)?;
         if self.people.is_some() {
             return self.take_of_user(time, event, due);
         }
+        self.intake.check_time(time)?;
         let pane = time.div_euclid(self.grid.slide);
         if self.open.is_none() {
             self.open = Some(pane);

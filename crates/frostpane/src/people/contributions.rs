@@ -405,3 +405,55 @@ fn id_at(ids: &[u8], start: u32) -> &[u8] {
     let length = unpack_number(&mut rest).unwrap_or(0) as usize;
     &rest[..length]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All in one place of one table, because all ids have one hash: through all its sizes ids are compared whole, and periods too.
+    #[test]
+    fn users_whose_ids_collide_are_two_users() {
+        for hash in [0, 7, u64::MAX] {
+            let mut part = Part::default();
+            for _ in 0..2 {
+                for user in 0..300_u64 {
+                    for period in 0..2 {
+                        let slot = part.slot(&user.to_be_bytes(), Place { hash, period });
+                        let Slot { id, period: of, .. } = part.slots[slot];
+                        assert_eq!((id_at(&part.ids, id), of), (&user.to_be_bytes()[..], period));
+                    }
+                }
+            }
+            assert_eq!(part.taken, 600);
+        }
+    }
+
+    /// Bounds are for each of two whose hash is the same, in whatever order their events come.
+    #[test]
+    fn users_whose_ids_collide_have_bounds_of_their_own() {
+        let mut contributions = Contributions::<u64>::new(&Bounds::new(2), 5);
+        let place = Place { hash: 7, period: 0 };
+        for (user, key) in [(b"a", 1), (b"b", 1), (b"a", 2), (b"a", 3), (b"b", 1), (b"a", 4)] {
+            contributions.offer(user, place, 0, key, 1);
+        }
+        let mut kept = Vec::new();
+        let visit = |user: Contribution<'_>| kept.push((user.user.to_vec(), user.keys.len()));
+        contributions.for_each_of_part(place.part(), |_| 0, visit);
+        kept.sort_unstable();
+        assert_eq!(kept, [(b"a".to_vec(), 2), (b"b".to_vec(), 1)]);
+    }
+
+    #[test]
+    fn an_id_that_begins_like_another_is_another() {
+        let mut contributions = Contributions::<u64>::new(&Bounds::new(1), 5);
+        for user in [&b"a"[..], b"a\0", b"aa", b"a", b"aa"] {
+            let place = contributions.place(user, 0);
+            contributions.offer(user, place, 0, 1, 1);
+        }
+        let mut kept = 0;
+        for part in 0..PARTS {
+            contributions.for_each_of_part(part, |_| 0, |user| kept += user.keys.len());
+        }
+        assert_eq!(kept, 3);
+    }
+}

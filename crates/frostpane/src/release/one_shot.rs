@@ -291,8 +291,14 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
             },
         ),
     };
+    let total = request.split.total.map(|epsilon| {
+        let events = panes.iter().map(|pane| pane.events()).sum();
+        let noise = crate::noise::DiscreteLaplace::new(request.unit().total(), epsilon);
+        (events, noise)
+    });
     Ok(crate::release::Inside {
         counts,
+        total,
         threshold: request.floor(),
         norm: norm.map(|(norm, sensitivity, epsilon)| {
             (norm, crate::noise::DiscreteLaplace::new(sensitivity, epsilon))
