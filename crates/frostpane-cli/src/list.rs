@@ -47,11 +47,11 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
 
 fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
     let clock = args.clock.resolve()?;
-    let request = &request.clone().of_users(args.input.user.is_some(), &clock)?;
     let selection = Selection {
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
     };
+    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;

@@ -45,7 +45,12 @@ pub fn run(args: &WatchArgs) -> Result<()> {
 
 fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Result<()> {
     let clock = args.clock.resolve()?;
-    let request = &request.clone().of_users(args.input.user.is_some(), &clock)?;
+    let selection = Selection {
+        live: true,
+        timezone: clock.timezone.clone(),
+        ..selection(&args.input, request.longest())?
+    };
+    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let builder = request.builder(keys);
     let spec = builder.spec()?;
     let window = request.windows[0].clone();
@@ -53,11 +58,6 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
         warning.into_iter().for_each(tell);
     }
-    let selection = Selection {
-        live: true,
-        timezone: clock.timezone.clone(),
-        ..selection(&args.input, window.span)?
-    };
     let mut source = Source::new(&args.input.files, selection)?;
     source.note_of_order().into_iter().for_each(tell);
     let outputs: Vec<&Path> = [&args.report, &args.guarantee]
