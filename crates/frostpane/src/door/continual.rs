@@ -463,10 +463,11 @@ impl<K: Key> Continual<K> {
         let pane = ending.pane();
         let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
         let (slide, panes) = (self.grid.slide, self.nodes.window_with(pane));
+        let made_with = self.sequence.request().shape.parameters();
+        let people = self.people.as_mut();
+        let counts = people.map(|people| people.close(pane, made_with)).transpose()?;
         self.intake.timeline.leave(panes.start * slide);
-        if let Some(people) = &mut self.people {
-            let made_with = self.sequence.request().shape.parameters();
-            let counts = people.close(pane, made_with);
+        if let Some(counts) = counts {
             self.intake
                 .timeline
                 .place(pane * slide..(pane + 1) * slide, counts);

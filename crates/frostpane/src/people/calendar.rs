@@ -55,6 +55,11 @@ impl Calendar {
             }
         }
         let pane = |moment| self.pane_of(self.period_at(moment));
+        if self.period_at(until).saturating_sub(self.period_at(from)) > i64::from(u32::MAX) {
+            return Err(Error::window(
+                "a list at every slide was asked for of more epochs or slides than can be told apart: give a later start",
+            ));
+        }
         match pane(from) < pane(until) {
             true => Ok(pane(from)..pane(until)),
             false => Err(Error::window(
