@@ -11,6 +11,21 @@ const MOST_KEYS: u32 = 10_000;
 const MOST_TIMES: u32 = 100_000;
 /// Far below what 32 bits hold for every level of a tree: no sensitivity is ever cut off.
 const MOST_TOGETHER: u64 = 1_000_000;
+/// Epochs of a window have a number of 32 bits.
+const MOST_EPOCHS: u64 = u32::MAX as u64;
+/// So many times the furthest that a norm moves, times all windows that an epoch is in: the scale of its noise, in parts of the share of
+/// epsilon that each has, is then far below what 64 bits hold.
+const MOST_NORMS: u64 = 1 << 32;
+
+/// That every window's part of epsilon is one that noise can be made for.
+pub(super) fn check_norms(norm: u32, windows: u64) -> Result<()> {
+    match u64::from(norm).saturating_mul(windows) <= MOST_NORMS {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "an epoch would be in {windows} windows, and each norm move by up to {norm}: slide by more, or take a smaller per_key or per_user"
+        ))),
+    }
+}
 
 /// That the bounds are bounds, and that nothing else cuts an epoch or looks at how many events there are.
 pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
@@ -86,6 +101,11 @@ fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
     if epoch > length {
         return Err(Error::parameter(format!(
             "the epoch is {said}, but can be at most the window's {window}: protect people for less time, or look further back"
+        )));
+    }
+    if length / epoch > MOST_EPOCHS {
+        return Err(Error::parameter(format!(
+            "the window of {window} has more than {MOST_EPOCHS} epochs of {said}: protect people for longer"
         )));
     }
     if length % epoch != 0 {
