@@ -161,10 +161,10 @@ impl<K: Key> Continual<K> {
     pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
         self.check_goes_on()?;
-        if let Some(people) = &self.people {
-            let first = people.pane_at(time);
-            // With the first epoch that is whole.
-            self.open.get_or_insert(first);
+        if let (Some(people), None) = (&self.people, self.open) {
+            self.open = Some(people.pane_at(time));
+            // Also before 1970.
+            self.now = time;
         }
         self.now = self.now.max(time);
         self.complete(due)

@@ -847,3 +847,14 @@ fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
     assert!(continual.advance_to(13 * HOUR).is_err());
     assert_eq!(continual.release().unwrap(), before);
 }
+
+/// The clock is first told what time it is in 1969: no list of the time up to 1970 is due.
+#[test]
+fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
+    const HOUR: i64 = 3_600_000_000;
+    let mut continual = hourly_of_people().continual().unwrap();
+    assert_eq!(continual.advance_to(-100 * HOUR).unwrap().len(), 0);
+    continual.push(Event::by(b"ann", -100 * HOUR, 1), |_| ()).unwrap();
+    let due = continual.advance_to(-99 * HOUR).unwrap();
+    assert_eq!((due.len(), due[0].heavy[0].count), (1, 1));
+}
