@@ -138,6 +138,7 @@ impl<K: Key> AtRest<K> {
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         self.next_look = self.door.tally.offered + LOOK_EVERY;
+        self.check_numbers()?;
         if self.contributions.bytes() <= self.most_bytes {
             return Ok(());
         }
@@ -162,6 +163,7 @@ impl<K: Key> AtRest<K> {
         let first = self.periods.start;
         for part in 0..PARTS {
             self.bring_back(part)?;
+            self.check_numbers()?;
             self.settle(part, |period, key, times| {
                 counts.add(pane_of(first + i64::from(period)), key, times);
             });
@@ -172,6 +174,14 @@ impl<K: Key> AtRest<K> {
             ..self.door.tally
         };
         Ok((counts.close(&self.contributions.names, made_with), tally))
+    }
+
+    /// That everybody has a number.
+    fn check_numbers(&self) -> Result<()> {
+        match self.contributions.is_full() {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
     }
 
     /// About how many bytes users take.
