@@ -853,8 +853,25 @@ fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
 fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
     const HOUR: i64 = 3_600_000_000;
     let mut continual = hourly_of_people().continual().unwrap();
-    assert_eq!(continual.advance_to(-100 * HOUR).unwrap().len(), 0);
-    continual.push(Event::by(b"ann", -100 * HOUR, 1), |_| ()).unwrap();
-    let due = continual.advance_to(-99 * HOUR).unwrap();
+    assert_eq!(continual.advance_to(-120 * HOUR).unwrap().len(), 0);
+    continual.push(Event::by(b"ann", -120 * HOUR, 1), |_| ()).unwrap();
+    let due = continual.advance_to(-119 * HOUR).unwrap();
     assert_eq!((due.len(), due[0].heavy[0].count), (1, 1));
+}
+
+/// Another run may have shown what someone did in the hours before, and what that was is not known.
+#[test]
+fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
+    const HOUR: i64 = 3_600_000_000;
+    let mut continual = hourly_of_people().continual().unwrap();
+    continual.advance_to(5 * HOUR).unwrap();
+    continual.push(Event::by(b"ann", 6 * HOUR, 1), |_| ()).unwrap();
+    assert_eq!(
+        continual.advance_to(24 * HOUR).unwrap().len(),
+        0,
+        "no list of the running day"
+    );
+    continual.push(Event::by(b"ann", 24 * HOUR, 1), |_| ()).unwrap();
+    let due = continual.advance_to(25 * HOUR).unwrap();
+    assert_eq!((due.len(), due[0].heavy[0].count, continual.dropped()), (1, 1, 1));
 }
