@@ -7,6 +7,7 @@ use frostpane::words::{Warning, together};
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
+use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::ending::Ending;
 use crate::failure::{Failure, Result};
@@ -25,13 +26,15 @@ use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
 pub fn run(args: &ListArgs) -> Result<()> {
+    let clock = args.clock.resolve()?;
     let request = args.request.resolve(false)?;
+    let request = request.of_users(args.input.has_users(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
     match request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => list(args, &request, keys),
-        AnyKeys::Integers(keys) => list(args, &request, keys),
+        AnyKeys::Bytes(keys) => list(args, clock, &request, keys),
+        AnyKeys::Integers(keys) => list(args, clock, &request, keys),
     }
 }
 
@@ -45,9 +48,8 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
     Ok(keys)
 }
 
-fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
-    let clock = args.clock.resolve()?;
-    let request = &request.clone().of_users(args.input.user.is_some(), &clock)?;
+fn list<K: TextKey>(args: &ListArgs, clock: Clock, request: &Request, keys: Keys<K>) -> Result<()> {
+    request.check_column(args.input.has_users())?;
     let selection = Selection {
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
@@ -75,7 +77,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         releases.push((window.clone(), release));
     }
     if request.is_of_users() {
-        people_notes(hitters.beyond_bounds(), counted.events)
+        people_notes(hitters.beyond_bounds(), counted.within)
             .into_iter()
             .for_each(tell);
     } else if releases.iter().all(|(_, release)| release.window.events == 0) {
@@ -97,6 +99,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
 /// What became of the events.
 struct Counted {
     events: u64,
+    /// Of people: those in the window, with a user and a key.
+    within: u64,
     gate: Gate,
     /// Whether users were asked for, and no event had one.
     nobody: bool,
@@ -146,6 +150,7 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     }
     Ok(Counted {
         events,
+        within: seen.saturating_sub(without_user + hitters.without_key() + hitters.outside()),
         nobody,
         gate,
         without_keys,
@@ -154,13 +159,13 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
 }
 
 /// What the bounds of people kept from being counted, for the operator alone.
-pub fn people_notes(beyond: u64, events: u64) -> Option<String> {
+pub fn people_notes(beyond: u64, within: u64) -> Option<String> {
     (beyond > 0).then(|| {
         format!(
-            "{} of {} events were beyond what their users may contribute, and are not counted: --per-user and --per-key say how much \
-             that is",
+            "{} of the {} events of people in the window were beyond what they may contribute, and are not counted: --per-user and \
+             --per-key say how much that is (these numbers are for you, not for publication)",
             grouped(beyond),
-            grouped(events)
+            grouped(within)
         )
     })
 }
