@@ -77,9 +77,8 @@ fn list<K: TextKey>(args: &ListArgs, clock: Clock, request: &Request, keys: Keys
         releases.push((window.clone(), release));
     }
     if request.is_of_users() {
-        people_notes(hitters.beyond_bounds(), counted.within)
-            .into_iter()
-            .for_each(tell);
+        let notes = people_notes(hitters.beyond_bounds(), counted.within);
+        notes.into_iter().chain(elsewhere(&counted)).for_each(tell);
     } else if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
@@ -150,7 +149,7 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     }
     Ok(Counted {
         events,
-        within: seen.saturating_sub(without_user + hitters.without_key() + hitters.outside()),
+        within: hitters.offered(),
         nobody,
         gate,
         without_keys,
@@ -159,15 +158,25 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
 }
 
 /// What the bounds of people kept from being counted, for the operator alone.
-pub fn people_notes(beyond: u64, within: u64) -> Option<String> {
+pub fn people_notes(beyond: u64, offered: u64) -> Option<String> {
     (beyond > 0).then(|| {
         format!(
             "{} of the {} events of people in the window were beyond what they may contribute, and are not counted: --per-user and \
              --per-key say how much that is (these numbers are for you, not for publication)",
             grouped(beyond),
-            grouped(within)
+            grouped(offered)
         )
     })
+}
+
+/// That no event of anybody lies in the window, for the operator alone: the list is made all the same.
+fn elsewhere(Counted { within, gate, .. }: &Counted) -> Option<String> {
+    let (first, latest) = gate.first().zip(gate.latest()).filter(|_| *within == 0)?;
+    Some(format!(
+        "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
+        gate::shown(first),
+        gate::shown(latest)
+    ))
 }
 
 /// That events were of nobody.
@@ -280,6 +289,9 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (None, None, _) if user.is_some() => {
             "--user is for files with columns: say which one holds the key, with --key"
+        }
+        (_, None, Span::Clock(_)) if user.is_some() => {
+            "people are protected by the clock, which needs the times of the events: say which column holds them, with --time"
         }
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"

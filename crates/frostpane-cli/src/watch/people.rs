@@ -90,13 +90,12 @@ fn over<K: TextKey>(mut history: History<K>, source: &mut Source, shown: &Shared
     let events = progress.finish();
     source.notes().into_iter().for_each(tell);
     let (without_user, without_key) = (history.without_user(), history.without_key());
-    let within = events.saturating_sub(without_user + without_key + history.outside());
     for note in Warning::of_events(events, 0, without_key) {
         tell(note);
     }
     let mut failure = None;
     let continual = history.finish(|continual| show(continual, shown, &mut failure))?;
-    people_notes(continual.beyond_bounds(), within)
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
     failure.map_or(Ok(Seen { events, without_user }), Err)
@@ -149,8 +148,7 @@ fn live<K: TextKey>(
         tell(note);
     }
     let without_user = continual.without_user();
-    let uncounted = without_user + continual.without_key() + continual.dropped();
-    people_notes(continual.beyond_bounds(), events.saturating_sub(uncounted))
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
     failure.map_or(Ok(Seen { events, without_user }), Err)
