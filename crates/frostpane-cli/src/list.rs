@@ -7,6 +7,7 @@ use frostpane::words::{Warning, together};
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
+use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::ending::Ending;
 use crate::failure::{Failure, Result};
@@ -25,13 +26,15 @@ use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
 pub fn run(args: &ListArgs) -> Result<()> {
+    let clock = args.clock.resolve()?;
     let request = args.request.resolve(false)?;
+    let request = request.of_users(args.input.has_users(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
     match request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => list(args, &request, keys),
-        AnyKeys::Integers(keys) => list(args, &request, keys),
+        AnyKeys::Bytes(keys) => list(args, clock, &request, keys),
+        AnyKeys::Integers(keys) => list(args, clock, &request, keys),
     }
 }
 
@@ -45,13 +48,12 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
     Ok(keys)
 }
 
-fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
-    let clock = args.clock.resolve()?;
+fn list<K: TextKey>(args: &ListArgs, clock: Clock, request: &Request, keys: Keys<K>) -> Result<()> {
+    request.check_column(args.input.has_users())?;
     let selection = Selection {
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
     };
-    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
@@ -75,9 +77,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         releases.push((window.clone(), release));
     }
     if request.is_of_users() {
-        people_notes(hitters.beyond_bounds(), counted.events)
-            .into_iter()
-            .for_each(tell);
+        let notes = people_notes(hitters.beyond_bounds(), counted.within);
+        notes.into_iter().chain(elsewhere(&counted)).for_each(tell);
     } else if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
@@ -97,6 +98,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
 /// What became of the events.
 struct Counted {
     events: u64,
+    /// Of people: those in the window, with a user and a key.
+    within: u64,
     gate: Gate,
     /// Whether users were asked for, and no event had one.
     nobody: bool,
@@ -146,6 +149,7 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     }
     Ok(Counted {
         events,
+        within: hitters.offered(),
         nobody,
         gate,
         without_keys,
@@ -154,15 +158,25 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
 }
 
 /// What the bounds of people kept from being counted, for the operator alone.
-pub fn people_notes(beyond: u64, events: u64) -> Option<String> {
+pub fn people_notes(beyond: u64, offered: u64) -> Option<String> {
     (beyond > 0).then(|| {
         format!(
-            "{} of {} events were beyond what their users may contribute, and are not counted: --per-user and --per-key say how much \
-             that is",
+            "{} of the {} events of people in the window were beyond what they may contribute, and are not counted: --per-user and \
+             --per-key say how much that is (these numbers are for you, not for publication)",
             grouped(beyond),
-            grouped(events)
+            grouped(offered)
         )
     })
+}
+
+/// That no event of anybody lies in the window, for the operator alone: the list is made all the same.
+fn elsewhere(Counted { within, gate, .. }: &Counted) -> Option<String> {
+    let (first, latest) = gate.first().zip(gate.latest()).filter(|_| *within == 0)?;
+    Some(format!(
+        "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
+        gate::shown(first),
+        gate::shown(latest)
+    ))
 }
 
 /// That events were of nobody.
@@ -275,6 +289,9 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (None, None, _) if user.is_some() => {
             "--user is for files with columns: say which one holds the key, with --key"
+        }
+        (_, None, Span::Clock(_)) if user.is_some() => {
+            "people are protected by the clock, which needs the times of the events: say which column holds them, with --time"
         }
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"

@@ -95,7 +95,7 @@ fn over<K: TextKey>(mut history: History<K>, source: &mut Source, shown: &Shared
     }
     let mut failure = None;
     let continual = history.finish(|continual| show(continual, shown, &mut failure))?;
-    people_notes(continual.beyond_bounds(), events)
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
     failure.map_or(Ok(Seen { events, without_user }), Err)
@@ -147,10 +147,10 @@ fn live<K: TextKey>(
     for note in Warning::of_events(events, continual.dropped(), continual.without_key()) {
         tell(note);
     }
-    people_notes(continual.beyond_bounds(), events)
+    let without_user = continual.without_user();
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
-    let without_user = continual.without_user();
     failure.map_or(Ok(Seen { events, without_user }), Err)
 }
 

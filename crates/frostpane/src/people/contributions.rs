@@ -18,6 +18,8 @@ const PART_SHIFT: u32 = u64::BITS - PARTS.ilog2();
 const NONE: u32 = u32::MAX;
 /// Odd, so that periods that differ stay different.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// How long an id is taken to be, where none is known.
+const USUAL_ID: u64 = 16;
 /// Slots of a part at first.
 const FEWEST: usize = 16;
 
@@ -74,6 +76,15 @@ const NO_KEY: Named = Named {
     times: 0,
     next: NONE,
 };
+
+/// About how many bytes a user takes in a period, with as many keys as may count: tables are half full at the least.
+pub const fn bytes_of_one(per_user: u32) -> u64 {
+    let own = size_of::<Slot>() as u64 + 1 + USUAL_ID;
+    let more = (per_user as u64)
+        .saturating_sub(1)
+        .saturating_mul(size_of::<Named>() as u64);
+    own.saturating_add(more).saturating_mul(2)
+}
 
 /// Where a user in a period is looked for.
 #[derive(Clone, Copy, Debug)]
