@@ -89,7 +89,13 @@ fn list<K: TextKey>(args: &ListArgs, clock: Clock, request: &Request, keys: Keys
     }
     let published = publish(args, releases);
     match counted.without_keys {
-        _ if counted.nobody => published.and(Err(nobody(counted.events))),
+        // Whether anybody was there is not told by how this ends.
+        _ if request.is_of_users() => {
+            nobody(counted.events, counted.without_keys)
+                .into_iter()
+                .for_each(tell);
+            published
+        }
         true => published.and(Err(without_keys(&args.input))),
         false => published,
     }
@@ -101,8 +107,6 @@ struct Counted {
     /// Of people: those in the window, with a user and a key.
     within: u64,
     gate: Gate,
-    /// Whether users were asked for, and no event had one.
-    nobody: bool,
     /// Whether none had a key that counts.
     without_keys: bool,
     /// The mean length of keys.
@@ -140,9 +144,8 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
         tell(format_args!("warning: {warning}"));
     }
     let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
-    let nobody = ending.request.is_of_users() && without_user == seen;
     without_user_note(without_user).into_iter().for_each(tell);
-    let without_keys = hitters.without_key() == seen - without_user;
+    let without_keys = hitters.without_key() == seen - without_user && without_user < seen.max(1);
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
@@ -150,7 +153,6 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     Ok(Counted {
         events,
         within: hitters.offered(),
-        nobody,
         gate,
         without_keys,
         key_bytes: bytes.div_ceil(u64::max(keys, 1)),
@@ -190,12 +192,15 @@ pub fn without_user_note(events: u64) -> Option<String> {
     })
 }
 
-/// The list was written, but of nobody.
-pub fn nobody(events: u64) -> Failure {
-    Failure::NoKeys(match events {
-        0 => "there was no event, so the list is of nobody: are these the right files?".to_owned(),
-        _ => "the list is empty because none of the events has a user: is --user right?".to_owned(),
-    })
+/// Why a list is of nobody, where that is not told already.
+pub fn nobody(events: u64, without_keys: bool) -> Option<&'static str> {
+    match events {
+        0 => Some("warning: there was no event, so the list is of nobody: are these the right files?"),
+        _ if without_keys => Some(
+            "warning: none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
+        ),
+        _ => None,
+    }
 }
 
 /// Writes the releases wherever they are wanted. Files are written even if nobody reads the rest: the budget is spent.
@@ -285,6 +290,10 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
     let fault = match (&key, &time, window) {
         (None, _, _) if args.pattern.is_some() => {
             "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
+        }
+        _ if args.multiline && args.has_users() => {
+            "--multiline was asked for with a column of users, but a quote that somebody left open would swallow what others did: write the \
+             file as JSON Lines or Parquet, or with one line an event"
         }
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (None, None, _) if user.is_some() => {

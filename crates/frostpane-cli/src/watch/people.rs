@@ -53,10 +53,8 @@ pub fn watch<K: TextKey>(
     shown.lock().finish()?;
     let Seen { events, without_user } = seen?;
     without_user_note(without_user).into_iter().for_each(tell);
-    match without_user == events {
-        true => Err(nobody(events)),
-        false => Ok(()),
-    }
+    nobody(events, false).into_iter().for_each(tell);
+    Ok(())
 }
 
 /// Where the first slide begins: where that was said, or a window before the end.

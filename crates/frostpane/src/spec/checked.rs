@@ -530,7 +530,7 @@ mod tests {
     }
 
     /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that 64 bits do not hold: it would
-    /// begin again at 0, and hide nobody. And more epochs than 32 bits number would be one another's.
+    /// begin again at 0, and hide nobody. And more epochs than have a number each would be one another's.
     #[test]
     fn what_has_no_number_is_refused_where_people_are_protected() {
         let time = |seconds: u64| Span::Clock(Duration::from_secs(seconds));
@@ -549,7 +549,7 @@ mod tests {
         assert!(checked(of(Norm::L2, a_day, one), Policy::Uniform).is_ok());
         let by_epoch = |micros| Spec {
             unit: Unit::User(one.epoch(Duration::from_micros(micros))),
-            ..over(&[time(5_000)])
+            ..over(&[time(17)])
         };
         assert!(checked(by_epoch(1), Policy::Fixed).is_err());
         assert!(checked(by_epoch(2), Policy::Fixed).is_ok());
