@@ -26,7 +26,9 @@
 //! let broken = HeavyHitters::<u64>::builder(Keys::open()).broken(Mutant::HalfNoise);
 //! ```
 
-use crate::door::{Builder, Continual, Event, HeavyHitters};
+use jiff::Timestamp;
+
+use crate::door::{Builder, Continual, Event, HeavyHitters, History};
 use crate::error::Result;
 #[cfg(feature = "mutants")]
 use crate::fault::Fault;
@@ -36,6 +38,7 @@ use crate::key::Key;
 use crate::plan::Plan;
 pub use crate::release::Inside;
 use crate::release::Release;
+use crate::spec::Edge;
 
 /// A way to break the mechanism: without the feature `mutants` there is none, and an `Option` of one is `None`.
 #[cfg(not(feature = "mutants"))]
@@ -83,12 +86,27 @@ impl<K: Key> Audit<K> {
     pub fn continual(self) -> Result<AuditedContinual<K>> {
         Ok(AuditedContinual(self.builder.continual()?))
     }
+
+    /// For a release at every slide between two moments, of people.
+    pub fn history(self, from: Edge, until: Edge) -> Result<AuditedHistory<K>> {
+        Ok(AuditedHistory(self.builder.history(from, until)?))
+    }
+}
+
+/// A moment, in microseconds since 1970, where a window may end.
+pub fn moment(micros: i64) -> Edge {
+    Edge::Instant(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))
 }
 
 /// [`HeavyHitters`] under audit.
 pub struct Audited<K: Key>(HeavyHitters<K>);
 
 impl<K: Key> Audited<K> {
+    /// One event, whatever it has.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.0.push(event)
+    }
+
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
         self.0.push(Event {
@@ -134,22 +152,46 @@ pub struct AuditedContinual<K: Key>(Continual<K>);
 impl<K: Key> AuditedContinual<K> {
     /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
+        self.push(Event {
+            time: None,
+            key,
+            user: None,
+        })
+    }
+
+    /// One event, whatever it has. Returns the releases that it brings about.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
-        let due = |continual: &Continual<K>| releases.push(continual.release());
-        self.0.push(
-            Event {
-                time: None,
-                key,
-                user: None,
-            },
-            due,
-        )?;
+        self.0
+            .push(event, |continual| releases.push(continual.release()))?;
         releases.into_iter().collect()
+    }
+
+    /// The time has come to this moment, in microseconds since 1970. Returns the releases that are due.
+    pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
+        self.0.advance_to(time)
     }
 
     /// The latest release again.
     pub fn release(&self) -> Result<Release<K>> {
         self.0.release()
+    }
+}
+
+/// [`History`] under audit.
+pub struct AuditedHistory<K: Key>(History<K>);
+
+impl<K: Key> AuditedHistory<K> {
+    /// One event.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.0.push(event)
+    }
+
+    /// All events have come: all releases.
+    pub fn finish(self) -> Result<Vec<Release<K>>> {
+        let mut releases = Vec::new();
+        self.0.finish(|continual| releases.push(continual.release()))?;
+        releases.into_iter().collect()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::people::scratch::File;
 use crate::people::{AtRest, Calendar, Scratch};
 use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
-use crate::release::request::drawn;
+use crate::release::request::{drawn, noise_unit};
 use crate::release::sequence::{Sequence, Setup};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
@@ -451,6 +451,7 @@ impl<K: Key> Builder<K> {
             calendar.periods_of(panes.start).start..calendar.periods_of(panes.end).start,
             request.shape.seed(),
             (setup.people, scratch),
+            self.fault,
         );
         let continual = Continual::new(request, setup, &self.footprint())?;
         Ok(History::new(at_rest, continual, calendar, panes))
@@ -460,7 +461,8 @@ impl<K: Key> Builder<K> {
     fn sequence_spec(&self) -> Result<(Checked, WindowNoise)> {
         let spec = self.clone().with(|spec| spec.continual = true).checked()?;
         let counts = self.split(&spec).counts;
-        let noise = WindowNoise::new(spec.panes(), spec.unit, counts, spec.memory.0 / 2)?;
+        let unit = noise_unit(spec.unit, self.fault);
+        let noise = WindowNoise::new(spec.panes(), unit, counts, spec.memory.0 / 2)?;
         let memory = spec.memory.0 - noise.bytes();
         Ok((spec.with_memory(memory), noise))
     }

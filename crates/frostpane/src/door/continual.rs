@@ -157,10 +157,9 @@ impl<K: Key> Continual<K> {
     /// The same, and calls back for each pane that has ended by then, as [`push`](Self::push) does.
     pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
-        if let Some(people) = &self.people {
-            let first = people.pane_at(time);
-            // With the first epoch that is whole.
-            self.open.get_or_insert(first);
+        if let (Some(people), None) = (&self.people, self.open) {
+            self.open = Some(people.pane_at(time));
+            self.now = time;
         }
         self.now = self.now.max(time);
         self.complete(due)
@@ -375,10 +374,10 @@ impl<K: Key> Continual<K> {
         let Some(time) = event.time else {
             return self.intake.push(event);
         };
-        self.intake.check_time(time)?;
         if self.people.is_some() {
             return self.take_of_user(time, event, due);
         }
+        self.intake.check_time(time)?;
         let pane = time.div_euclid(self.grid.slide);
         if self.open.is_none() {
             self.open = Some(pane);
@@ -398,7 +397,7 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
-    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time.
+    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time, and no time stops those of others.
     fn take_of_user(&mut self, time: i64, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
         if self.sequence.request().fault.is(Mutant::ClockFromData) {
             self.advance(time.max(self.now), due)?;

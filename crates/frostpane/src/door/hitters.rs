@@ -154,10 +154,8 @@ impl<K: Key> HeavyHitters<K> {
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         match (&mut self.people, event.time) {
-            (Some(people), Some(time)) => {
-                self.intake.check_time(time)?;
-                people.push(time, event.user, event.key)
-            }
+            // A time that is none lies outside: nobody's event stops those of others.
+            (Some(people), Some(time)) => people.push(time, event.user, event.key),
             _ => self.intake.push(event),
         }
     }

@@ -76,7 +76,7 @@ impl Calendar {
     /// The period of a moment.
     #[inline]
     pub fn period_at(&self, time: i64) -> i64 {
-        (time - self.offset).div_euclid(self.period)
+        time.saturating_sub(self.offset).div_euclid(self.period)
     }
 
     /// The epoch of a period.

@@ -95,19 +95,20 @@ impl<K: Key> Live<K> {
             return counted;
         }
         let (mut counts, mut names) = (Counts::new(1), Names::new(self.seed));
+        let mut offered = 0;
         for period in self.calendar.periods_of(pane) {
             if let Some(contributions) = self.open.remove(&period) {
                 self.settle(period, &contributions, |key, times| {
                     counts.add(0, names.number(key), times);
                 });
             }
-            self.door.tally.beyond_bounds += self.offered.remove(&period).unwrap_or(0);
+            offered += self.offered.remove(&period).unwrap_or(0);
             if self.calendar.ends_epoch(period) {
                 self.admitted.remove(&self.calendar.epoch_of(period));
             }
         }
-        self.door.tally.beyond_bounds -= counts.total();
-        let mut panes = counts.close(&names, made_with);
+        self.door.tally.beyond_bounds += offered - counts.total();
+        let mut panes = counts.close(&names, made_with, (offered, self.fault));
         panes
             .pop()
             .unwrap_or_else(|| Pane::exact(made_with, PackedCounts::collect(std::iter::empty())))

@@ -12,4 +12,6 @@ pub struct Inside<K> {
     pub threshold: Threshold,
     /// For L2 the norm, and its noise.
     pub norm: Option<(u64, DiscreteLaplace)>,
+    /// The number of events, and its noise, where it is private.
+    pub total: Option<(u64, DiscreteLaplace)>,
 }
