@@ -252,13 +252,13 @@ fn of_users() -> [Check; 8] {
         Check::sampled(
             "user-new-keys",
             "three keys of one user alone are named with delta at most",
-            Setting::open(L1, 6.0, 0.4),
+            Setting::open(L1, 3.0, 0.33),
             users::new_keys,
         ),
         Check::sampled(
             "user-new-key-again",
             "three times a key of one user alone",
-            Setting::open(L1, 6.0, 0.135),
+            Setting::open(L1, 3.0, 0.11),
             users::new_key_again,
         ),
         Check::sampled(
@@ -285,7 +285,7 @@ fn lists_of_users() -> [Check; 5] {
             Setting::declared(L1, 1.0),
             user_lists::spread,
         )
-        .with_effort(0.5),
+        .with_effort(2.0),
         Check::sampled(
             "user-lists-past",
             "the same, of a time that is over",
@@ -300,7 +300,7 @@ fn lists_of_users() -> [Check; 5] {
             user_lists::norms,
         )
         .costing(user_lists::NORMS)
-        .with_effort(0.5),
+        .with_effort(1.5),
         Check::sampled(
             "user-lists-again",
             "three times a key of one user alone, in all lists",

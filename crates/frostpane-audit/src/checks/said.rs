@@ -70,13 +70,14 @@ pub fn word_for_word(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss> 
     Ok(Loss::default())
 }
 
-/// A word that one side says every time, and the other never.
+/// A word that one side says every time, and the other never: of several the longest, which says the most.
 fn giveaway(told: &[HashMap<String, u32>; 2], runs: u32) -> Option<&str> {
     let of = |side: usize| {
         let always = told[side].iter().filter(move |(_, times)| **times == runs);
         always.filter(move |(word, _)| !told[1 - side].contains_key(*word))
     };
-    of(0).chain(of(1)).map(|(word, _)| word.as_str()).min()
+    let all = of(0).chain(of(1)).map(|(word, _)| word.as_str());
+    all.max_by_key(|word| (word.len(), *word))
 }
 
 /// Someone alone, from another time, or with more than counts; others come in every pane, where there are any.

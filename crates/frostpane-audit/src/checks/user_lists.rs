@@ -13,6 +13,9 @@ const UNIVERSE: u64 = 4;
 /// How many people come to each key in a pane.
 const SOME: u64 = 12;
 
+/// So large that the search for the least at which promises hold is short.
+const ALPHA: f64 = 0.9;
+
 /// The share of epsilon that norms may cost.
 pub const NORMS: f64 = 0.1;
 
@@ -20,6 +23,7 @@ pub const NORMS: f64 = 0.1;
 pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u32) -> Result<Audit<u64>> {
     let builder = setting
         .builder_of_users(UNIVERSE, bounds.epoch(DAY))?
+        .alpha(ALPHA)
         .window(Window::clock(DAY).slide(DAY / panes));
     Ok(Audit::of(builder, mutant))
 }
