@@ -1,12 +1,13 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`, `people`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
 mod defaults;
 mod growth;
 mod ingest;
+mod people;
 mod plot;
 mod policies;
 mod real;
@@ -25,7 +26,7 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 8] = [
+const MEASUREMENTS: [Measurement; 9] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
@@ -34,6 +35,7 @@ const MEASUREMENTS: [Measurement; 8] = [
     ("sharp", sharp::run),
     ("watched", watched::run),
     ("defaults", defaults::run),
+    ("people", people::run),
 ];
 
 fn main() -> ExitCode {
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp, watched or defaults, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp, watched, defaults or people, or nothing for all of them"
         );
         return ExitCode::from(2);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use frostpane::audit::{Audit, Inside, Mutant};
-use frostpane::internals::{DiscreteLaplace, Threshold};
+use frostpane::internals::{Noise, Threshold};
 use frostpane::{Norm, Window};
 
 use crate::check::Result;
@@ -15,6 +15,8 @@ const EVENTS: u32 = 6;
 const SYMBOLS: usize = KEYS as usize + 1;
 /// Bits of precision of a tail probability.
 const BITS: usize = 128;
+/// Values of Gaussian noise that are further out count as one outcome.
+const DEVIATIONS: f64 = 6.0;
 /// Halvings of the interval in which an epsilon lies.
 const HALVINGS: u32 = 50;
 
@@ -161,7 +163,7 @@ impl Moves {
     /// The least epsilon at this delta.
     fn loss_beyond(&self, delta: f64, inside: &Inside<u64>) -> f64 {
         let of_counts = |(a, b): &(u64, u64)| shown(*a, *b, &inside.threshold);
-        let of_total = inside.total.map(|(_, noise)| said(self.total, &noise));
+        let of_total = inside.total.map(|(_, noise)| said(self.total, &noise.into()));
         let mut joint = vec![(1.0, 1.0)];
         for shown in self.counts.iter().map(of_counts).chain(of_total) {
             joint = joint
@@ -192,8 +194,9 @@ impl Moves {
 
 /// The probabilities of everything that can be shown of a key with these counts in the two streams.
 fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
-    let (least, most) = (threshold.value(), one.max(other).max(threshold.value()));
     let noise = threshold.noise();
+    let least = threshold.value();
+    let most = one.max(other).max(least) + differs_beyond(noise);
     let reaches = |count: u64, value: u64| match count {
         0 => 0.0,
         count => tail(noise, value as i64 - count as i64),
@@ -208,8 +211,16 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
     outcomes
 }
 
-/// The probabilities of everything that can be said of a number that is always said.
-fn said((one, other): (u64, u64), noise: &DiscreteLaplace) -> Vec<(f64, f64)> {
+/// How far beyond both counts values differ in how much they tell.
+fn differs_beyond(noise: &Noise) -> u64 {
+    match noise {
+        Noise::Laplace(_) => 0,
+        Noise::Gaussian(gaussian) => (DEVIATIONS * gaussian.sigma()).ceil() as u64,
+    }
+}
+
+/// The probabilities of everything that can be said of a number that is always said, with Laplace noise.
+fn said((one, other): (u64, u64), noise: &Noise) -> Vec<(f64, f64)> {
     let reaches = |number: u64, value: u64| tail(noise, value as i64 - number as i64);
     let at_least = |value: u64| (reaches(one, value), reaches(other, value));
     let (least, most) = (one.min(other), one.max(other));
@@ -223,7 +234,7 @@ fn said((one, other): (u64, u64), noise: &DiscreteLaplace) -> Vec<(f64, f64)> {
 }
 
 /// `Pr[X >= m]`.
-fn tail(noise: &DiscreteLaplace, m: i64) -> f64 {
+fn tail(noise: &Noise, m: i64) -> f64 {
     match u64::try_from(m) {
         Ok(m) => noise.tail(m, BITS).approximate(),
         Err(_) => 1.0 - noise.tail(m.unsigned_abs() + 1, BITS).approximate(),
@@ -233,7 +244,7 @@ fn tail(noise: &DiscreteLaplace, m: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::internals::Epsilon;
+    use frostpane::internals::{DiscreteLaplace, Epsilon};
 
     #[test]
     fn what_is_shown_adds_up_to_one() {
@@ -253,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_is_said_adds_up_to_one_and_loses_what_its_noise_allows() {
-        let noise = DiscreteLaplace::new(3, Epsilon::new(1.0).unwrap());
+        let noise = DiscreteLaplace::new(3, Epsilon::new(1.0).unwrap()).into();
         for (one, other) in [(0, 0), (0, 1), (5, 2), (9, 20)] {
             let said = said((one, other), &noise);
             for sum in [

@@ -12,7 +12,7 @@ use crate::exact::{Loss, Moves};
 use crate::setting::Setting;
 
 const KEYS: u64 = 3;
-const EVENTS: u32 = 4;
+const EVENTS: u32 = 3;
 /// Someone's keys, keys of others, and nothing.
 const SYMBOLS: u64 = 2 * KEYS + 1;
 

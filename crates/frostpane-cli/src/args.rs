@@ -11,6 +11,7 @@ use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
 use crate::failure::{Failure, Result};
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
+use crate::people::check_users;
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
 use crate::units::number;
@@ -65,6 +66,10 @@ pub struct DemoArgs {
     /// the other commands on
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+
+    /// Protect people instead of single searches: count at most so many different searches of each user and day
+    #[arg(long, value_name = "C", conflicts_with = "save")]
+    pub per_user: Option<u32>,
 }
 
 /// List the heavy hitters at the end of a stream.
@@ -151,6 +156,11 @@ pub struct InputArgs {
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
 
+    /// Column that holds the user, by name or by position from 1: protects all that one user did in one epoch, see
+    /// --epoch
+    #[arg(long, value_name = "COLUMN")]
+    pub user: Option<String>,
+
     /// How times are written: unix, millis, micros or nanos, or a format such as '%d.%m.%Y %H:%M:%S' [default: told
     /// apart, as said below]
     #[arg(long, value_name = "FORMAT")]
@@ -169,8 +179,8 @@ pub struct InputArgs {
     #[arg(long, value_name = "CHARACTER")]
     pub delimiter: Option<Delimiter>,
 
-    /// Takes lines of text apart by a regular expression with groups (?<key>...) and (?<time>...), or as web servers
-    /// write them: common, combined
+    /// Takes lines of text apart by a regular expression with groups (?<key>...), (?<time>...) and (?<user>...), or as
+    /// web servers write them: common, combined
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["header", "multiline", "delimiter"])]
     pub pattern: Option<Pattern>,
 
@@ -216,6 +226,10 @@ pub struct WatchArgs {
 
     #[command(flatten)]
     pub clock: ClockArgs,
+
+    /// With --user, of files: where the first slide begins, such as 2025-12-01; events do not say [default: a window before --until]
+    #[arg(long, value_name = "TIME", requires = "user")]
+    pub from: Option<String>,
 
     #[command(flatten)]
     pub sequence: SequenceArgs,
@@ -308,6 +322,10 @@ Examples:
 pub struct PlanArgs {
     #[command(flatten)]
     pub request: RequestArgs,
+
+    /// Plan for people, as --user does for a list; the column is not looked at
+    #[arg(long, value_name = "COLUMN")]
+    pub user: Option<String>,
 
     /// Plan a list at every slide, as `frostpane watch` makes them
     #[arg(long)]
@@ -406,6 +424,9 @@ impl PlanArgs {
     /// What is asked for.
     pub fn resolve(&self) -> Result<Request> {
         let mut request = self.request.resolve(self.watch)?;
+        if self.user.is_some() {
+            check_users(&mut request.spec, true)?;
+        }
         match (self.watch, self.sequence.horizon.or(self.sequence.together)) {
             (false, Some(_)) => Err(Failure::Message(
                 "--horizon and --together are about a list at every slide: plan it with --watch".to_owned(),

@@ -11,22 +11,25 @@ const BYTES: usize = 1 << 16;
 /// Events, with their keys one after the other.
 #[derive(Default)]
 pub struct Batch {
-    keys: Vec<u8>,
-    /// Where the key of each event ends, or [`NO_KEY`].
-    ends: Vec<u32>,
+    /// Keys, each of them with the user of its event after it.
+    bytes: Vec<u8>,
+    /// Where the key of each event ends, or [`NOWHERE`] if it has none.
+    keys: Vec<u32>,
+    /// The same of its user; none at all as long as no event has one.
+    users: Vec<u32>,
     /// Of each event; none at all as long as no event has one.
     times: Vec<Option<i64>>,
     /// Of the file that all events are from, by the end of the batch.
     pub bytes_read: u64,
 }
 
-const NO_KEY: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 /// Where an event stands in a batch: at first, the first one.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
     index: usize,
-    /// Of its key.
+    /// Of its key, or else of its user.
     start: usize,
 }
 
@@ -34,33 +37,51 @@ impl Batch {
     #[inline]
     pub fn push(&mut self, event: Event<'_>) {
         if event.time.is_some() || !self.times.is_empty() {
-            self.times.resize(self.ends.len(), None);
+            self.times.resize(self.keys.len(), None);
             self.times.push(event.time);
         }
-        self.keys.extend_from_slice(event.key.unwrap_or_default());
-        self.ends
-            .push(event.key.map_or(NO_KEY, |_| self.keys.len() as u32));
+        let key = self.append(event.key);
+        if event.user.is_some() || !self.users.is_empty() {
+            self.users.resize(self.keys.len(), NOWHERE);
+            let user = self.append(event.user);
+            self.users.push(user);
+        }
+        self.keys.push(key);
+    }
+
+    /// Where it ends.
+    #[inline]
+    fn append(&mut self, bytes: Option<&[u8]>) -> u32 {
+        self.bytes.extend_from_slice(bytes.unwrap_or_default());
+        bytes.map_or(NOWHERE, |_| self.bytes.len() as u32)
     }
 
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.ends.len() >= EVENTS || self.keys.len() >= BYTES
+        self.keys.len() >= EVENTS || self.bytes.len() >= BYTES
     }
 
     /// The event at a place, and the place of the next one.
     #[inline]
     pub fn at(&self, place: Place) -> Option<(Event<'_>, Place)> {
-        let end = *self.ends.get(place.index)?;
-        let (key, start) = match end {
-            NO_KEY => (None, place.start),
-            end => (Some(&self.keys[place.start..end as usize]), end as usize),
-        };
+        let (key, start) = self.part(place.start, *self.keys.get(place.index)?);
+        let user = self.users.get(place.index).copied();
+        let (user, start) = self.part(start, user.unwrap_or(NOWHERE));
         let time = self.times.get(place.index).copied().flatten();
         let next = Place {
             index: place.index + 1,
             start,
         };
-        Some((Event { time, key }, next))
+        Some((Event { time, key, user }, next))
+    }
+
+    /// What stands from one place to the other, if it stands anywhere, and where the next begins.
+    #[inline]
+    fn part(&self, start: usize, end: u32) -> (Option<&[u8]>, usize) {
+        match end {
+            NOWHERE => (None, start),
+            end => (Some(&self.bytes[start..end as usize]), end as usize),
+        }
     }
 
     /// The events, in order.
@@ -74,8 +95,9 @@ impl Batch {
     }
 
     pub fn clear(&mut self) {
+        self.bytes.clear();
         self.keys.clear();
-        self.ends.clear();
+        self.users.clear();
         self.times.clear();
     }
 }
@@ -86,18 +108,33 @@ mod tests {
 
     #[test]
     fn a_batch_gives_back_its_events() {
-        let event = |time, key| Event { time, key };
+        let event = |time, key, user| Event { time, key, user };
+        let (elm, oak) = (Some(b"elm".as_slice()), Some(b"oak".as_slice()));
         let events = [
-            event(Some(5), Some(b"elm".as_slice())),
-            event(None, None),
-            event(Some(-1), Some(b"")),
-            event(None, Some(b"oak")),
+            event(Some(5), elm, None),
+            event(None, None, None),
+            event(Some(-1), Some(b""), None),
+            event(None, oak, Some(b"u1")),
+            event(None, None, Some(b"u2")),
+            event(None, oak, None),
+            event(Some(7), elm, Some(b"u1")),
         ];
         let mut batch = Batch::default();
-        for _ in 0..2 {
-            events.iter().for_each(|event| batch.push(*event));
-            assert!(batch.events().eq(events));
+        for first in 0..events.len() {
+            events[first..].iter().for_each(|event| batch.push(*event));
+            assert!(batch.events().eq(events[first..].iter().copied()));
             batch.clear();
         }
+    }
+
+    #[test]
+    fn a_batch_without_users_has_no_room_for_them() {
+        let mut batch = Batch::default();
+        let event = Event {
+            key: Some(b"elm"),
+            ..Event::at(Some(5))
+        };
+        (0..9).for_each(|_| batch.push(event));
+        assert_eq!((batch.users.capacity(), batch.bytes.len()), (0, 27));
     }
 }

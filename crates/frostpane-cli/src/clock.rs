@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use frostpane::{Edge, Span};
 use jiff::civil::DateTime;
+use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
@@ -28,6 +29,13 @@ pub struct ClockArgs {
     /// How far in the future, by the clock of this machine, a time may lie: events beyond are set aside [default: 1h]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub ahead: Option<Duration>,
+}
+
+impl Clock {
+    /// A moment as people write it.
+    pub fn moment(&self, text: &str) -> Result<Timestamp> {
+        moment(text, &self.timezone)
+    }
 }
 
 /// The clock on the wall, and what was said about it.
@@ -154,8 +162,9 @@ fn out_of_calendar(_: impl std::fmt::Display) -> Failure {
 }
 
 fn zone(name: &str) -> std::result::Result<TimeZone, String> {
-    TimeZone::get(name).map_err(|_| {
-        "there is no such zone: give a name such as Europe/Berlin, America/New_York or UTC".to_owned()
+    let fixed = || DateTimeParser::new().parse_time_zone(name);
+    TimeZone::get(name).or_else(|_| fixed()).map_err(|_| {
+        "there is no such zone: give a name such as Europe/Berlin, America/New_York or UTC, or an offset such as +01:00".to_owned()
     })
 }
 
@@ -170,7 +179,7 @@ fn moment(text: &str, timezone: &TimeZone) -> Result<Timestamp> {
     }
     let civil: DateTime = text.parse().map_err(|_| {
         Failure::Message(format!(
-            "--until {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
+            "{text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
         ))
     })?;
     let zoned = civil.to_zoned(timezone.clone()).map_err(out_of_calendar)?;

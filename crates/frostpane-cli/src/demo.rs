@@ -1,5 +1,6 @@
 //! `frostpane demo`: a private list beside the truth, on a stream that is made up.
 
+mod people;
 mod save;
 
 use std::borrow::Cow;

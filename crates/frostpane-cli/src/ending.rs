@@ -3,7 +3,7 @@
 use frostpane::{Builder, Key, Keys, Policy};
 
 use crate::clock::Clock;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::Source;
 use crate::list::TextKey;
 use crate::request::Request;
@@ -33,6 +33,12 @@ impl Ending {
                 clock,
                 survey: None,
             });
+        }
+        if request.is_of_users() {
+            return Err(Failure::Message(
+                "people are protected, so events do not say where the windows end: give --until TIME, such as --until 2025-12-01"
+                    .to_owned(),
+            ));
         }
         let at_rest = source()?.total_bytes().is_some();
         if !at_rest || !request.may_be_laid() {

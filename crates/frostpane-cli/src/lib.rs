@@ -19,6 +19,7 @@ mod input;
 mod list;
 mod man;
 mod merge;
+mod people;
 mod plan;
 mod progress;
 mod report;

@@ -13,14 +13,14 @@ use crate::failure::{Failure, Result};
 use crate::feed::feed;
 use crate::gate::{self, Gate};
 use crate::guarantee;
-use crate::input::{Column, Event, Selection, Source};
+use crate::input::{Column, Event, Pattern, Selection, Source};
 use crate::progress::Progress;
 use crate::report::About;
 use crate::request::{AnyKeys, Request};
 use crate::screen::Screen;
 use crate::sorted_watch::SortedWatch;
 use crate::survey::{self, INSTEAD};
-use crate::units::Asked;
+use crate::units::{Asked, grouped};
 use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
@@ -51,6 +51,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
     };
+    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
@@ -73,7 +74,11 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         let release = hitters.release_over(window.span)?;
         releases.push((window.clone(), release));
     }
-    if releases.iter().all(|(_, release)| release.window.events == 0) {
+    if request.is_of_users() {
+        people_notes(hitters.beyond_bounds(), counted.events)
+            .into_iter()
+            .for_each(tell);
+    } else if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
     let longer = warnings::about_length(request, &builder, counted.key_bytes);
@@ -83,6 +88,7 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     }
     let published = publish(args, releases);
     match counted.without_keys {
+        _ if counted.nobody => published.and(Err(nobody(counted.events))),
         true => published.and(Err(without_keys(&args.input))),
         false => published,
     }
@@ -92,6 +98,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
 struct Counted {
     events: u64,
     gate: Gate,
+    /// Whether users were asked for, and no event had one.
+    nobody: bool,
     /// Whether none had a key that counts.
     without_keys: bool,
     /// The mean length of keys.
@@ -128,16 +136,51 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     if let Some(warning) = sorted.warning() {
         tell(format_args!("warning: {warning}"));
     }
-    let without_keys = hitters.without_key() == events - gate.set_aside();
+    let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
+    let nobody = ending.request.is_of_users() && without_user == seen;
+    without_user_note(without_user).into_iter().for_each(tell);
+    let without_keys = hitters.without_key() == seen - without_user;
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
     }
     Ok(Counted {
         events,
+        nobody,
         gate,
         without_keys,
         key_bytes: bytes.div_ceil(u64::max(keys, 1)),
+    })
+}
+
+/// What the bounds of people kept from being counted, for the operator alone.
+pub fn people_notes(beyond: u64, events: u64) -> Option<String> {
+    (beyond > 0).then(|| {
+        format!(
+            "{} of {} events were beyond what their users may contribute, and are not counted: --per-user and --per-key say how much \
+             that is",
+            grouped(beyond),
+            grouped(events)
+        )
+    })
+}
+
+/// That events were of nobody.
+pub fn without_user_note(events: u64) -> Option<String> {
+    (events > 0).then(|| {
+        let (events, are) = match events {
+            1 => ("1 event has".to_owned(), "is"),
+            events => (format!("{} events have", grouped(events)), "are"),
+        };
+        format!("{events} no user, and {are} not counted, because what one person did could not be bounded")
+    })
+}
+
+/// The list was written, but of nobody.
+pub fn nobody(events: u64) -> Failure {
+    Failure::NoKeys(match events {
+        0 => "there was no event, so the list is of nobody: are these the right files?".to_owned(),
+        _ => "the list is empty because none of the events has a user: is --user right?".to_owned(),
     })
 }
 
@@ -223,23 +266,29 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
     let group = |name| args.pattern.as_ref().and_then(|pattern| pattern.group(name));
     let key = column(&args.key)?.or_else(|| group("key"));
     let time = column(&args.time)?.or_else(|| group("time"));
+    let group_of_users = || args.pattern.as_ref().and_then(Pattern::group_of_users);
+    let user = column(&args.user)?.or_else(group_of_users);
     let fault = match (&key, &time, window) {
         (None, _, _) if args.pattern.is_some() => {
             "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
         }
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
+        (None, None, _) if user.is_some() => {
+            "--user is for files with columns: say which one holds the key, with --key"
+        }
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"
         }
         _ => {
             return Ok(Selection {
                 key,
-                header: args.header || time.as_ref().is_some_and(Column::is_named),
+                header: args.header || [&time, &user].into_iter().flatten().any(Column::is_named),
                 show_names: args.header || args.show_input,
                 show_input: args.show_input,
                 // A window by count only looks whether order follows from keys where times are equal.
                 by_clock: matches!(window, Span::Clock(_)),
                 time,
+                user,
                 format: args.format,
                 packing: args.packing,
                 delimiter: args.delimiter,
@@ -264,7 +313,7 @@ pub trait TextKey: Key {
         frostpane::Event {
             time: event.time,
             key: event.key.and_then(Self::parse),
-            user: None,
+            user: event.user,
         }
     }
 }

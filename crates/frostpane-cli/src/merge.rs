@@ -134,3 +134,46 @@ fn read(part: Part, full: &SyncSender<Batch>) -> Result<Found> {
     send(&mut batch)?;
     Ok(source.into_found())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Column, Format, Selection};
+
+    #[test]
+    fn users_stay_with_their_events_across_files() {
+        let file = |name: &str| std::env::temp_dir().join(format!("frostpane-{}-{name}", std::process::id()));
+        let files = [file("merge-1.csv"), file("merge-2.csv")];
+        for (first, file) in files.iter().enumerate() {
+            let lines = (first..20_000).step_by(2).map(|i| match i % 7 {
+                3 => format!("{},,k{i}\n", 1_700_000_000 + i),
+                _ => format!("{},u{i},k{i}\n", 1_700_000_000 + i),
+            });
+            std::fs::write(file, lines.collect::<String>()).unwrap();
+        }
+        let selection = Selection {
+            key: Some(Column::Position(3)),
+            time: Some(Column::Position(1)),
+            user: Some(Column::Position(2)),
+            by_clock: true,
+            live: true,
+            format: Some(Format::Csv),
+            ..Selection::default()
+        };
+        let mut source = Source::new(&files, selection).unwrap();
+        assert!(source.is_read_side_by_side());
+        let mut events = 0;
+        let visit = |event: Event<'_>| {
+            let (key, user) = (format!("k{events}"), format!("u{events}"));
+            assert_eq!(event.key, Some(key.as_bytes()));
+            assert_eq!(event.user, (events % 7 != 3).then_some(user.as_bytes()));
+            events += 1;
+            Ok(())
+        };
+        merge(&mut source, |_| true, visit).unwrap();
+        assert_eq!(events, 20_000);
+        for file in files {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+}

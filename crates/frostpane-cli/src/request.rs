@@ -10,6 +10,7 @@ use frostpane::{Builder, Bytes, Delta, Edge, Epsilon, Key, KeySpec, Keys, Norm, 
 
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
+use crate::people::{PeopleArgs, check_users, in_zone, scratch};
 use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.
@@ -79,6 +80,9 @@ pub struct RequestArgs {
     /// The most memory to take [default: 64MB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Size>,
+
+    #[command(flatten)]
+    pub people: PeopleArgs,
 }
 
 /// How a specification is written down.
@@ -203,6 +207,7 @@ impl RequestArgs {
         if self.slide.is_some() {
             spec.slide = self.slide;
         }
+        self.people.apply(spec);
         Ok(())
     }
 }
@@ -259,6 +264,18 @@ impl Request {
         Ok(end.map(Edge::Instant))
     }
 
+    /// With people protected if there is a column of users, in epochs of this clock.
+    pub fn of_users(mut self, has_column: bool, clock: &Clock) -> Result<Self> {
+        check_users(&mut self.spec, has_column)?;
+        in_zone(&mut self.spec, &clock.timezone)?;
+        Ok(self)
+    }
+
+    /// Whether people are protected, and not single events.
+    pub fn is_of_users(&self) -> bool {
+        self.spec.unit.is_user()
+    }
+
     /// With panes that are laid from an end, which need not be known yet.
     pub fn laid(mut self) -> Self {
         self.spec.policy = Some(Policy::Fixed);
@@ -279,7 +296,9 @@ impl Request {
 
     /// As the library takes it.
     pub fn builder<K: Key>(&self, keys: Keys<K>) -> Builder<K> {
-        Builder::from_spec(self.spec.clone(), keys).program(PROGRAM)
+        Builder::from_spec(self.spec.clone(), keys)
+            .program(PROGRAM)
+            .scratch(scratch)
     }
 
     /// Writes the specification in force, if that is all that was asked for.

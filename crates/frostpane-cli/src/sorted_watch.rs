@@ -199,7 +199,10 @@ mod tests {
         let mut watch = SortedWatch::default();
         for (time, key) in events {
             let key = Some(key.as_bytes());
-            watch.see(Event { time, key });
+            watch.see(Event {
+                key,
+                ..Event::at(time)
+            });
         }
         watch.warning()
     }
@@ -291,7 +294,10 @@ mod tests {
         let mut watch = SortedWatch::default();
         for key in dice(7).take(1_000).map(|key| (key % 100).to_string()) {
             let key = Some(key.as_bytes());
-            watch.see(Event { time: None, key });
+            watch.see(Event {
+                key,
+                ..Event::at(None)
+            });
         }
         assert!(!watch.groups.are_open());
         assert_eq!(seen_of(std::iter::empty()), None);

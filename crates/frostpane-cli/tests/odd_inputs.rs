@@ -162,6 +162,14 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", csv())], "--key 3 --time 1 --window 1h {}/a.csv", 0, "; if it names the columns, use --header"),
         odd([("a.csv", [csv(), csv(), csv()].concat())], "--key search {}/a.csv", 0, "2 lines repeat the header; each counts as an event without a key"),
         odd([("a.csv", [csv(), csv()].concat())], "--key search --time time --window 1h {}/a.csv", 0, "1 line repeats the header"),
+        // Users.
+        odd([("a.csv", csv())], "--key search --time time --user usr --window 1d {}/a.csv", 1, "no column \"usr\", for which --user asks; the first line has 3 columns"),
+        odd([("a.csv", csv())], "--key search --time time --user usr --header --window 1d {}/a.csv", 1, "for which --user asks; there are time, user, search"),
+        odd([("a.csv", rows())], "--key 3 --time 1 --user usr --window 1d {}/a.csv", 1, "there is no column \"usr\"").shown(),
+        odd([("a.txt", rows())], "--user 2 {}/a.txt", 1, "--user is for files with columns: say which one holds the key"),
+        odd([("a.jsonl", json())], "--key key --time at --user usr --window 1d {}/a.jsonl", 0, "none of the events has a user: is --user usr right?"),
+        odd([("a.log", log())], "--pattern common --user who --window 1d {}/a.log", 1, "for which --user asks; there are host, user, time, method"),
+        odd([("a.parquet", parquet())], "--key key --time at --user usr --window 1d {}/a.parquet", 1, "for which --user asks; there are at, key"),
         // What separates them.
         odd([("a.csv", lines("<t>;<u>;<k>"))], "--key 3 {}/a.csv", 4, "it has too few columns; if another character separates them, use --delimiter").shown(),
         odd([("a.csv", lines("<t>^<u>^<k>"))], "--key search {}/a.csv", 1, "the first line has 1 column: if another character separates more").shown(),

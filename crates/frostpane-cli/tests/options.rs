@@ -23,6 +23,7 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
         &[
             "key",
             "time",
+            "user",
             "time-format",
             "format",
             "packing",

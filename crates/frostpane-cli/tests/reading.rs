@@ -515,7 +515,31 @@ fn parquet_values_that_are_no_text_are_keys_by_their_text() {
 /// Arguments, what comes in, and the whole message.
 type Case = (&'static [&'static str], &'static [u8], &'static str);
 
-const MESSAGES: [Case; 19] = [
+const MESSAGES: [Case; 22] = [
+    (
+        &[
+            "--format",
+            "csv",
+            "--key",
+            "3",
+            "--time",
+            "1",
+            "--user",
+            "usr",
+            "--window",
+            "1d",
+            "--until",
+            "2023-11-15",
+        ],
+        b"time,user,country\n1,2,3\n",
+        "standard input: there is no column \"usr\", for which --user asks; the first line has 3 columns; --header says that it names them, and then they are shown here",
+    ),
+    (
+        &["--user", "2"],
+        b"elm\n",
+        "--user is for files with columns: say which one holds the key, with --key",
+    ),
+    (&["--key", "3", "--user", "0"], b"", "columns are counted from 1"),
     (
         &["--format", "csv", "--key", "contry"],
         b"time,user,country\n1,2,3\n",
@@ -573,7 +597,7 @@ const MESSAGES: [Case; 19] = [
     (
         &["--format", "text", "--key", "a"],
         b"elm\n",
-        "standard input: text has no columns: leave out --key and --time, or give another --format",
+        "standard input: text has no columns: leave out --key, --time and --user, or give another --format",
     ),
     (
         &["--format", "parquet", "--key", "a"],

@@ -35,6 +35,7 @@ use crate::fault::Fault;
 #[cfg(feature = "mutants")]
 pub use crate::fault::Mutant;
 use crate::key::Key;
+use crate::noise::Entropy;
 use crate::plan::Plan;
 pub use crate::release::Inside;
 use crate::release::Release;
@@ -102,11 +103,6 @@ pub fn moment(micros: i64) -> Edge {
 pub struct Audited<K: Key>(HeavyHitters<K>);
 
 impl<K: Key> Audited<K> {
-    /// One event, whatever it has.
-    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
-        self.0.push(event)
-    }
-
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
         self.0.push(Event {
@@ -125,6 +121,11 @@ impl<K: Key> Audited<K> {
         }))
     }
 
+    /// One event, of whatever kind the window is.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.0.push(event)
+    }
+
     /// Releases the longest window.
     pub fn release(&mut self) -> Result<Release<K>> {
         self.0.release()
@@ -138,6 +139,11 @@ impl<K: Key> Audited<K> {
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
         self.0.panes()
+    }
+
+    /// The same, with noise from a source that is known: it protects nobody.
+    pub fn release_with_entropy(&mut self, entropy: &mut impl Entropy) -> Result<Release<K>> {
+        self.0.release_with_entropy(self.0.longest(), entropy)
     }
 
     /// What a release adds noise to, and which noise: it is charged like one.
@@ -234,7 +240,7 @@ mod tests {
             let laplace =
                 |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
             let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
-            assert_eq!(*inside.threshold.noise(), laplace(2, share));
+            assert_eq!(*inside.threshold.noise(), laplace(2, share).into());
             assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, laplace(1, 0.1))));
         }
     }

@@ -7,8 +7,8 @@
 //! can move by at most 1 at two keys. Noise of scale `2/epsilon` suffices, however long the window and
 //! however many events it has; for L2, where the norm takes a tenth of epsilon, it is `2/(0.9 epsilon)`.
 //!
-//! What is protected is **the key of one event** ([`Unit`]). That an event took place, when, and how many there were is not
-//! hidden.
+//! What is protected is **the key of one event**, or **all that one user did in one epoch** ([`Unit`]). For the former, that an event took place,
+//! when, and how many there were is not hidden; for the latter it is, and what a user contributes is bounded.
 //!
 //! ```
 //! use std::time::Duration;
@@ -40,6 +40,7 @@
 //! | a specification | to know what will come of it, before any data | [`Plan`], [`Forecast`], [`Choice`], [`Builder::epsilon_for`] |
 //! | a stream | a list, or a few | [`HeavyHitters`], from [`Builder::build`] |
 //! | a stream | a list at every slide, all at one epsilon | [`Continual`], from [`Builder::continual`] |
+//! | what people did | the same, with people protected | [`Unit::User`] and [`Bounds`], [`Event::by`]; for a time that is over, [`History`] |
 //! | events | to bring them in, one at a time or in batches | [`Event`], [`HeavyHitters::extend`], [`Continual::extend`] |
 //! | a window | a release of it | [`HeavyHitters::release_over`]; or [`HeavyHitters::pay`], and the [`Receipt`] alone opens the panes |
 //! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`Asked`], [`Note`] |
@@ -55,6 +56,7 @@
 //! - Which epsilon is enough: [`Builder::epsilon_for`].
 //! - What a list will be good for: [`Builder::forecast`].
 //! - What is asked for, from a file: [`Builder::from_spec`].
+//! - People instead of events: [`HeavyHitters::update_by`].
 //! - A list whenever a slide has ended: [`Continual::extend`]; also where no events come: [`Continual::advance_to`].
 //! - The sentences that go with a published list: [`words::statements`], [`words::privacy`].
 //!

@@ -8,12 +8,14 @@
 //! | claim | proof | code |
 //! |---|---|---|
 //! | a release costs epsilon and delta | [`one_shot`] | `release/one_shot.rs` |
+//! | what one user did in one epoch moves counts by little, and nothing that is decided | [`people`] | `people/`, `spec/unit.rs` |
 //! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `budget/`, `timeline/charge.rs` |
 //! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
 //! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |
 //! | the L2 norm moves by 1, by a sketch by 2, for every seed | [`count_sketch`] | `sketch/count_sketch.rs` |
-//! | a key that occurred once is named with a chance of at most delta; many keys have one joint draw | [`threshold`] | `mechanism/threshold.rs` |
+//! | a key that occurred once is named with a chance of at most delta, and so is any key of a user; many keys have one joint draw | [`threshold`] | `mechanism/threshold.rs`, `mechanism/open_users.rs` |
 //! | noise has exactly the probabilities that privacy asks for | [`discrete_laplace`] | `noise/discrete_laplace.rs`, `noise/inversion.rs` |
+//! | Gaussian noise does too, and how much of it epsilon and delta take | [`discrete_gaussian`] | `noise/discrete_gaussian.rs`, `noise/gaussian_delta.rs` |
 //! | where panes end follows from public numbers, or is private itself | [`timeline`], [`exponential`] | `timeline/` |
 //! | panes that end by their norm cost a quarter of epsilon, for ever | [`smooth`], [`above_threshold`] | `timeline/smooth.rs`, `mechanism/above_threshold.rs` |
 //! | what a window leaves out is measured at no further price | [`slack`] | `release/slack.rs` |
@@ -28,7 +30,7 @@
 //! | a norm by sketch lies within stated bounds | [`count_sketch`] | `sketch/count_sketch.rs` |
 //! | what a release states holds, all at once, with its confidence | [`guarantee`], [`slack`], [`by_sketch`] | `release/guarantee.rs` |
 //! | noise reaches no further than is said, and hardly less far | [`reach`] | `release/reach.rs` |
-//! | the noise of a window of a sequence reaches no further than is said | [`laplace_sum`] | `noise/laplace_sum.rs` |
+//! | the noise of a window of a sequence reaches no further than is said | [`laplace_sum`], [`discrete_gaussian`] | `noise/laplace_sum.rs`, `noise/gaussian_sum.rs` |
 //! | a window begins close to where it was asked to | [`timeline`], [`exponential`], [`smooth`] | `timeline/` |
 //! | what is planned follows from public numbers, and is what a release will do | [`plan`] | `plan/` |
 
@@ -46,6 +48,7 @@ proof! {
     budget in "budget/budget.md"
     by_sketch in "release/by_sketch.md"
     count_sketch in "sketch/count_sketch.md"
+    discrete_gaussian in "noise/discrete_gaussian.md"
     discrete_laplace in "noise/discrete_laplace.md"
     exponential in "timeline/exponential.md"
     guarantee in "release/guarantee.md"
@@ -53,6 +56,7 @@ proof! {
     misra_gries in "sketch/misra_gries.md"
     one_shot in "release/one_shot.md"
     pane in "pane/pane.md"
+    people in "people/people.md"
     plan in "plan/plan.md"
     sequence in "release/sequence.md"
     reach in "release/reach.md"

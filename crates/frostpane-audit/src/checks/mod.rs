@@ -56,7 +56,7 @@ fn calculated() -> [Check; 7] {
         ),
         Check::exact(
             "users-all-short",
-            "all streams of four events, with someone and without",
+            "all streams of three events, with someone and without",
             Setting::declared(L2, 1.0),
             over_all_users,
         ),
@@ -241,26 +241,29 @@ fn of_users() -> [Check; 8] {
             "a user's four declared keys, and the norm",
             Setting::declared(L2, 1.0),
             users::norm,
-        ),
+        )
+        .with_effort(0.5),
         Check::sampled(
             "user-keys-open",
             "a user's three keys, of many, of some, of nobody else",
             Setting::open(L1, 1.0, 1e-6),
             users::three_keys,
         )
-        .with_effort(2.0),
+        .with_effort(0.5),
         Check::sampled(
             "user-new-keys",
             "three keys of one user alone are named with delta at most",
             Setting::open(L1, 3.0, 0.33),
             users::new_keys,
-        ),
+        )
+        .with_effort(0.5),
         Check::sampled(
             "user-new-key-again",
             "three times a key of one user alone",
             Setting::open(L1, 3.0, 0.11),
             users::new_key_again,
-        ),
+        )
+        .with_effort(0.5),
         Check::sampled(
             "user-again",
             "three times a declared key of many",

@@ -29,6 +29,12 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             another.text
         )));
     }
+    if args.input.user.is_some() || request.is_of_users() {
+        return Err(Failure::Message(
+            "a comparison is with algorithms that protect single events: leave --user out, and its bounds"
+                .to_owned(),
+        ));
+    }
     if request.is_printed(lines_of)? {
         return Ok(());
     }

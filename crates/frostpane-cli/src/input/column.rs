@@ -108,6 +108,7 @@ fn listed(names: &[String]) -> String {
 pub struct Wanted {
     pub key: Column,
     pub time: Option<Column>,
+    pub user: Option<Column>,
     /// Whether the first line names columns although none that is looked for is given by name.
     pub header: bool,
     /// Whether an error may tell what stands in a first line that names columns.
@@ -119,11 +120,19 @@ pub struct Wanted {
 
 impl Wanted {
     #[cfg(test)]
+    /// These columns and this one.
+    pub fn by(self, user: Column) -> Self {
+        let user = Some(user);
+        Self { user, ..self }
+    }
+
+    #[cfg(test)]
     /// These columns, with nothing else told.
     pub fn new(key: Column, time: Option<Column>) -> Self {
         Self {
             key,
             time,
+            user: None,
             header: false,
             show_names: false,
             delimiter: None,
@@ -134,16 +143,18 @@ impl Wanted {
 
     /// Whether the first line names the columns: if one is asked for by name, or if told.
     pub fn has_header(&self) -> bool {
-        self.header || self.key.is_named() || self.time.as_ref().is_some_and(Column::is_named)
+        let others = [&self.time, &self.user];
+        self.header || self.key.is_named() || others.into_iter().flatten().any(Column::is_named)
     }
 
     /// Where the columns stand in a file that names its columns.
     pub fn among(&self, names: &Names<'_>) -> Result<Positions, String> {
         let place = |column: &Column, option| column.among(names, &self.partitions, option);
-        let time = self.time.as_ref().map(|time| place(time, "--time"));
+        let other = |column: &Option<Column>, option| column.as_ref().map(|column| place(column, option));
         Ok(Positions {
             key: place(&self.key, "--key")?,
-            time: time.transpose()?,
+            time: other(&self.time, "--time").transpose()?,
+            user: other(&self.user, "--user").transpose()?,
         })
     }
 
@@ -153,13 +164,14 @@ impl Wanted {
             Column::Position(position) => Some(Place::Field(position - 1)),
             Column::Name(_) => None,
         };
-        let time = match &self.time {
-            Some(time) => Some(place(time)?),
-            None => None,
+        let other = |column: &Option<Column>| match column {
+            Some(column) => place(column).map(Some),
+            None => Some(None),
         };
         Some(Positions {
             key: place(&self.key)?,
-            time,
+            time: other(&self.time)?,
+            user: other(&self.user)?,
         })
     }
 }
@@ -169,6 +181,7 @@ impl Wanted {
 pub struct Positions {
     pub key: Place,
     pub time: Option<Place>,
+    pub user: Option<Place>,
 }
 
 /// Where a column stands, from 0: among the fields of a line, or among the columns of the path.
@@ -181,5 +194,13 @@ pub enum Place {
 impl Place {
     pub fn is_of_path(self) -> bool {
         matches!(self, Place::Path(_))
+    }
+
+    /// How many fields of a line have to be looked at.
+    pub fn fields(self) -> usize {
+        match self {
+            Place::Field(index) => index + 1,
+            Place::Path(_) => 0,
+        }
     }
 }

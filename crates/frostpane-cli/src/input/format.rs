@@ -71,7 +71,7 @@ impl Format {
                 format.name()
             )),
             (Some(Format::Text), true) if told.is_some() => {
-                Err("text has no columns: leave out --key and --time, or give another --format".to_owned())
+                Err("text has no columns: leave out --key, --time and --user, or give another --format".to_owned())
             }
             (None | Some(Format::Text), true) => Err(
                 "nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet, or what separates them with --delimiter"

@@ -31,8 +31,18 @@ const FORMATS: [Format; 5] = [
 
 /// Reads bytes as a file of a format, by name and by position; says how many events there were.
 fn read(bytes: &[u8], packing: Packing, format: Format, named: bool, multiline: bool) -> Result<u64> {
-    let columns = if named { ["key", "time"] } else { ["2", "1"] };
-    let wanted = Wanted::new(Column::new(columns[0])?, Some(Column::new(columns[1])?));
+    let columns = if named {
+        ["key", "time", "key"]
+    } else {
+        ["2", "1", "3"]
+    };
+    let [key, time, user] = columns.map(Column::new);
+    let wanted = Wanted::new(key?, Some(time?));
+    // Files of two columns have no third.
+    let wanted = match format {
+        Format::Parquet if !named => wanted,
+        _ => wanted.by(user?),
+    };
     let mut tally = Tally::default();
     let mut sink = Sink {
         file: "hostile",
@@ -222,10 +232,8 @@ fn random_lines_are_as_many_events_in_every_format() {
 fn random_lines_are_as_many_events_by_a_pattern() {
     let mut dice = Dice(5);
     let pattern: Pattern = r"(?<time>\d+)[^,]*,?(?<key>.*)".parse().unwrap();
-    let wanted = Wanted::new(
-        Column::Name("key".to_owned()),
-        Some(Column::Name("time".to_owned())),
-    );
+    let named = |name: &str| Column::Name(name.to_owned());
+    let wanted = Wanted::new(named("key"), Some(named("time"))).by(named("key"));
     for _ in 0..4_000 {
         let bytes = [dice.bytes(), b"\n".to_vec()].concat();
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;

@@ -10,17 +10,19 @@ use serde_json::value::RawValue;
 pub struct Paths<'p> {
     pub key: Option<&'p str>,
     pub time: Option<&'p str>,
+    pub user: Option<&'p str>,
 }
 
 impl<'p> Paths<'p> {
     fn is_empty(&self) -> bool {
-        self.key.is_none() && self.time.is_none()
+        self.key.is_none() && self.time.is_none() && self.user.is_none()
     }
 
     fn map(self, f: impl Fn(&'p str) -> Option<&'p str>) -> Self {
         Self {
             key: self.key.and_then(&f),
             time: self.time.and_then(&f),
+            user: self.user.and_then(&f),
         }
     }
 
@@ -42,10 +44,12 @@ impl<'p> Paths<'p> {
 pub struct Found<'a> {
     pub key: Option<&'a str>,
     pub time: Option<&'a str>,
+    pub user: Option<&'a str>,
 }
 
 /// The values at the ends of the paths in an object, and whether all of it could be read; if not, those before
-/// the place that could not. Of fields with one name the last counts, but for times: no key may touch a time before it.
+/// the place that could not. Of fields with one name the last counts, but for times and users: no key may touch those before
+/// it.
 pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> (Found<'a>, bool) {
     let mut found = Found::default();
     let mut json = serde_json::Deserializer::from_slice(object);
@@ -90,6 +94,9 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
             }
             if paths.time == Some("") {
                 self.found.time.get_or_insert(raw);
+            }
+            if paths.user == Some("") {
+                self.found.user.get_or_insert(raw);
             }
             let paths = paths.map(|path| Some(path).filter(|path| !path.is_empty()));
             if !paths.is_empty() && raw.starts_with('{') {

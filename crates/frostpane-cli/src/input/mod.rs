@@ -2,7 +2,7 @@
 //!
 //! How a file is read follows from its name and from what was told, never from what stands in its lines, and every
 //! line is one event: so one changed key changes one event. (Times are public: whether whole numbers are dates follows
-//! from the first of them.)
+//! from the first of them. Where events have users, they are not, and each is read by itself.)
 
 mod column;
 mod csv;
@@ -52,9 +52,21 @@ pub struct Event<'a> {
     pub time: Option<i64>,
     /// Not if it is missing, empty or null: the event took place all the same.
     pub key: Option<&'a [u8]>,
+    /// Whose it is, if that was asked for. Not if it is missing, empty, null or [too long](sink::LONGEST_USER), nor where the event
+    /// cannot be read: nobody has the events of somebody else.
+    pub user: Option<&'a [u8]>,
 }
 
 impl Event<'_> {
+    /// One of which no more is known than its time, if that.
+    pub fn at(time: Option<i64>) -> Self {
+        Self {
+            time,
+            key: None,
+            user: None,
+        }
+    }
+
     /// With its time if windows go by time, and else without.
     #[inline]
     pub fn timed(self, by_clock: bool) -> Self {
@@ -72,6 +84,8 @@ pub struct Selection {
     pub time: Option<Column>,
     /// Whether they need one, because the window goes by time.
     pub by_clock: bool,
+    /// Without one events have no user.
+    pub user: Option<Column>,
     /// Whether the first line names the columns, even if they are all given by number.
     pub header: bool,
     /// Whether an error may tell what stands in such a line.
@@ -99,6 +113,7 @@ impl Default for Selection {
             key: None,
             time: None,
             by_clock: false,
+            user: None,
             header: false,
             show_names: false,
             show_input: false,
@@ -117,20 +132,25 @@ impl Default for Selection {
 impl Selection {
     /// The columns to look for in a file, unless whole lines are taken.
     fn wanted(&self, file: &Path) -> Option<column::Wanted> {
+        let times = time::Times::new(self.time_format.clone(), self.timezone.clone());
         Some(column::Wanted {
             key: self.key.clone()?,
             time: self.time.clone(),
+            user: self.user.clone(),
             header: self.header,
             show_names: self.show_names,
             delimiter: self.delimiter,
-            times: time::Times::new(self.time_format.clone(), self.timezone.clone()),
+            times: match self.user {
+                Some(_) => times.by_themselves(),
+                None => times,
+            },
             partitions: partitions::Partitions::of(file),
         })
     }
 
     /// Whether the first line of CSV and TSV names the columns.
     fn has_header(&self) -> bool {
-        let columns = [&self.key, &self.time];
+        let columns = [&self.key, &self.time, &self.user];
         self.header || columns.into_iter().flatten().any(Column::is_named)
     }
 }

@@ -26,16 +26,18 @@ pub struct Pattern {
     regex: Regex,
     /// Of each group, from the first; those without a name have an empty one.
     names: Vec<String>,
+    /// Whether it is what web servers write, who have a dash where nobody has told who he is.
+    is_usual: bool,
 }
 
 impl FromStr for Pattern {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let text = match text {
-            "common" => COMMON,
-            "combined" => COMBINED,
-            other => other,
+        let (text, is_usual) = match text {
+            "common" => (COMMON, true),
+            "combined" => (COMBINED, true),
+            other => (other, false),
         };
         let built = RegexBuilder::new(text)
             .unicode(false)
@@ -51,7 +53,11 @@ impl FromStr for Pattern {
                     .to_owned(),
             );
         }
-        Ok(Self { regex, names })
+        Ok(Self {
+            regex,
+            names,
+            is_usual,
+        })
     }
 }
 
@@ -62,6 +68,16 @@ impl Pattern {
             .iter()
             .any(|there| there == name)
             .then(|| Column::Name(name.to_owned()))
+    }
+
+    /// The group of users, if the pattern was written with one. Those of web servers are asked for by name: hardly any request has a
+    /// user there.
+    pub fn group_of_users(&self) -> Option<Column> {
+        self.group("user").filter(|_| !self.is_usual)
+    }
+
+    fn is_somebody(&self, user: &[u8]) -> bool {
+        !(self.is_usual && user == b"-")
     }
 }
 
@@ -88,7 +104,9 @@ pub fn read(reader: &mut dyn BufRead, pattern: &Pattern, wanted: &Wanted, sink: 
         match (find(positions.key), fault) {
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
-                sink.event(number, Event { time, key }, line)?;
+                let user = positions.user.and_then(find);
+                let user = user.filter(|user| pattern.is_somebody(user));
+                sink.event(number, Event { time, key, user }, line)?;
             }
             (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::NoMatch), line)?,
         }
@@ -100,4 +118,68 @@ pub fn read(reader: &mut dyn BufRead, pattern: &Pattern, wanted: &Wanted, sink: 
 fn matched<'a>(groups: &CaptureLocations, group: usize, line: &'a [u8]) -> Option<&'a [u8]> {
     let (start, end) = groups.get(group + 1)?;
     Some(&line[start..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sink::Tally;
+    use super::*;
+
+    /// The keys and users of lines.
+    fn found(pattern: &str, lines: &str) -> Vec<(Option<String>, Option<String>)> {
+        let (mut tally, mut found) = (Tally::default(), Vec::new());
+        let text = |bytes: Option<&[u8]>| bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock: false,
+            live: false,
+            show_input: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                found.push((text(event.key), text(event.user)));
+                Ok(())
+            },
+        };
+        let named = |name: &str| Column::Name(name.to_owned());
+        let wanted = Wanted::new(named("key"), None).by(named("user"));
+        read(
+            &mut lines.as_bytes(),
+            &pattern.parse().unwrap(),
+            &wanted,
+            &mut sink,
+        )
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn a_dash_is_a_user_but_in_the_logs_of_web_servers() {
+        let owned = |text: &str| Some(text.to_owned());
+        let request = r#"[01/Oct/2025:12:00:00 +0200] "GET /elm HTTP/1.1" 200 17"#;
+        let lines = format!("10.0.0.1 - ann {request}\n10.0.0.1 - - {request}\n- - -- {request}\n");
+        let expected = ["ann", "-", "--"].map(|user| (owned("/elm"), owned(user).filter(|user| user != "-")));
+        assert_eq!(found("common", &lines), expected);
+        let own = r"^(?:(?<user>\S+) )?says (?<key>.+)$";
+        assert_eq!(
+            found(own, "ann says elm\n- says elm\nsays elm\nann thinks elm\n"),
+            [
+                (owned("elm"), owned("ann")),
+                (owned("elm"), owned("-")),
+                (owned("elm"), None),
+                (None, None)
+            ]
+        );
+    }
+
+    #[test]
+    fn users_are_looked_for_in_a_pattern_that_was_written_for_it() {
+        let group = |pattern: &str| pattern.parse::<Pattern>().unwrap().group_of_users();
+        assert_eq!(
+            group(r"(?<user>\S+) (?<key>.*)"),
+            Some(Column::Name("user".to_owned()))
+        );
+        assert_eq!(group(r"(?<key>.*)"), None);
+        assert_eq!(group("combined"), None);
+    }
 }

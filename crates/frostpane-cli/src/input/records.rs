@@ -2,6 +2,7 @@
 
 use super::Event;
 use super::column::{Names, Place, Positions, Wanted};
+use super::partitions::Partitions;
 use super::sink::{Fault, Sink};
 use super::stream::BYTE_ORDER_MARK;
 use crate::failure::Result;
@@ -10,16 +11,17 @@ use crate::failure::Result;
 pub struct Records<'w> {
     wanted: &'w Wanted,
     /// Not before the names have been read.
-    positions: Option<Positions>,
+    spots: Option<Spots<'w>>,
     /// The line that they stood in.
     header: Vec<u8>,
 }
 
 impl<'w> Records<'w> {
     pub fn new(wanted: &'w Wanted) -> Self {
+        let positions = wanted.by_number().filter(|_| !wanted.has_header());
         Self {
             wanted,
-            positions: wanted.by_number().filter(|_| !wanted.has_header()),
+            spots: positions.map(|positions| Spots::new(positions, &wanted.partitions)),
             header: Vec::new(),
         }
     }
@@ -34,10 +36,13 @@ impl<'w> Records<'w> {
         fault: Option<Fault>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        let Some(positions) = self.positions else {
+        let Some(spots) = self.spots else {
             return self.take_names(line, fields, sink);
         };
-        let (key, time) = self.pick(positions, fields);
+        let Picked { key, time, user } = match spots.has_users {
+            true => spots.pick::<true>(fields),
+            false => spots.pick::<false>(fields),
+        };
         let time = time.and_then(|time| self.wanted.times.parse(time));
         if self.is_header(line) {
             return sink.repeated_header(number, time);
@@ -45,7 +50,7 @@ impl<'w> Records<'w> {
         match (key, fault) {
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
-                sink.event(number, Event { time, key }, line)
+                sink.event(number, Event { time, key, user }, line)
             }
             (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::FewColumns), line),
         }
@@ -72,46 +77,88 @@ impl<'w> Records<'w> {
         };
         let positions = self.wanted.among(&names).map_err(|wrong| sink.unfit(wrong))?;
         sink.tally.key_of_path |= positions.key.is_of_path();
-        self.positions = Some(positions);
+        self.spots = Some(Spots::new(positions, &self.wanted.partitions));
         self.header = line.to_vec();
         Ok(())
     }
+}
 
-    /// The key and the time, as far as they are there; looks no further than the last of their fields.
+/// The columns of a line that make an event.
+struct Picked<'a> {
+    key: Option<&'a [u8]>,
+    time: Option<&'a [u8]>,
+    user: Option<&'a [u8]>,
+}
+
+/// Where they stand in every line.
+#[derive(Clone, Copy)]
+struct Spots<'w> {
+    key: Spot<'w>,
+    time: Spot<'w>,
+    user: Spot<'w>,
+    has_users: bool,
+    /// How many fields have to be looked at.
+    fields: usize,
+}
+
+impl<'w> Spots<'w> {
+    fn new(positions: Positions, paths: &'w Partitions) -> Self {
+        let spot = |place| Spot::new(place, paths);
+        let (key, time, user) = (Some(positions.key), positions.time, positions.user);
+        let fields = [key, time, user].into_iter().flatten().map(Place::fields);
+        Self {
+            key: spot(key),
+            time: spot(time),
+            user: spot(user),
+            has_users: user.is_some(),
+            fields: fields.max().unwrap_or(0),
+        }
+    }
+
+    /// The columns, as far as they are there; looks no further than the last of their fields, and for users only where there are any: a
+    /// comparison more for each field can be felt.
     #[inline]
-    fn pick<'s, 'a: 's>(
-        &'s self,
-        positions: Positions,
-        fields: impl Iterator<Item = &'a [u8]>,
-    ) -> (Option<&'s [u8]>, Option<&'s [u8]>) {
-        let Positions { key, time } = positions;
-        let of_path = |place| match place {
-            Place::Path(position) => Some(self.wanted.partitions.value(position)),
-            Place::Field(_) => None,
+    fn pick<'s, 'a: 's, const USERS: bool>(self, fields: impl Iterator<Item = &'a [u8]>) -> Picked<'s>
+    where
+        'w: 's,
+    {
+        let mut picked = Picked {
+            key: self.key.of_path,
+            time: self.time.of_path,
+            user: self.user.of_path,
         };
-        let (mut found_key, mut found_time) = (of_path(key), time.and_then(of_path));
-        let last = last_field(positions);
-        for (index, field) in fields.take(last).enumerate() {
-            let place = Place::Field(index);
-            if place == key {
-                found_key = Some(field);
+        for (index, field) in fields.take(self.fields).enumerate() {
+            if index == self.key.field {
+                picked.key = Some(field);
             }
-            if Some(place) == time {
-                found_time = Some(field);
+            if index == self.time.field {
+                picked.time = Some(field);
+            }
+            if USERS && index == self.user.field {
+                picked.user = Some(field);
             }
         }
-        (found_key, found_time)
+        picked
     }
 }
 
-/// How many fields of a line have to be looked at.
-#[inline]
-fn last_field(positions: Positions) -> usize {
-    let fields = |place| match place {
-        Place::Field(index) => index + 1,
-        Place::Path(_) => 0,
-    };
-    fields(positions.key).max(positions.time.map_or(0, fields))
+/// Where a column stands in every line: a plain number is compared faster than a [`Place`].
+#[derive(Clone, Copy)]
+struct Spot<'w> {
+    /// From 0; beyond every line if it is no field of it.
+    field: usize,
+    of_path: Option<&'w [u8]>,
+}
+
+impl<'w> Spot<'w> {
+    fn new(place: Option<Place>, paths: &'w Partitions) -> Self {
+        let (field, of_path) = match place {
+            Some(Place::Field(field)) => (field, None),
+            Some(Place::Path(position)) => (usize::MAX, Some(paths.value(position))),
+            None => (usize::MAX, None),
+        };
+        Self { field, of_path }
+    }
 }
 
 /// The names of columns, from the fields of a line.
@@ -139,7 +186,8 @@ mod tests {
         }
     }
 
-    type Events = Vec<(Option<i64>, Option<Vec<u8>>)>;
+    /// Times, keys and users.
+    type Events = Vec<(Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>)>;
 
     /// Lines of up to five fields, some empty and some longer than others, which end in either way.
     fn generated(dice: &mut Dice, separator: char) -> String {
@@ -170,7 +218,8 @@ mod tests {
             show_input: false,
             tally: &mut tally,
             visit: &mut |event: Event<'_>| {
-                events.push((event.time, event.key.map(<[u8]>::to_vec)));
+                let owned = |text: Option<&[u8]>| text.map(<[u8]>::to_vec);
+                events.push((event.time, owned(event.key), owned(event.user)));
                 Ok(())
             },
         };
@@ -180,7 +229,7 @@ mod tests {
     }
 
     /// The events of lines without names, and how many of them cannot be read.
-    fn plainly(text: &str, separator: char, key: usize, time: Option<usize>) -> (Events, u64) {
+    fn plainly(text: &str, separator: char, key: usize, [time, user]: [Option<usize>; 2]) -> (Events, u64) {
         let (mut events, mut unreadable) = (Vec::new(), 0);
         for line in text.lines() {
             let fields: Vec<&str> = line.split(separator).collect();
@@ -188,8 +237,10 @@ mod tests {
             let time = time.and_then(|time| Times::default().parse(time.as_bytes()));
             let key = fields.get(key);
             unreadable += u64::from(key.is_none());
-            let key = key.filter(|key| !key.is_empty());
-            events.push((time, key.map(|key| key.as_bytes().to_vec())));
+            let user = user.filter(|_| key.is_some()).and_then(|index| fields.get(index));
+            let [key, user] = [key, user].map(|text| text.filter(|text| !text.is_empty()));
+            let owned = |text: &&str| text.as_bytes().to_vec();
+            events.push((time, key.map(owned), user.map(owned)));
         }
         (events, unreadable)
     }
@@ -201,10 +252,14 @@ mod tests {
             let separator = [',', '\t'][dice.below(2) as usize];
             let text = generated(&mut dice, separator);
             let key = dice.below(4) as usize;
-            let time = (dice.below(2) == 0).then(|| dice.below(4) as usize);
+            let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4) as usize));
             let position = |index| Column::Position(index + 1);
-            let wanted = Wanted::new(position(key), time.map(position));
-            let expected = plainly(&text, separator, key, time);
+            let [time, user] = others.map(|index| index.map(position));
+            let wanted = Wanted {
+                user,
+                ..Wanted::new(position(key), time)
+            };
+            let expected = plainly(&text, separator, key, others);
             assert_eq!(
                 read(&text, separator, &wanted),
                 expected,
@@ -228,7 +283,7 @@ mod tests {
                     fields.collect::<Vec<_>>().join(",") + "\n"
                 })
                 .collect();
-            let wanted = Wanted::new(Column::Position(2), None);
+            let wanted = Wanted::new(Column::Position(2), None).by(Column::Position(3));
             assert_eq!(
                 read(&quoted, ',', &wanted),
                 read(&text, ',', &wanted),

@@ -14,6 +14,8 @@ use crate::warnings::tell;
 
 /// Columns of what is shown of a line.
 const SHOWN: usize = 200;
+/// Bytes of a user at most. What is longer is nobody's name, and has no place in the memory that was promised to the window.
+pub const LONGEST_USER: usize = 1 << 16;
 
 /// Why a line counts as an event without a key. None of this shows what stands in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,7 @@ impl fmt::Display for Place {
 pub struct Tally {
     pub events: u64,
     pub with_key: u64,
+    pub with_user: u64,
     /// Those that could not be read.
     pub unreadable: u64,
     pub first: Option<Place>,
@@ -87,6 +90,7 @@ impl Tally {
     pub fn add(&mut self, other: Self) {
         self.events += other.events;
         self.with_key += other.with_key;
+        self.with_user += other.with_user;
         self.unreadable += other.unreadable;
         self.first = self.first.take().or(other.first);
         self.key_of_path |= other.key_of_path;
@@ -97,10 +101,10 @@ impl Tally {
 
     /// The events that still wait for a time, now with the latest that another file ended with, if there is one.
     pub fn timed(&mut self) -> impl Iterator<Item = Event<'static>> + use<> {
-        let (time, key) = (self.time, None);
-        let events = time.map_or(0, |_| mem::take(&mut self.waiting));
+        let event = Event::at(self.time);
+        let events = event.time.map_or(0, |_| mem::take(&mut self.waiting));
         self.events += events;
-        (0..events).map(move |_| Event { time, key })
+        (0..events).map(move |_| event)
     }
 }
 
@@ -133,10 +137,11 @@ impl Sink<'_> {
             }
             self.tally.time = event.time;
         }
-        self.hand_over(number, event)
+        let user = event.user.filter(|user| (1..=LONGEST_USER).contains(&user.len()));
+        self.hand_over(number, Event { user, ..event })
     }
 
-    /// Takes what cannot be read, as an event without a key. Where its time cannot be read either, it has that of
+    /// Takes what cannot be read, as an event without a key and without a user. Where its time cannot be read either, it has that of
     /// the event before; where there is none before, that of the first that has one.
     #[cold]
     pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault, text: &[u8]) -> Result<()> {
@@ -158,17 +163,14 @@ impl Sink<'_> {
                 self.tally.waiting += 1;
                 Ok(())
             }
-            (_, time) => self.event(number, Event { time, key: None }, b""),
+            (_, time) => self.event(number, Event::at(time), b""),
         }
     }
 
     /// Hands over the events that have waited for a time.
     #[cold]
     fn begin(&mut self, number: u64, time: i64) -> Result<()> {
-        let event = Event {
-            time: Some(time),
-            key: None,
-        };
+        let event = Event::at(Some(time));
         (0..mem::take(&mut self.tally.waiting)).try_for_each(|_| self.hand_over(number, event))
     }
 
@@ -177,6 +179,7 @@ impl Sink<'_> {
         (self.visit)(event).map_err(|failure| self.at(number, failure))?;
         self.tally.events += 1;
         self.tally.with_key += u64::from(event.key.is_some());
+        self.tally.with_user += u64::from(event.user.is_some());
         Ok(())
     }
 
@@ -248,11 +251,7 @@ mod tests {
             },
         };
         for (line, time) in lines.iter().enumerate() {
-            let event = Event {
-                time: *time,
-                key: None,
-            };
-            sink.event(line as u64 + 1, event, b"").unwrap();
+            sink.event(line as u64 + 1, Event::at(*time), b"").unwrap();
         }
         (times, tally)
     }
@@ -267,5 +266,54 @@ mod tests {
         assert_eq!(handed(false, &lines).0, lines, "nobody asks for times");
         let (times, tally) = handed(true, &[None, None]);
         assert_eq!((times.len(), tally.waiting), (0, 2));
+    }
+    /// Whether events were handed over with their user.
+    fn are_of_somebody(by_clock: bool, events: &[Event<'_>]) -> (Vec<bool>, u64) {
+        let (mut tally, mut found) = (Tally::default(), Vec::new());
+        let mut sink = Sink {
+            file: "events",
+            unit: "line",
+            by_clock,
+            live: false,
+            show_input: false,
+            tally: &mut tally,
+            visit: &mut |event| {
+                found.push(event.user.is_some());
+                Ok(())
+            },
+        };
+        for event in events {
+            sink.event(1, *event, b"").unwrap();
+        }
+        (found, tally.with_user)
+    }
+
+    #[test]
+    fn a_user_has_at_least_one_byte_and_no_more_than_so_many() {
+        let long = vec![b'x'; LONGEST_USER + 1];
+        let events = [
+            None,
+            Some(&long[..0]),
+            Some(&long[..1]),
+            Some(&long[1..]),
+            Some(&long),
+        ]
+        .map(|user| Event {
+            user,
+            ..Event::at(None)
+        });
+        let somebody = [false, false, true, true, false];
+        assert_eq!(are_of_somebody(false, &events), (somebody.to_vec(), 2));
+    }
+
+    #[test]
+    fn an_event_without_a_time_is_nobodys() {
+        let events = [None, Some(5), None, Some(i64::MAX), Some(6)].map(|time| Event {
+            key: Some(b"elm"),
+            user: Some(b"u1"),
+            time,
+        });
+        let somebody = [false, true, false, false, true];
+        assert_eq!(are_of_somebody(true, &events), (somebody.to_vec(), 2));
     }
 }

@@ -199,6 +199,7 @@ impl Source {
     pub fn notes(&self) -> Vec<String> {
         let notes = [
             self.unreadable(),
+            self.without_users(),
             self.empty_files(),
             self.sorted_by_path(),
             self.repeated_headers(),
@@ -219,6 +220,18 @@ impl Source {
             grouped(self.found.tally.unreadable),
             grouped(self.found.tally.events)
         ))
+    }
+
+    /// Where no event has a user, the column is what is wrong.
+    fn without_users(&self) -> Option<String> {
+        let user = self.selection.user.as_ref()?;
+        let tally = &self.found.tally;
+        (tally.events > 0 && tally.with_user == 0).then(|| {
+            format!(
+                "warning: none of the events has a user: is --user {} right?",
+                user.text()
+            )
+        })
     }
 
     fn empty_files(&self) -> Option<String> {
@@ -382,6 +395,9 @@ pub fn read_stream(
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
+    use super::super::Column;
     use super::*;
 
     #[test]
@@ -406,6 +422,121 @@ mod tests {
         assert!(steps > 10, "{steps}");
         for file in [text, packed] {
             std::fs::remove_file(file).unwrap();
+        }
+    }
+
+    /// What is read from a file of this name, as text.
+    fn read(name: &str, content: &str, selection: Selection) -> Result<(Vec<[String; 3]>, Vec<String>)> {
+        let folder = std::env::temp_dir().join(format!("frostpane-users-{}", std::process::id()));
+        let file = folder.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, content).unwrap();
+        let mut events = Vec::new();
+        let mut source = Source::new(from_ref(&file), selection)?;
+        let outcome = source.for_each(|event| {
+            let text = |bytes: Option<&[u8]>| {
+                bytes.map_or("none".to_owned(), |bytes| {
+                    String::from_utf8(bytes.to_vec()).unwrap()
+                })
+            };
+            let time = event.time.map(|time| time.to_string().into_bytes());
+            events.push([text(time.as_deref()), text(event.user), text(event.key)]);
+            Ok(())
+        });
+        std::fs::remove_file(&file).unwrap();
+        outcome.map(|()| (events, source.notes()))
+    }
+
+    fn columns([key, time, user]: [&str; 3]) -> Selection {
+        let column = |text: &str| Some(Column::new(text).unwrap());
+        Selection {
+            key: column(key),
+            time: column(time),
+            user: column(user),
+            by_clock: true,
+            ..Selection::default()
+        }
+    }
+
+    /// Somebody, somebody else, nobody; and what cannot be read, or has no time, is nobody's.
+    #[test]
+    fn the_same_users_are_read_in_every_format_of_lines() {
+        let expected = [
+            ["1000000", "17", "elm"],
+            ["2000000", "ann", "none"],
+            ["3000000", "none", "oak"],
+            ["3000000", "none", "none"],
+            ["3000000", "none", "none"],
+            ["4000000", "17", "ash"],
+        ]
+        .map(|event| event.map(str::to_owned));
+        let csv = "at,who,tree\n1,\"17\",elm\n2,ann,\n3,,oak\nnoon,ann,oak\n3,\"ann\n4,17,ash\n";
+        let tsv = "1\t17\telm\n2\tann\t\n3\t\toak\nnoon\tann\toak\n3\tann\n4\t17\tash\n";
+        let jsonl = [
+            r#"{"at": 1, "who": {"id": 17}, "tree": "elm"}"#,
+            r#"{"at": 2, "who": {"id": "ann"}}"#,
+            r#"{"at": 3, "tree": "oak"}"#,
+            r#"{"at": "noon", "who": {"id": "ann"}, "tree": "oak"}"#,
+            r#"{"at": 3, "who": {"id": "ann"}, "tree": "oak""#,
+            r#"{"at": 4, "who": {"id": "17"}, "tree": "ash"}"#,
+        ];
+        let log = "1 17 said elm\n2 ann said \n3  said oak\nnoon ann said oak\n3 ann sang\n4 17 said ash\n";
+        let pattern = r"^(?<at>\w*) (?<who>\w*) said (?<tree>.*)$".parse().unwrap();
+        let named = columns(["tree", "at", "who"]);
+        let several_lines =
+            "at;who;tree\n1;17;elm\n2;\"ann\";\n3;;oak\nnoon;ann;\"oak\nelm\"\n3;ann\n4;17;ash\n";
+        for (name, content, selection) in [
+            ("a.csv", csv, named.clone()),
+            (
+                "b.csv",
+                several_lines,
+                Selection {
+                    multiline: true,
+                    ..named.clone()
+                },
+            ),
+            ("c.tsv", tsv, columns(["3", "1", "2"])),
+            ("d.jsonl", &jsonl.join("\n"), columns(["tree", "at", "who.id"])),
+            (
+                "e.log",
+                log,
+                Selection {
+                    pattern: Some(pattern),
+                    ..named
+                },
+            ),
+        ] {
+            assert_eq!(read(name, content, selection).unwrap().0, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_user_may_stand_in_the_path_of_every_format() {
+        let selection = || columns(["tree", "at", "who"]);
+        for (name, content) in [
+            ("who=ann%20b/a.csv", "at,tree\n1,elm\n"),
+            ("who=ann%20b/a.tsv", "at\ttree\n1\telm\n"),
+            ("who=ann%20b/a.jsonl", "{\"at\": 1, \"tree\": \"elm\"}\n"),
+        ] {
+            let (events, _) = read(name, content, selection()).unwrap();
+            assert_eq!(events, [["1000000", "ann b", "elm"]], "{name}");
+        }
+        let null = "who=__HIVE_DEFAULT_PARTITION__/a.csv";
+        let (events, notes) = read(null, "at,tree\n1,elm\n", selection()).unwrap();
+        assert_eq!(events, [["1000000", "none", "elm"]]);
+        assert_eq!(
+            notes,
+            ["warning: none of the events has a user: is --user who right?"]
+        );
+    }
+
+    /// Where times are private, none decides how others are read.
+    #[test]
+    fn with_users_the_first_time_of_a_file_decides_nothing() {
+        for first in ["1700000000", "20251001"] {
+            let content = format!("{first},ann,elm\n20251002,bob,oak\n");
+            let (events, _) = read("first.csv", &content, columns(["3", "1", "2"])).unwrap();
+            assert_eq!(events[1], ["1759363200000000", "bob", "oak"], "after {first}");
         }
     }
 

@@ -15,7 +15,14 @@ pub fn read(reader: &mut dyn BufRead, sink: &mut Sink<'_>) -> Result<()> {
             continue;
         }
         let key = Some(line).filter(|line| !line.is_empty());
-        sink.event(number, Event { time: None, key }, line)?;
+        sink.event(
+            number,
+            Event {
+                key,
+                ..Event::at(None)
+            },
+            line,
+        )?;
     }
     Ok(())
 }

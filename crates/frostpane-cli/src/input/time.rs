@@ -21,6 +21,8 @@ pub struct Times {
     /// Whether whole numbers are dates, once the first of the file has shown it: 20030820 is one in a file of dates, and
     /// a Unix time among Unix times. Times are public, so one may decide how others are read.
     dates: Cell<Option<bool>>,
+    /// Whether each is read by itself, because times are private: those of one user must not decide how others are read.
+    by_themselves: bool,
 }
 
 impl Default for Times {
@@ -31,8 +33,20 @@ impl Default for Times {
 
 impl Times {
     pub fn new(format: TimeFormat, zone: TimeZone) -> Self {
-        let dates = Cell::new(None);
-        Self { format, zone, dates }
+        Self {
+            format,
+            zone,
+            dates: Cell::new(None),
+            by_themselves: false,
+        }
+    }
+
+    /// The same, with each time read by itself.
+    pub fn by_themselves(self) -> Self {
+        Self {
+            by_themselves: true,
+            ..self
+        }
     }
 
     pub fn parse(&self, text: &[u8]) -> Option<i64> {
@@ -75,17 +89,24 @@ impl Times {
         self.instant(TimeZone::UTC.to_datetime(shown))
     }
 
-    /// A date, or a Unix time whose unit follows from its size, as the first whole number was.
+    /// A date, or a Unix time whose unit follows from its size.
     fn of_any_integer(&self, number: i64) -> Option<i64> {
-        let are_dates = self.dates.get().unwrap_or_else(|| {
-            let is_date = date(number).is_some();
-            self.dates.set(Some(is_date));
-            is_date
-        });
-        match are_dates {
+        match self.is_date(number) {
             true => self.instant(date(number)?),
             false => Unit::of(number.unsigned_abs()).whole(number),
         }
+    }
+
+    /// Whether a whole number is a date: if the first was, or by itself if it is as long as one.
+    fn is_date(&self, number: i64) -> bool {
+        if self.by_themselves {
+            return digits_of_date(number).is_some();
+        }
+        self.dates.get().unwrap_or_else(|| {
+            let is_date = date(number).is_some();
+            self.dates.set(Some(is_date));
+            is_date
+        })
     }
 
     fn number(&self, text: &str) -> Option<i64> {
@@ -129,16 +150,21 @@ impl Times {
 
 /// A date such as 20251001, or one with a time of day such as 20251001120000, if the calendar has it.
 fn date(number: i64) -> Option<DateTime> {
-    let (date, time) = match number {
-        19_000_101..=21_991_231 => (number, 0),
-        19_000_101_000_000..=21_991_231_235_959 => (number / 1_000_000, number % 1_000_000),
-        _ => return None,
-    };
+    let (date, time) = digits_of_date(number)?;
     let parts = |number: i64| (number / 10_000, number / 100 % 100, number % 100);
     let ((year, month, day), (hour, minute, second)) = (parts(date), parts(time));
     let date = Date::new(year as i16, month as i8, day as i8).ok()?;
     let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
     Some(date.to_datetime(time))
+}
+
+/// The digits of a date and of a time of day, in a number that may be one.
+fn digits_of_date(number: i64) -> Option<(i64, i64)> {
+    match number {
+        19_000_101..=21_991_231 => Some((number, 0)),
+        19_000_101_000_000..=21_991_231_235_959 => Some((number / 1_000_000, number % 1_000_000)),
+        _ => None,
+    }
 }
 
 /// A billion times a number.
@@ -312,5 +338,16 @@ mod tests {
         assert_eq!(seconds.parse(b"20251001"), Some(20_251_001_000_000));
         assert_eq!(seconds.of_integer(20_251_001), Some(20_251_001_000_000));
         assert_eq!(seconds.of_float(0.5), Some(500_000));
+    }
+    #[test]
+    fn the_first_number_decides_nothing_where_each_is_read_by_itself() {
+        for first in ["20251001", "1700000000", "noon"] {
+            let times = Times::default().by_themselves();
+            times.parse(first.as_bytes());
+            assert_eq!(times.parse(b"20030820"), parse("2003-08-20"), "after {first}");
+            assert_eq!(times.parse(b"20030820120000"), parse("2003-08-20T12:00Z"));
+            assert_eq!(times.of_integer(1_700_000_000), Some(1_700_000_000_000_000));
+            assert_eq!(times.parse(b"20250229"), None, "the calendar has no such day");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod files;
 mod frame;
 mod interrupt;
+mod people;
 mod shown;
 
 use std::cell::RefCell;
@@ -44,6 +45,12 @@ pub fn run(args: &WatchArgs) -> Result<()> {
 
 fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Result<()> {
     let clock = args.clock.resolve()?;
+    let selection = Selection {
+        live: true,
+        timezone: clock.timezone.clone(),
+        ..selection(&args.input, request.longest())?
+    };
+    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let builder = request.builder(keys);
     let spec = builder.spec()?;
     let window = request.windows[0].clone();
@@ -51,12 +58,6 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
         warning.into_iter().for_each(tell);
     }
-    let mut continual = builder.continual()?;
-    let selection = Selection {
-        live: true,
-        timezone: clock.timezone.clone(),
-        ..selection(&args.input, window.span)?
-    };
     let mut source = Source::new(&args.input.files, selection)?;
     source.note_of_order().into_iter().for_each(tell);
     let outputs: Vec<&Path> = [&args.report, &args.guarantee]
@@ -66,6 +67,10 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         .collect();
     Draft::check_apart(&outputs, &[source.files(), request.files()].concat())?;
     let shown = Shared::new(args, window)?;
+    if request.is_of_users() {
+        return people::watch(args, builder, (&clock, &spec), &mut source, &shown);
+    }
+    let mut continual = builder.continual()?;
     let by_count = !request.by_clock();
     let mut progress = Progress::new(source.total_bytes()).unless(io::stdout().is_terminal());
     let bytes_read = source.bytes_read();

@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::key::{Footprint, Key, Keys, Universe};
 use crate::mechanism::Threshold;
-use crate::noise::{DiscreteLaplace, Entropy, OsEntropy};
+use crate::noise::{DiscreteLaplace, Entropy, NoiseSum, OsEntropy};
 use crate::people::scratch::File;
 use crate::people::{AtRest, Calendar, Scratch};
 use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
 use crate::release::request::{drawn, noise_unit};
-use crate::release::sequence::{Sequence, Setup};
+use crate::release::sequence::{Sequence, Setup, threshold_of_users};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
@@ -55,6 +55,10 @@ pub struct Builder<K: Key> {
     threads: usize,
     program: u64,
     scratch: Option<Scratch>,
+    /// A secret one unless a test gives it.
+    seed: Option<u64>,
+    /// What is left of the memory unless a test says less.
+    memory_for_users: Option<u64>,
     fault: Fault,
 }
 
@@ -85,6 +89,8 @@ impl<K: Key> Builder<K> {
             threads: 1,
             program: 0,
             scratch: None,
+            seed: None,
+            memory_for_users: None,
             fault: Fault::default(),
         }
     }
@@ -256,6 +262,26 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// A seed that is known instead of a secret one. For tests: who knows it can foresee which keys of a user are counted.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn with_insecure_seed(self, seed: u64) -> Self {
+        Self {
+            seed: Some(seed),
+            ..self
+        }
+    }
+
+    /// Less memory for users than is left for them. For tests: more than so many bytes go to disk.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn with_memory_for_users(self, bytes: u64) -> Self {
+        Self {
+            memory_for_users: Some(bytes),
+            ..self
+        }
+    }
+
     /// How much of the memory the program around this takes for itself; none unless told.
     pub fn program(self, bytes: u64) -> Self {
         Self {
@@ -417,7 +443,7 @@ impl<K: Key> Builder<K> {
     pub fn build(self) -> Result<HeavyHitters<K>> {
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
-        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        let request = self.request(spec, &plan, self.seed()?)?;
         HeavyHitters::new(&plan, request, self.threads, self.scratch)
     }
 
@@ -426,7 +452,7 @@ impl<K: Key> Builder<K> {
     /// releases can be asked for.
     pub fn continual(self) -> Result<Continual<K>> {
         let (spec, plan, noise) = self.sequence_plan()?;
-        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        let request = self.request(spec, &plan, self.seed()?)?;
         Continual::new(request, setup(noise, &plan.memory), &self.footprint())
     }
 
@@ -442,7 +468,7 @@ impl<K: Key> Builder<K> {
         };
         let calendar = Calendar::new(&bounds, spec.grid().slide);
         let panes = calendar.panes_between(from.position(), until.position())?;
-        let request = self.request(spec, &plan, OsEntropy::new().word()?)?;
+        let request = self.request(spec, &plan, self.seed()?)?;
         let setup = setup(noise, &plan.memory);
         let at_rest = AtRest::new(
             request.keys.clone(),
@@ -457,12 +483,27 @@ impl<K: Key> Builder<K> {
         Ok(History::new(at_rest, continual, calendar, panes))
     }
 
+    fn seed(&self) -> Result<u64> {
+        match self.seed {
+            Some(known) => Ok(known),
+            None => OsEntropy::new().word(),
+        }
+    }
+
     /// The specification of a list at every slide, with what its noise leaves of the memory.
     fn sequence_spec(&self) -> Result<(Checked, WindowNoise)> {
         let spec = self.clone().with(|spec| spec.continual = true).checked()?;
         let counts = self.split(&spec).counts;
+        let (panes, memory) = (spec.panes(), spec.memory.0 / 2);
         let unit = noise_unit(spec.unit, self.fault);
-        let noise = WindowNoise::new(spec.panes(), unit, counts, spec.memory.0 / 2)?;
+        let noise = match unit {
+            Unit::User(bounds) if spec.declared().is_none() => {
+                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, unit, sum, delta);
+                let delta = spec.delta().as_f64();
+                WindowNoise::for_open_users(panes, bounds, counts, delta, memory, threshold)?
+            }
+            unit => WindowNoise::new(panes, unit, counts, memory)?,
+        };
         let memory = spec.memory.0 - noise.bytes();
         Ok((spec.with_memory(memory), noise))
     }
@@ -528,8 +569,13 @@ impl<K: Key> Builder<K> {
     }
 
     fn plan_of(&self, spec: &Checked) -> Result<Plan> {
-        self.plan_within(spec)?
-            .map_err(|too_small| self.refusal(spec, too_small))
+        let mut plan = self
+            .plan_within(spec)?
+            .map_err(|too_small| self.refusal(spec, too_small))?;
+        if let Some(users) = self.memory_for_users {
+            plan.memory.users = users;
+        }
+        Ok(plan)
     }
 
     /// With the least memory that would do, as it is said.

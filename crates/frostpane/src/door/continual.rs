@@ -157,9 +157,11 @@ impl<K: Key> Continual<K> {
     /// The same, and calls back for each pane that has ended by then, as [`push`](Self::push) does.
     pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
-        if let (Some(people), None) = (&self.people, self.open) {
-            self.open = Some(people.pane_at(time));
-            self.now = time;
+        if let Some(people) = &self.people {
+            let first = people.pane_at(time);
+            if self.open.is_none() {
+                (self.open, self.now) = (Some(first), time);
+            }
         }
         self.now = self.now.max(time);
         self.complete(due)
@@ -219,6 +221,14 @@ impl<K: Key> Continual<K> {
     /// told.
     pub fn allow_ahead(&mut self, micros: i64) {
         self.ahead = micros.max(0);
+    }
+
+    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
+    /// better than the source.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+        Self { source, ..self }
     }
 
     /// The latest release again: the same, however often it is asked for.

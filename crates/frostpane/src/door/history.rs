@@ -6,6 +6,8 @@ use super::continual::Continual;
 use super::event::Event;
 use crate::error::{Error, Result};
 use crate::key::Key;
+#[cfg(any(test, feature = "internals"))]
+use crate::noise::Entropy;
 use crate::people::{AtRest, Calendar, Tally};
 
 /// What people did between two moments that are known before the first event, to be released as [`Continual`] would have done at
@@ -66,6 +68,17 @@ impl<K: Key> History<K> {
     /// Many events.
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
         events.into_iter().try_for_each(|event| self.push(event))
+    }
+
+    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
+    /// better than the source.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+        Self {
+            continual: self.continual.drawing_from(source),
+            ..self
+        }
     }
 
     /// What became of events so far, for the operator: **it must not be published**.

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::event::Event;
-use super::intake::Intake;
+use super::intake::{Intake, needs_time};
 use super::receipt::{Paid, Receipt};
 use crate::error::Result;
 use crate::key::{Key, Keys};
@@ -153,10 +153,9 @@ impl<K: Key> HeavyHitters<K> {
     /// ```
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
-        match (&mut self.people, event.time) {
-            // A time that is none lies outside: nobody's event stops those of others.
-            (Some(people), Some(time)) => people.push(time, event.user, event.key),
-            _ => self.intake.push(event),
+        match self.people.is_some() {
+            true => self.extend([event]),
+            false => self.intake.push(event),
         }
     }
 
@@ -178,8 +177,12 @@ impl<K: Key> HeavyHitters<K> {
     /// ```
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
         let mut events = events.into_iter();
-        if self.people.is_some() {
-            return events.try_for_each(|event| self.push(event));
+        if let Some(people) = &mut self.people {
+            let mut wrong = Ok(());
+            people.extend(
+                events.map_while(|event| of_someone(event).map_err(|error| wrong = Err(error)).ok()),
+            )?;
+            return wrong;
         }
         if self.intake.timeline.is_laid() && !self.longest().is_by_count() {
             return self.intake.push_by_pane(events);
@@ -314,4 +317,12 @@ impl<K: Key> HeavyHitters<K> {
     pub fn panes(&self) -> usize {
         self.intake.timeline.panes()
     }
+}
+
+/// The time, the user and the key of an event.
+#[allow(clippy::type_complexity)]
+fn of_someone<'a, K: Key>(event: Event<'a, K>) -> Result<(i64, Option<&'a [u8]>, Option<K::Ref<'a>>)> {
+    // Also a time that cannot be lies outside the window, and is no error that would keep others out.
+    let time = event.time.ok_or_else(needs_time)?;
+    Ok((time, event.user, event.key))
 }

@@ -162,7 +162,7 @@ impl<K: Key> Intake<K> {
 }
 
 #[cold]
-fn needs_time() -> Error {
+pub fn needs_time() -> Error {
     Error::window("this window goes by the clock: give the time of the event with update_at")
 }
 

@@ -2,6 +2,7 @@
 
 pub mod above_threshold;
 mod draws;
+mod open_users;
 mod secret;
 pub mod threshold;
 

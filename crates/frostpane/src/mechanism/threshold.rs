@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::budget::Epsilon;
 use crate::error::Result;
-use crate::noise::DiscreteLaplace;
-use crate::noise::Entropy;
+use crate::mechanism::open_users::{Kept, least_threshold};
 use crate::noise::binomial::binomial;
+use crate::noise::{DiscreteGaussian, DiscreteLaplace, Entropy, Inversion, Noise};
+use crate::spec::{Bounds, Unit};
 
 /// How many absent keys noise alone may be expected to list. A larger universe gets a higher threshold.
 pub const MOST_EXPECTED_FROM_NOISE: u64 = 1_000_000;
@@ -14,34 +16,58 @@ pub const MOST_EXPECTED_FROM_NOISE: u64 = 1_000_000;
 /// never lowered, and only it can draw the noise of the counts that it is applied to.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
-    noise: DiscreteLaplace,
+    noise: Noise,
     value: u64,
 }
 
 impl Threshold {
     /// For open keys: the least threshold that a key which occurred once passes with probability at
     /// most `delta`.
-    pub fn for_open_keys(noise: DiscreteLaplace, delta: f64) -> Self {
+    pub fn for_open_keys(noise: impl Into<Noise>, delta: f64) -> Self {
+        let noise = noise.into();
         Self {
             noise,
             value: 1 + noise.reach(delta),
         }
     }
 
-    /// For open keys of users.
-    pub fn for_users(bounds: crate::spec::Bounds, epsilon: crate::budget::Epsilon, delta: f64) -> Self {
-        let noise = DiscreteLaplace::new(bounds.per_user * bounds.per_key, epsilon);
+    /// For open keys of users who contribute within these bounds: the noise and the least threshold that hide all keys of one user at
+    /// once. Of Laplace and Gaussian noise the one with the lower threshold, which follows from the bounds, epsilon and delta alone. A
+    /// delta of 0 counts as the smallest float.
+    pub fn for_users(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Self {
+        let delta = delta.max(f64::MIN_POSITIVE);
+        let laplace = Self::by_laplace(bounds, epsilon, delta);
+        let gaussian = Self::by_gaussian(bounds, epsilon, delta);
+        gaussian
+            .filter(|gaussian| gaussian.value < laplace.value)
+            .unwrap_or(laplace)
+    }
+
+    pub(super) fn by_laplace(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Self {
+        let laplace = DiscreteLaplace::new(Unit::User(bounds).counts(), epsilon);
         Self {
-            noise,
-            value: u64::from(bounds.per_key) + noise.reach(delta / f64::from(bounds.per_user)),
+            noise: laplace.into(),
+            // Of a delta above 0 something is left.
+            value: least_threshold(laplace.into(), bounds, &Kept::pure(bounds), delta).unwrap_or(u64::MAX),
         }
+    }
+
+    /// None where no such noise is offered.
+    pub(super) fn by_gaussian(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Option<Self> {
+        let gaussian = DiscreteGaussian::for_keys(bounds.per_user, bounds.per_key, epsilon, delta)?;
+        let kept = Kept::of_gaussian(&gaussian, bounds, epsilon);
+        let value = least_threshold(gaussian.into(), bounds, &kept, delta)?;
+        Some(Self {
+            noise: gaussian.into(),
+            value,
+        })
     }
 
     /// For a declared universe: the least threshold that does not flood the list with noise.
     pub fn for_declared_keys(noise: DiscreteLaplace, size: u64) -> Self {
         let chance = MOST_EXPECTED_FROM_NOISE as f64 / size as f64;
         Self {
-            noise,
+            noise: noise.into(),
             value: noise.reach(chance).max(1),
         }
     }
@@ -58,7 +84,7 @@ impl Threshold {
     pub(crate) fn of_continuous(noise: DiscreteLaplace, delta: f64) -> Self {
         let reach = -noise.scale() * (2.0 * delta).min(1.0).ln();
         Self {
-            noise,
+            noise: noise.into(),
             value: 1 + reach.ceil() as u64,
         }
     }
@@ -77,7 +103,7 @@ impl Threshold {
     }
 
     /// The noise that counts receive.
-    pub fn noise(&self) -> &DiscreteLaplace {
+    pub fn noise(&self) -> &Noise {
         &self.noise
     }
 
@@ -90,13 +116,68 @@ impl Threshold {
         counts: impl IntoIterator<Item = (T, u64)>,
         entropy: &mut impl Entropy,
     ) -> Result<Vec<(T, u64)>> {
+        match self.noise {
+            Noise::Laplace(laplace) => self.jointly(laplace).select(counts, entropy),
+            Noise::Gaussian(gaussian) => self.one_by_one(&Inversion::new(gaussian), counts, entropy),
+        }
+    }
+
+    /// The same for `absent` keys with a count of 0: the numbers below `absent` of those that reach the threshold, with their noisy
+    /// counts. With Laplace noise it takes as long as there are such keys, however many there are in all.
+    pub fn select_absent(&self, absent: u64, entropy: &mut impl Entropy) -> Result<Vec<(u64, u64)>> {
+        match self.noise {
+            Noise::Laplace(laplace) => self.jointly(laplace).select_absent(absent, entropy),
+            Noise::Gaussian(_) => self.select((0..absent).map(|number| (number, 0)), entropy),
+        }
+    }
+
+    fn jointly(&self, laplace: DiscreteLaplace) -> Jointly {
+        Jointly {
+            laplace,
+            value: self.value,
+        }
+    }
+
+    fn one_by_one<T>(
+        &self,
+        sampler: &Inversion,
+        counts: impl IntoIterator<Item = (T, u64)>,
+        entropy: &mut impl Entropy,
+    ) -> Result<Vec<(T, u64)>> {
+        let mut passed = Vec::new();
+        for (key, count) in counts {
+            if let Some(noisy) = noisy_if_passing(count, sampler.sample(entropy)?, self.value) {
+                passed.push((key, noisy));
+            }
+        }
+        Ok(passed)
+    }
+}
+
+fn noisy_if_passing(count: u64, noise: i64, threshold: u64) -> Option<u64> {
+    let noisy = (count as i64).saturating_add(noise);
+    u64::try_from(noisy).ok().filter(|&noisy| noisy >= threshold)
+}
+
+/// Laplace noise of many keys, of which only those that pass are drawn.
+struct Jointly {
+    laplace: DiscreteLaplace,
+    value: u64,
+}
+
+impl Jointly {
+    fn select<T: Copy>(
+        &self,
+        counts: impl IntoIterator<Item = (T, u64)>,
+        entropy: &mut impl Entropy,
+    ) -> Result<Vec<(T, u64)>> {
         let mut passed = Vec::new();
         let mut below: Vec<Vec<(T, u64)>> = (0..u64::BITS).map(|_| Vec::new()).collect();
         for (key, count) in counts {
             if count < self.value {
                 let distance = self.value - count;
                 below[distance.ilog2() as usize].push((key, distance));
-            } else if let Some(noisy) = self.noisy_if_passing(count, entropy)? {
+            } else if let Some(noisy) = noisy_if_passing(count, self.laplace.sample(entropy)?, self.value) {
                 passed.push((key, noisy));
             }
         }
@@ -106,18 +187,11 @@ impl Threshold {
         Ok(passed)
     }
 
-    /// The same for `absent` keys with a count of 0: the numbers below `absent` of those that reach the threshold, with their noisy
-    /// counts. It takes as long as there are such keys, however many there are in all.
-    pub fn select_absent(&self, absent: u64, entropy: &mut impl Entropy) -> Result<Vec<(u64, u64)>> {
+    fn select_absent(&self, absent: u64, entropy: &mut impl Entropy) -> Result<Vec<(u64, u64)>> {
         self.passing(absent, self.value, entropy)?
             .into_iter()
-            .map(|number| Ok((number, self.value + self.noise.magnitude(entropy)?)))
+            .map(|number| Ok((number, self.value + self.laplace.magnitude(entropy)?)))
             .collect()
-    }
-
-    fn noisy_if_passing(&self, count: u64, entropy: &mut impl Entropy) -> Result<Option<u64>> {
-        let noisy = count as i64 + self.noise.sample(entropy)?;
-        Ok(u64::try_from(noisy).ok().filter(|&noisy| noisy >= self.value))
     }
 
     /// The same for keys that lie below the threshold, by `nearest` at least and less than twice that.
@@ -133,8 +207,8 @@ impl Threshold {
         }
         for number in self.passing(group.len() as u64, nearest, entropy)? {
             let (key, distance) = group[number as usize];
-            if self.noise.survives(distance - nearest, entropy)? {
-                passed.push((key, self.value + self.noise.magnitude(entropy)?));
+            if self.laplace.survives(distance - nearest, entropy)? {
+                passed.push((key, self.value + self.laplace.magnitude(entropy)?));
             }
         }
         Ok(())
@@ -142,7 +216,7 @@ impl Threshold {
 
     /// Which of `keys` keys at `distance >= 1` below the threshold pass it: each with probability `Pr[X >= distance]`, independently.
     fn passing(&self, keys: u64, distance: u64, entropy: &mut impl Entropy) -> Result<HashSet<u64>> {
-        let count = binomial(keys, |bits| self.noise.tail(distance, bits), entropy)?;
+        let count = binomial(keys, |bits| self.laplace.tail(distance, bits), entropy)?;
         subset(keys, count, entropy)
     }
 }
@@ -162,7 +236,6 @@ fn subset(n: u64, count: u64, entropy: &mut impl Entropy) -> Result<HashSet<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
     use crate::noise::InsecureSeededEntropy;
 
     fn noise(epsilon: f64) -> DiscreteLaplace {
@@ -174,7 +247,7 @@ mod tests {
     #[test]
     fn a_key_below_the_threshold_passes_by_the_tail_of_its_distance() {
         let threshold = Threshold {
-            noise: noise(0.7),
+            noise: noise(0.7).into(),
             value: 9,
         };
         let mut passed = 0;
@@ -191,7 +264,7 @@ mod tests {
                 let (mut entropy, mut again) =
                     (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
                 let found = threshold.select([('k', count)], &mut entropy).unwrap();
-                let laplace = threshold.noise;
+                let laplace = noise(0.7);
                 let coin = binomial(1, |bits| laplace.tail(nearest, bits), &mut again).unwrap() == 1;
                 // Which one of one: no choice, but a word is read for it.
                 let passes =
@@ -209,14 +282,14 @@ mod tests {
     #[test]
     fn a_key_at_the_threshold_or_above_has_a_noise_of_its_own() {
         let threshold = Threshold {
-            noise: noise(0.7),
+            noise: noise(0.7).into(),
             value: 9,
         };
         for (count, seed) in (9..13).flat_map(|count| (0..60).map(move |seed| (count, seed))) {
             let (mut entropy, mut again) =
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
             let found = threshold.select([('k', count)], &mut entropy).unwrap();
-            let noisy = count as i64 + threshold.noise.sample(&mut again).unwrap();
+            let noisy = count as i64 + noise(0.7).sample(&mut again).unwrap();
             let expected = (noisy >= 9).then_some(('k', noisy as u64));
             assert_eq!(found, Vec::from_iter(expected));
             assert_eq!(entropy.word().unwrap(), again.word().unwrap());
@@ -227,14 +300,14 @@ mod tests {
     #[test]
     fn absent_keys_pass_by_the_tail_at_the_threshold() {
         let threshold = Threshold {
-            noise: noise(0.7),
+            noise: noise(0.7).into(),
             value: 5,
         };
         for seed in 0..20 {
             let (mut entropy, mut again) =
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
             let mut found = threshold.select_absent(300, &mut entropy).unwrap();
-            let laplace = threshold.noise;
+            let laplace = noise(0.7);
             let count = binomial(300, |bits| laplace.tail(5, bits), &mut again).unwrap();
             let numbers = subset(300, count, &mut again).unwrap();
             let mut excesses: Vec<u64> = (0..count)
@@ -276,7 +349,7 @@ mod tests {
     #[test]
     fn the_joint_draw_has_the_distribution_of_a_value_a_key() {
         let threshold = Threshold {
-            noise: noise(1.0),
+            noise: noise(1.0).into(),
             value: 7,
         };
         let counts = [0_u64, 0, 1, 3, 4, 5, 6, 6, 7, 9];
@@ -324,7 +397,7 @@ mod tests {
     #[test]
     fn noisy_counts_below_zero_do_not_wrap_around() {
         let threshold = Threshold {
-            noise: noise(0.01),
+            noise: noise(0.01).into(),
             value: 1,
         };
         let mut entropy = InsecureSeededEntropy::new(2);
@@ -353,7 +426,7 @@ mod tests {
 
     #[test]
     fn one_less_is_one_at_least() {
-        let noise = noise(1.0);
+        let noise = noise(1.0).into();
         for (value, less) in [(1, 1), (2, 1), (9, 8)] {
             assert_eq!(Threshold { noise, value }.less_one().value(), less);
         }
@@ -361,11 +434,42 @@ mod tests {
 
     #[test]
     fn a_key_may_lie_below_by_all_that_a_count_can_hold() {
-        let noise = noise(1.0);
+        let noise = noise(1.0).into();
         for value in [1 << 40, 1 << 62, 1 << 63, u64::MAX] {
             let threshold = Threshold { noise, value };
             let entropy = &mut InsecureSeededEntropy::new(1);
             assert_eq!(threshold.select([('k', 0), ('l', 1)], entropy).unwrap(), []);
+        }
+    }
+
+    /// One value a key, in order, by one table.
+    #[test]
+    fn with_gaussian_noise_every_key_has_a_value_of_its_own() {
+        let gaussian = DiscreteGaussian::new(30, 1).unwrap();
+        let threshold = Threshold {
+            noise: gaussian.into(),
+            value: 9,
+        };
+        let sampler = Inversion::new(gaussian);
+        for seed in 0..40 {
+            let (mut entropy, mut again) =
+                (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
+            let counts = [1, 5, 8, 9, 10, 40, 0];
+            let found = threshold
+                .select(counts.into_iter().enumerate(), &mut entropy)
+                .unwrap();
+            let noisy = counts.map(|count| count as i64 + sampler.sample(&mut again).unwrap());
+            let all = noisy.into_iter().enumerate();
+            let expected = all
+                .filter(|(_, noisy)| *noisy >= 9)
+                .map(|(key, noisy)| (key, noisy as u64));
+            assert_eq!(found, Vec::from_iter(expected));
+            let found = threshold.select_absent(7, &mut entropy).unwrap();
+            let noisy = (0..7).map(|number| (number, sampler.sample(&mut again).unwrap()));
+            let expected = noisy
+                .filter(|(_, noisy)| *noisy >= 9)
+                .map(|(key, noisy)| (key, noisy as u64));
+            assert_eq!(found, Vec::from_iter(expected));
         }
     }
 }

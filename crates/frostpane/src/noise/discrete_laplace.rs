@@ -165,7 +165,7 @@ impl DiscreteLaplace {
     }
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 {
         a
     } else {

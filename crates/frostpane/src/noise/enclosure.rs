@@ -1,6 +1,6 @@
 //! Real numbers between two fractions, as narrow as asked for.
 //!
-//! Probabilities of the discrete Laplace distribution are irrational. Where one has to be compared or sampled
+//! Probabilities of the discrete Laplace and Gaussian distributions are irrational, or not known to be fractions. Where one has to be compared or sampled
 //! from, it is enclosed between two multiples of `2^-bits`, with every rounding directed outwards; where the
 //! enclosure does not decide, the caller asks for more bits. No decision rests on a float.
 
@@ -26,6 +26,20 @@ impl Enclosure {
             high: one,
             bits,
         }
+    }
+
+    /// A float of at least 0, exactly or between two neighbours.
+    pub fn of_float(value: f64, bits: usize) -> Self {
+        let (mantissa, exponent) = parts(value);
+        let exponent = exponent + bits as i64;
+        let mantissa = UBig::from(mantissa);
+        let shift = exponent.unsigned_abs() as usize;
+        let (low, high) = if exponent >= 0 {
+            (&mantissa << shift, &mantissa << shift)
+        } else {
+            (&mantissa >> shift, shift_up(mantissa, shift))
+        };
+        Self { low, high, bits }
     }
 
     /// `exp(-numerator / denominator)`.
@@ -123,7 +137,8 @@ impl Enclosure {
         leading as f64 * 2f64.powi(excess as i32 - self.bits as i32)
     }
 
-    fn rounded_to(&self, bits: usize) -> Self {
+    /// With fewer bits.
+    pub(crate) fn rounded_to(&self, bits: usize) -> Self {
         Self {
             low: &self.low >> (self.bits - bits),
             high: shift_up(self.high.clone(), self.bits - bits),
@@ -173,15 +188,21 @@ fn divide_up(value: UBig, divisor: &UBig) -> UBig {
 
 /// Compares `value / 2^bits` with a non-negative float.
 fn compare(value: &UBig, bits: usize, float: f64) -> Ordering {
-    let raw = float.to_bits();
-    let (biased, fraction) = ((raw >> 52) & 0x7FF, raw & ((1 << 52) - 1));
-    let mantissa = if biased == 0 { fraction } else { fraction | 1 << 52 };
-    let exponent = biased.max(1) as i64 - 1075 + bits as i64;
+    let (mantissa, exponent) = parts(float);
+    let exponent = exponent + bits as i64;
     if exponent >= 0 {
         value.cmp(&(UBig::from(mantissa) << exponent as usize))
     } else {
         (value << exponent.unsigned_abs() as usize).cmp(&UBig::from(mantissa))
     }
+}
+
+/// A float of at least 0 is the first times two to the power of the second.
+fn parts(float: f64) -> (u64, i64) {
+    let raw = float.to_bits();
+    let (biased, fraction) = ((raw >> 52) & 0x7FF, raw & ((1 << 52) - 1));
+    let mantissa = if biased == 0 { fraction } else { fraction | 1 << 52 };
+    (mantissa, biased.max(1) as i64 - 1075)
 }
 
 #[cfg(test)]
@@ -237,6 +258,22 @@ mod tests {
             bits: 1,
         };
         assert_eq!(wide.at_most(0.5), None);
+    }
+
+    /// At few bits between the two multiples next to it, at many exactly; whatever is compared with it agrees.
+    #[test]
+    fn a_float_is_enclosed_by_the_multiples_next_to_it() {
+        for value in [0.0, 5e-324, f64::MIN_POSITIVE, 1e-9, 0.1, 0.5, 0.75, 1.0, 3.5] {
+            for bits in [1, 8, 52, 64, 200, 1_074, 2_000] {
+                let found = Enclosure::of_float(value, bits);
+                assert_ne!(compare(&found.low, bits, value), Ordering::Greater);
+                assert_ne!(compare(&found.high, bits, value), Ordering::Less);
+                let exact = compare(&found.low, bits, value) == Ordering::Equal;
+                let width = UBig::from(u8::from(!exact));
+                assert_eq!(&found.high - &found.low, width, "{value} at {bits}");
+                assert!(exact || bits < 1_074);
+            }
+        }
     }
 
     fn between(low: u64, high: u64, bits: usize) -> Enclosure {

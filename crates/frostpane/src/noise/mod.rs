@@ -9,19 +9,29 @@
 //! 36 seconds and drew 450,000 a second, from a generator that it calls non-secure itself. This sampler adds
 //! nothing to the build and draws 1,500,000 a second (`cargo test -p frostpane --test noise -- --nocapture`
 //! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in
-//! `tests/noise.rs`. What OpenDP does not have, the joint draw for many equal keys, is in [`Threshold`](crate::mechanism::Threshold).
+//! `tests/noise.rs`. Gaussian values come from a table instead, exactly as well: 25,000,000 a second in a release build, at deviations of
+//! 5.5 and 25, and are compared with OpenDP's in the same place. What OpenDP does not have, the joint draw for many equal keys, is in [`Threshold`](crate::mechanism::Threshold).
 
 mod bernoulli;
 pub(crate) mod binomial;
+pub(crate) mod discrete_gaussian;
 pub(crate) mod discrete_laplace;
 pub(crate) mod enclosure;
 pub(crate) mod entropy;
+pub(crate) mod gaussian_delta;
+pub(crate) mod gaussian_sum;
+mod gaussian_tail;
 pub(crate) mod inversion;
 pub(crate) mod laplace_sum;
+mod law;
+mod noise_sum;
 
+pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
 #[cfg(any(test, feature = "internals"))]
 pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;
 pub use laplace_sum::LaplaceSum;
+pub use law::Noise;
+pub use noise_sum::NoiseSum;

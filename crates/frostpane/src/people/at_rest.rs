@@ -1,9 +1,10 @@
 //! Events of users between two moments that are known before the first: they may come in any order.
 
+use std::hint::black_box;
 use std::ops::Range;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, PARTS};
+use super::contributions::{Contribution, Contributions, PARTS, Place};
 use super::counts::Counts;
 use super::door::{Door, Tally};
 use super::scratch::{Run, Scratch, no_room};
@@ -15,6 +16,8 @@ use crate::spec::Bounds;
 
 /// Looks at the memory in use after so many events.
 const LOOK_EVERY: u64 = 1 << 12;
+/// Slots that are asked for at a time.
+const TOGETHER: usize = 32;
 
 /// Everything that users did in some periods, as far as it may count. What does not fit into the memory goes to disk and comes
 /// back user by user: where it was in between shows in nothing but time.
@@ -29,6 +32,16 @@ pub struct AtRest<K: Key> {
     scratch: Option<Scratch>,
     most_bytes: u64,
     fault: Fault,
+    /// The memory is looked at when so many events were offered.
+    next_look: u64,
+}
+
+/// An event that may count.
+struct Offer<'a, K: Key> {
+    user: &'a [u8],
+    key: K::Ref<'a>,
+    place: Place,
+    epoch: i64,
 }
 
 impl<K: Key> AtRest<K> {
@@ -53,35 +66,82 @@ impl<K: Key> AtRest<K> {
             scratch,
             most_bytes,
             fault,
+            next_look: LOOK_EVERY,
         }
     }
 
     /// One event.
-    #[inline]
     pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
-        let Some((user, key)) = self.door.admits(user, key) else {
-            return Ok(());
-        };
+        self.extend(std::iter::once((time, user, key)))
+    }
+
+    /// Many events: their time, user and key.
+    pub fn extend<'a>(
+        &mut self,
+        mut events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
+    ) -> Result<()> {
+        let mut offers = Vec::with_capacity(TOGETHER);
+        while let Some(first) = events.next() {
+            offers.clear();
+            let some = std::iter::once(first).chain(events.by_ref().take(TOGETHER - 1));
+            offers.extend(some.filter_map(|event| self.offer(event)));
+            self.ask_for(&offers);
+            for offer in &offers {
+                let Offer {
+                    user,
+                    key,
+                    place,
+                    epoch,
+                } = *offer;
+                self.contributions.offer(user, place, epoch, key, 1);
+            }
+            if self.door.tally.offered >= self.next_look {
+                self.make_room()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has on its way from the memory what these will look at: one does not wait for the other.
+    fn ask_for(&self, offers: &[Offer<'_, K>]) {
+        let mut ids = [0; TOGETHER];
+        for (offer, id) in offers.iter().zip(&mut ids) {
+            *id = self.contributions.ask_for(offer.place);
+        }
+        let mut bytes = 0;
+        for (offer, id) in offers.iter().zip(ids) {
+            bytes ^= self.contributions.ask_for_id(offer.place, id);
+        }
+        black_box(bytes);
+    }
+
+    /// What an event offers, if it may count.
+    #[inline]
+    fn offer<'a>(
+        &mut self,
+        (time, user, key): (i64, Option<&'a [u8]>, Option<K::Ref<'a>>),
+    ) -> Option<Offer<'a, K>> {
+        let (user, key) = self.door.admits(user, key)?;
         let period = self.calendar.period_at(time);
         if !self.periods.contains(&period) {
             self.door.tally.outside += 1;
-            return Ok(());
+            return None;
         }
         self.door.tally.offered += 1;
-        let preference = self
-            .contributions
-            .preference(user, self.calendar.epoch_of(period));
-        let period = (period - self.periods.start) as u32;
-        self.contributions.offer(user, period, preference, key, 1);
-        if self.door.tally.offered.is_multiple_of(LOOK_EVERY) {
-            self.make_room()?;
-        }
-        Ok(())
+        Some(Offer {
+            user,
+            key,
+            place: self
+                .contributions
+                .place(user, (period - self.periods.start) as u32),
+            epoch: self.calendar.epoch_of(period),
+        })
     }
 
     /// Has users go to disk if they take more than they may.
     #[cold]
     fn make_room(&mut self) -> Result<()> {
+        self.next_look = self.door.tally.offered + LOOK_EVERY;
         if self.contributions.bytes() <= self.most_bytes {
             return Ok(());
         }
@@ -151,7 +211,7 @@ impl<K: Key> AtRest<K> {
                     let times = match (&mut admitted, self.contributions.names.key(*number)) {
                         (Some(admitted), Some(key)) => {
                             let epoch = (epoch_of(period) - calendar.epoch_of(first)) as u32;
-                            admitted.admit(user, epoch, key, *times)
+                            admitted.admit(user, admitted.place(user, epoch), key, *times)
                         }
                         _ => *times,
                     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::error::{Error, Result};
+use crate::spec::users::MOST_EPOCHS;
 use crate::spec::{Bounds, Span};
 
 /// How the clock is cut, for everybody alike and before any event: into periods, so many of which are an epoch, and so many a pane. One
@@ -54,13 +55,18 @@ impl Calendar {
                 )));
             }
         }
-        let pane = |moment| self.pane_of(self.period_at(moment));
-        match pane(from) < pane(until) {
-            true => Ok(pane(from)..pane(until)),
-            false => Err(Error::window(
+        let panes = self.pane_of(self.period_at(from))..self.pane_of(self.period_at(until));
+        if panes.is_empty() {
+            return Err(Error::window(
                 "a list at every slide was asked for that ends before it begins: give an earlier start",
-            )),
+            ));
         }
+        if (self.periods_of(panes.end).start - self.periods_of(panes.start).start) as u64 > MOST_EPOCHS {
+            return Err(Error::window(
+                "a list at every slide was asked for a time of too many slides: give a later start, or a longer slide",
+            ));
+        }
+        Ok(panes)
     }
 
     /// Where a period begins.

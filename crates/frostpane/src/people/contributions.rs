@@ -1,7 +1,8 @@
 //! What users contribute, bounded.
+//!
+//! An event costs a look at a user's slot, which is in no cache where there are many users: so a slot has all that is needed in most
+//! cases, the first key included, in 24 bytes, and slots of several events are asked for before the first is needed.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Found;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::names::Names;
@@ -10,14 +11,15 @@ use crate::key::mix::mix;
 use crate::key::number::{pack_number, unpack_number};
 use crate::spec::Bounds;
 
-/// Users are spread over so many parts by a hash of their id: each is small enough for a near cache, and for memory where all
-/// together are not.
+/// Users are spread over so many parts by a hash of their id: where all together do not fit into the memory, one part does.
 pub const PARTS: usize = 64;
 const PART_SHIFT: u32 = u64::BITS - PARTS.ilog2();
-/// Ends the list of slots of an entry.
+/// Ends the list of keys of a user.
 const NONE: u32 = u32::MAX;
 /// Odd, so that periods that differ stay different.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Slots of a part at first.
+const FEWEST: usize = 16;
 
 /// Of every user and period the keys that may count, each with how often it came. Users are compared whole, and what is kept
 /// of one follows from the events of that user alone.
@@ -30,38 +32,70 @@ pub struct Contributions<K> {
     parts: Vec<Part>,
 }
 
-/// Some of the users.
+/// Some of the users: a table that is looked through from the place on that a hash says.
 #[derive(Debug, Default)]
 struct Part {
-    places: HashTable<u32>,
-    entries: Vec<Entry>,
     slots: Vec<Slot>,
+    taken: usize,
+    /// Keys after the first of each user.
+    more: Vec<Named>,
     /// Ids of users, each with its length before it.
     ids: Vec<u8>,
 }
 
-/// One user in one period.
+/// One user in one period, with the first key.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Slot {
+    tag: u32,
     period: u32,
-    /// Where the id begins.
+    /// Where the id begins; [`NONE`] in a slot that is free.
     id: u32,
-    /// The first of the slots.
-    first: u32,
-    slots: u32,
+    first: Named,
 }
 
 /// A key that may count.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct Named {
     key: u32,
     times: u32,
     next: u32,
 }
 
-/// A user, as far as hashes tell: in which order their keys are taken in one epoch.
+const FREE: Slot = Slot {
+    tag: 0,
+    period: 0,
+    id: NONE,
+    first: NO_KEY,
+};
+const NO_KEY: Named = Named {
+    key: NONE,
+    times: 0,
+    next: NONE,
+};
+
+/// Where a user in a period is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    hash: u64,
+    period: u32,
+}
+
+impl Place {
+    fn part(self) -> usize {
+        (self.hash >> PART_SHIFT) as usize
+    }
+
+    /// Of the bits that a part has not used up.
+    fn tag(self) -> u32 {
+        mix(self
+            .hash
+            .wrapping_add(u64::from(self.period).wrapping_mul(SPREAD))) as u32
+    }
+}
+
+/// In which order the keys of a user are taken in one epoch.
 #[derive(Clone, Copy)]
-pub struct Preference(u64);
+struct Preference(u64);
 
 impl Preference {
     /// Where a key with this hash stands: the lower, the sooner it is taken.
@@ -71,7 +105,7 @@ impl Preference {
     }
 }
 
-/// One user in one period, with the keys that may count by the order in which they are taken.
+/// One user in one period, with the keys that may count in the order in which they are taken.
 pub struct Contribution<'a> {
     pub period: u32,
     pub user: &'a [u8],
@@ -91,80 +125,111 @@ impl<K: Key> Contributions<K> {
         }
     }
 
-    /// In which order the keys of a user are taken in an epoch.
-    pub fn preference(&self, user: &[u8], epoch: i64) -> Preference {
-        Preference(mix(self.hash(user) ^ mix(epoch as u64 ^ self.seed)))
-    }
-
-    fn hash(&self, user: &[u8]) -> u64 {
-        xxh3_64_with_seed(user, self.seed)
-    }
-
-    /// The part of a user, and in it the entry of a period.
+    /// Where a user is looked for in a period.
     #[inline]
-    fn entry(&mut self, user: &[u8], period: u32) -> (&mut Part, usize, &Names<K>) {
-        let (hash, seed) = (self.hash(user), self.seed);
-        let part = &mut self.parts[(hash >> PART_SHIFT) as usize];
-        let rehash = |user: &[u8], period| place(xxh3_64_with_seed(user, seed), period);
-        let entry = part.entry(place(hash, period), user, period, rehash);
-        (part, entry, &self.names)
+    pub fn place(&self, user: &[u8], period: u32) -> Place {
+        let hash = xxh3_64_with_seed(user, self.seed);
+        Place { hash, period }
     }
 
-    /// A user came to a key in a period, so often. Of all keys that come those are kept, in whatever order they come, that are first
-    /// in the user's order of preference.
+    /// Has the slot of a place on its way from the memory: where its id begins, if it is the one.
     #[inline]
-    pub fn offer(&mut self, user: &[u8], period: u32, preference: Preference, key: K::Ref<'_>, times: u32) {
-        let (per_user, per_key) = (self.per_user, self.per_key);
+    pub fn ask_for(&self, place: Place) -> usize {
+        let (part, tag) = (&self.parts[place.part()], place.tag());
+        let slot = part.slots.get(start(tag, part.slots.len()));
+        slot.filter(|slot| slot.tag == tag)
+            .map_or(0, |slot| slot.id as usize)
+    }
+
+    /// And the id that begins there.
+    #[inline]
+    pub fn ask_for_id(&self, place: Place, id: usize) -> u8 {
+        self.parts[place.part()].ids.get(id).copied().unwrap_or(0)
+    }
+
+    fn preference(&self, place: Place, epoch: i64) -> Preference {
+        Preference(mix(place.hash ^ mix(epoch as u64 ^ self.seed)))
+    }
+
+    /// A user came to a key in a period of an epoch, so often. Of all keys that come those are kept, in whatever order they come, that
+    /// are first in the user's order of preference.
+    #[inline]
+    pub fn offer(&mut self, user: &[u8], place: Place, epoch: i64, key: K::Ref<'_>, times: u32) {
         let key = self.names.number(key);
-        let (part, entry, names) = self.entry(user, period);
-        if let Some(slot) = part.find(entry, key) {
-            let slot = &mut part.slots[slot];
-            slot.times = slot.times.saturating_add(times).min(per_key);
-        } else if part.entries[entry].slots < per_user {
-            part.push(entry, key, times.min(per_key));
-        } else {
-            let rank = |key: u32| (preference.rank(names.hash(key)), names.key(key));
-            if let Some(last) = part.last(entry, rank)
-                && rank(key) < rank(part.slots[last].key)
-            {
-                let slot = &mut part.slots[last];
-                (slot.key, slot.times) = (key, times.min(per_key));
+        let times = times.min(self.per_key);
+        let part = &mut self.parts[place.part()];
+        let slot = part.slot(user, place);
+        let mut number = 0;
+        let mut named = &mut part.slots[slot].first;
+        loop {
+            if named.key == key {
+                named.times = named.times.saturating_add(times).min(self.per_key);
+                return;
             }
+            if named.key == NONE {
+                (named.key, named.times) = (key, times);
+                return;
+            }
+            number += 1;
+            match named.next {
+                NONE => break,
+                next => named = &mut part.more[next as usize],
+            }
+        }
+        match number < self.per_user {
+            true => part.push(slot, key, times),
+            false => self.replace(place, slot, epoch, (key, times)),
+        }
+    }
+
+    /// A key comes that there is no room for: it takes the place of the one that comes last, unless it comes last itself.
+    #[cold]
+    fn replace(&mut self, place: Place, slot: usize, epoch: i64, (key, times): (u32, u32)) {
+        let preference = self.preference(place, epoch);
+        let names = &self.names;
+        let rank = |key: u32| (preference.rank(names.hash(key)), names.key(key));
+        let part = &mut self.parts[place.part()];
+        let last = part
+            .keys(slot)
+            .max_by_key(|named| rank(named.key))
+            .map(|named| named.key);
+        if let Some(last) = last.filter(|last| rank(key) < rank(*last))
+            && let Some(named) = part.find(slot, last)
+        {
+            (named.key, named.times) = (key, times);
         }
     }
 
     /// Takes a key of a user for good, if they have named fewer than they may, and as often as it may still count. How often that
     /// is.
-    pub fn admit(&mut self, user: &[u8], period: u32, key: K::Ref<'_>, times: u32) -> u32 {
-        let (per_user, per_key) = (self.per_user, self.per_key);
+    pub fn admit(&mut self, user: &[u8], place: Place, key: K::Ref<'_>, times: u32) -> u32 {
         let key = self.names.number(key);
-        let (part, entry, _) = self.entry(user, period);
-        match part.find(entry, key) {
-            Some(slot) => {
-                let slot = &mut part.slots[slot];
-                let more = times.min(per_key - slot.times);
-                slot.times += more;
-                more
-            }
-            None if part.entries[entry].slots == per_user => 0,
-            None => {
-                let times = times.min(per_key);
-                part.push(entry, key, times);
-                times
-            }
+        let part = &mut self.parts[place.part()];
+        let slot = part.slot(user, place);
+        if let Some(named) = part.find(slot, key) {
+            let more = times.min(self.per_key - named.times);
+            named.times += more;
+            return more;
         }
+        let times = times.min(self.per_key);
+        match part.keys(slot).count() {
+            0 => (part.slots[slot].first.key, part.slots[slot].first.times) = (key, times),
+            number if number < self.per_user as usize => part.push(slot, key, times),
+            _ => return 0,
+        }
+        times
     }
 
     /// Breaks it: a key that comes later may take the place of one that has been counted.
-    pub fn revise(&mut self, user: &[u8], epoch: i64, key: K::Ref<'_>, times: u32) -> u32 {
-        let preference = self.preference(user, epoch);
+    pub fn revise(&mut self, user: &[u8], place: Place, epoch: i64, key: K::Ref<'_>, times: u32) -> u32 {
         let number = self.names.number(key);
-        let (part, entry, _) = self.entry(user, 0);
-        let before = part.find(entry, number).map_or(0, |slot| part.slots[slot].times);
-        self.offer(user, 0, preference, key, times);
-        let (part, entry, _) = self.entry(user, 0);
-        part.find(entry, number)
-            .map_or(0, |slot| part.slots[slot].times - before)
+        let part = &mut self.parts[place.part()];
+        let slot = part.slot(user, place);
+        let before = part.find(slot, number).map_or(0, |named| named.times);
+        self.offer(user, place, epoch, key, times);
+        let part = &mut self.parts[place.part()];
+        let slot = part.slot(user, place);
+        part.find(slot, number).map_or(0, |named| named.times - before)
     }
 
     /// Visits everything that may count of the users of a part, periods in their order.
@@ -175,16 +240,17 @@ impl<K: Key> Contributions<K> {
         mut visit: impl FnMut(Contribution<'_>),
     ) {
         let part = &self.parts[part];
-        let mut order: Vec<u32> = (0..part.entries.len() as u32).collect();
-        order.sort_unstable_by_key(|entry| part.entries[*entry as usize].period);
+        let taken = |slot: &u32| part.slots[*slot as usize].id != NONE;
+        let mut order: Vec<u32> = (0..part.slots.len() as u32).filter(taken).collect();
+        order.sort_by_key(|slot| part.slots[*slot as usize].period);
         let mut keys = Vec::new();
-        for entry in order {
-            let Entry { period, first, .. } = part.entries[entry as usize];
-            let user = part.id(entry as usize);
+        for slot in order {
+            let Slot { period, id, .. } = part.slots[slot as usize];
+            let user = id_at(&part.ids, id);
             keys.clear();
-            keys.extend(part.list(first).map(|slot| (slot.key, slot.times)));
+            keys.extend(part.keys(slot as usize).map(|named| (named.key, named.times)));
             if keys.len() > 1 {
-                let preference = self.preference(user, epoch_of(period));
+                let preference = self.preference(self.place(user, period), epoch_of(period));
                 let rank = |key: u32| (preference.rank(self.names.hash(key)), self.names.key(key));
                 keys.sort_unstable_by(|(a, _), (b, _)| rank(*a).cmp(&rank(*b)));
             }
@@ -209,17 +275,17 @@ impl<K: Key> Contributions<K> {
     /// What may count of the users of a part, as bytes: it can be read again into others with the same bounds and seed.
     pub fn pack_part(&self, part: usize, bytes: &mut Vec<u8>) {
         let part = &self.parts[part];
-        for (index, entry) in part.entries.iter().enumerate() {
-            pack_number(u64::from(entry.period), bytes);
-            let user = part.id(index);
+        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
+            pack_number(u64::from(slot.period), bytes);
+            let user = id_at(&part.ids, slot.id);
             pack_number(user.len() as u64, bytes);
             bytes.extend_from_slice(user);
-            pack_number(u64::from(entry.slots), bytes);
-            for slot in part.list(entry.first) {
-                if let Some(key) = self.names.key(slot.key) {
+            pack_number(part.keys(index).count() as u64, bytes);
+            for named in part.keys(index) {
+                if let Some(key) = self.names.key(named.key) {
                     K::pack(key, bytes);
                 }
-                pack_number(u64::from(slot.times), bytes);
+                pack_number(u64::from(named.times), bytes);
             }
         }
     }
@@ -231,11 +297,11 @@ impl<K: Key> Contributions<K> {
             let length = usize::try_from(unpack_number(&mut bytes)?).ok()?;
             let (user, rest) = bytes.split_at_checked(length)?;
             bytes = rest;
-            let preference = self.preference(user, epoch_of(period));
+            let (place, epoch) = (self.place(user, period), epoch_of(period));
             for _ in 0..unpack_number(&mut bytes)? {
                 let key = K::unpack(&mut bytes)?;
                 let times = u32::try_from(unpack_number(&mut bytes)?).ok()?;
-                self.offer(user, period, preference, key, times);
+                self.offer(user, place, epoch, key, times);
             }
         }
         Some(())
@@ -243,91 +309,93 @@ impl<K: Key> Contributions<K> {
 }
 
 impl Part {
-    /// Where the entry of a user and period is, which is made if there is none.
+    /// The slot of a user and period, which is made if there is none.
     #[inline]
-    fn entry(&mut self, hash: u64, user: &[u8], period: u32, rehash: impl Fn(&[u8], u32) -> u64) -> usize {
-        let (entries, ids) = (&self.entries, &self.ids);
-        let is_same = |entry: &u32| {
-            let entry = &entries[*entry as usize];
-            entry.period == period && id_at(ids, entry.id) == user
-        };
-        let place = |entry: &u32| {
-            let entry = &entries[*entry as usize];
-            rehash(id_at(ids, entry.id), entry.period)
-        };
-        match self.places.entry(hash, is_same, place) {
-            Found::Occupied(entry) => *entry.get() as usize,
-            Found::Vacant(vacant) => {
-                vacant.insert(self.entries.len() as u32);
-                self.entries.push(Entry {
-                    period,
-                    id: self.ids.len() as u32,
-                    first: NONE,
-                    slots: 0,
-                });
-                pack_number(user.len() as u64, &mut self.ids);
-                self.ids.extend_from_slice(user);
-                self.entries.len() - 1
+    fn slot(&mut self, user: &[u8], place: Place) -> usize {
+        if self.taken * 4 >= self.slots.len() * 3 {
+            self.grow();
+        }
+        let tag = place.tag();
+        let mut at = start(tag, self.slots.len());
+        loop {
+            let slot = &self.slots[at];
+            if slot.id == NONE {
+                break;
             }
+            if slot.tag == tag && slot.period == place.period && id_at(&self.ids, slot.id) == user {
+                return at;
+            }
+            at += 1;
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+        self.slots[at] = Slot {
+            tag,
+            period: place.period,
+            id: self.ids.len() as u32,
+            first: NO_KEY,
+        };
+        self.taken += 1;
+        pack_number(user.len() as u64, &mut self.ids);
+        self.ids.extend_from_slice(user);
+        at
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 3 / 2).max(FEWEST);
+        let before = std::mem::replace(&mut self.slots, vec![FREE; size]);
+        for slot in before.into_iter().filter(|slot| slot.id != NONE) {
+            let mut at = start(slot.tag, size);
+            while self.slots[at].id != NONE {
+                at = if at + 1 == size { 0 } else { at + 1 };
+            }
+            self.slots[at] = slot;
         }
     }
 
-    fn id(&self, entry: usize) -> &[u8] {
-        id_at(&self.ids, self.entries[entry].id)
+    /// The keys of a slot.
+    fn keys(&self, slot: usize) -> impl Iterator<Item = &Named> {
+        let first = Some(&self.slots[slot].first).filter(|named| named.key != NONE);
+        std::iter::successors(first, |named| self.more.get(named.next as usize))
     }
 
-    fn list(&self, first: u32) -> impl Iterator<Item = &Slot> {
-        std::iter::successors(self.slots.get(first as usize), |slot| {
-            self.slots.get(slot.next as usize)
-        })
-    }
-
-    /// The slot of a key, if it has one.
-    #[inline]
-    fn find(&self, entry: usize, key: u32) -> Option<usize> {
-        let mut next = self.entries[entry].first;
+    /// A key of a slot.
+    fn find(&mut self, slot: usize, key: u32) -> Option<&mut Named> {
+        let first = self.slots[slot].first;
+        if first.key == key {
+            return Some(&mut self.slots[slot].first);
+        }
+        let mut next = first.next;
         while next != NONE {
-            let slot = &self.slots[next as usize];
-            if slot.key == key {
-                return Some(next as usize);
+            if self.more[next as usize].key == key {
+                return Some(&mut self.more[next as usize]);
             }
-            next = slot.next;
+            next = self.more[next as usize].next;
         }
         None
     }
 
-    #[inline]
-    fn push(&mut self, entry: usize, key: u32, times: u32) {
-        let entry = &mut self.entries[entry];
-        let next = entry.first;
-        entry.first = self.slots.len() as u32;
-        entry.slots += 1;
-        self.slots.push(Slot { key, times, next });
-    }
-
-    /// The slot whose key comes last.
-    fn last<R: Ord>(&self, entry: usize, rank: impl Fn(u32) -> R) -> Option<usize> {
-        let place = |place: &u32| *place != NONE;
-        let first = Some(self.entries[entry].first).filter(place);
-        let places = std::iter::successors(first, |at| Some(self.slots[*at as usize].next).filter(place));
-        places
-            .map(|place| place as usize)
-            .max_by_key(|place| rank(self.slots[*place].key))
+    /// One more key of a slot that has one.
+    fn push(&mut self, slot: usize, key: u32, times: u32) {
+        let place = self.more.len() as u32;
+        let first = &mut self.slots[slot].first;
+        let next = std::mem::replace(&mut first.next, place);
+        self.more.push(Named { key, times, next });
     }
 
     fn bytes(&self) -> u64 {
-        let slots = self.places.capacity() * (size_of::<u32>() + 1);
-        (slots
-            + self.entries.capacity() * size_of::<Entry>()
-            + self.slots.capacity() * size_of::<Slot>()
+        (self.slots.capacity() * size_of::<Slot>()
+            + self.more.capacity() * size_of::<Named>()
             + self.ids.capacity()) as u64
     }
 }
 
-/// Where a user with this hash is looked for in a period.
+/// Where a tag is looked for first, in a table of this size.
 #[inline]
-fn place(hash: u64, period: u32) -> u64 {
-    mix(hash.wrapping_add(u64::from(period).wrapping_mul(SPREAD)))
+fn start(tag: u32, size: usize) -> usize {
+    ((u64::from(tag) * size as u64) >> 32) as usize
 }
 
 /// The id that begins here.
@@ -336,4 +404,56 @@ fn id_at(ids: &[u8], start: u32) -> &[u8] {
     let mut rest = &ids[start as usize..];
     let length = unpack_number(&mut rest).unwrap_or(0) as usize;
     &rest[..length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All in one place of one table, because all ids have one hash: through all its sizes ids are compared whole, and periods too.
+    #[test]
+    fn users_whose_ids_collide_are_two_users() {
+        for hash in [0, 7, u64::MAX] {
+            let mut part = Part::default();
+            for _ in 0..2 {
+                for user in 0..300_u64 {
+                    for period in 0..2 {
+                        let slot = part.slot(&user.to_be_bytes(), Place { hash, period });
+                        let Slot { id, period: of, .. } = part.slots[slot];
+                        assert_eq!((id_at(&part.ids, id), of), (&user.to_be_bytes()[..], period));
+                    }
+                }
+            }
+            assert_eq!(part.taken, 600);
+        }
+    }
+
+    /// Bounds are for each of two whose hash is the same, in whatever order their events come.
+    #[test]
+    fn users_whose_ids_collide_have_bounds_of_their_own() {
+        let mut contributions = Contributions::<u64>::new(&Bounds::new(2), 5);
+        let place = Place { hash: 7, period: 0 };
+        for (user, key) in [(b"a", 1), (b"b", 1), (b"a", 2), (b"a", 3), (b"b", 1), (b"a", 4)] {
+            contributions.offer(user, place, 0, key, 1);
+        }
+        let mut kept = Vec::new();
+        let visit = |user: Contribution<'_>| kept.push((user.user.to_vec(), user.keys.len()));
+        contributions.for_each_of_part(place.part(), |_| 0, visit);
+        kept.sort_unstable();
+        assert_eq!(kept, [(b"a".to_vec(), 2), (b"b".to_vec(), 1)]);
+    }
+
+    #[test]
+    fn an_id_that_begins_like_another_is_another() {
+        let mut contributions = Contributions::<u64>::new(&Bounds::new(1), 5);
+        for user in [&b"a"[..], b"a\0", b"aa", b"a", b"aa"] {
+            let place = contributions.place(user, 0);
+            contributions.offer(user, place, 0, 1, 1);
+        }
+        let mut kept = 0;
+        for part in 0..PARTS {
+            contributions.for_each_of_part(part, |_| 0, |user| kept += user.keys.len());
+        }
+        assert_eq!(kept, 3);
+    }
 }

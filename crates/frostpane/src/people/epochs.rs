@@ -30,6 +30,8 @@ enum Events<K: Key> {
     Open(Box<AtRest<K>>),
     /// From each start to the next.
     Closed(Vec<Pane<K>>, Tally),
+    /// Some of them are gone: what is left is not to be released.
+    Lost(Error, Tally),
 }
 
 /// Windows in epochs, as they were asked for.
@@ -93,14 +95,17 @@ impl<K: Key> Epochs<K> {
         }
     }
 
-    /// One event.
-    #[inline]
-    pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
+    /// Many events: their time, user and key.
+    pub fn extend<'a>(
+        &mut self,
+        events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
+    ) -> Result<()> {
         match &mut self.events {
-            Events::Open(at_rest) => at_rest.push(time, user, key),
+            Events::Open(at_rest) => at_rest.extend(events),
             Events::Closed(..) => Err(Error::window(
                 "the window was released, and takes no more events: build another one",
             )),
+            Events::Lost(why, _) => Err(why.clone()),
         }
     }
 
@@ -108,7 +113,7 @@ impl<K: Key> Epochs<K> {
     pub fn tally(&self) -> &Tally {
         match &self.events {
             Events::Open(at_rest) => &at_rest.door.tally,
-            Events::Closed(_, tally) => tally,
+            Events::Closed(_, tally) | Events::Lost(_, tally) => tally,
         }
     }
 
@@ -117,19 +122,24 @@ impl<K: Key> Epochs<K> {
         match &self.events {
             Events::Open(at_rest) => at_rest.bytes(),
             Events::Closed(panes, _) => panes.iter().map(Pane::bytes).sum(),
+            Events::Lost(..) => 0,
         }
     }
 
-    /// All events have come.
+    /// All events have come: their panes.
     fn seal(&mut self) -> Result<()> {
-        let Events::Open(at_rest) = &mut self.events else {
-            return Ok(());
-        };
-        let starts = &self.starts;
-        let pane_of = |epoch| starts.partition_point(|start| *start <= epoch) - 1;
-        let (panes, tally) = at_rest.close(starts.len(), pane_of, self.made_with)?;
-        self.events = Events::Closed(panes, tally);
-        Ok(())
+        if let Events::Open(at_rest) = &mut self.events {
+            let starts = &self.starts;
+            let pane_of = |epoch| starts.partition_point(|start| *start <= epoch) - 1;
+            self.events = match at_rest.close(starts.len(), pane_of, self.made_with) {
+                Ok((panes, tally)) => Events::Closed(panes, tally),
+                Err(why) => Events::Lost(why, at_rest.door.tally),
+            };
+        }
+        match &self.events {
+            Events::Lost(why, _) => Err(why.clone()),
+            _ => Ok(()),
+        }
     }
 
     /// Charges one release to every epoch of a window, and opens it. Refuses, and charges none, if one of them has been in `most`

@@ -80,8 +80,8 @@ impl<K: Key> Live<K> {
             .open
             .entry(period)
             .or_insert_with(|| Contributions::new(&bounds, seed));
-        let preference = open.preference(user, self.calendar.epoch_of(period));
-        open.offer(user, 0, preference, key, 1);
+        let place = open.place(user, 0);
+        open.offer(user, place, self.calendar.epoch_of(period), key, 1);
         match self.door.tally.offered.is_multiple_of(LOOK_EVERY) && self.bytes() > self.most_bytes {
             true => Err(no_room()),
             false => Ok(()),
@@ -142,9 +142,9 @@ impl<K: Key> Live<K> {
                         };
                         let times = match &mut admitted {
                             Some(admitted) if fault.is(Mutant::RevisedAdmission) => {
-                                admitted.revise(user, epoch, key, *times)
+                                admitted.revise(user, admitted.place(user, 0), epoch, key, *times)
                             }
-                            Some(admitted) => admitted.admit(user, 0, key, *times),
+                            Some(admitted) => admitted.admit(user, admitted.place(user, 0), key, *times),
                             None => *times,
                         };
                         if times > 0 {

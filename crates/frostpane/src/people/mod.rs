@@ -9,6 +9,8 @@ mod epochs;
 mod live;
 mod names;
 pub(crate) mod scratch;
+#[cfg(test)]
+mod tests;
 
 pub use at_rest::AtRest;
 pub use calendar::Calendar;

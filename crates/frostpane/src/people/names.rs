@@ -11,7 +11,8 @@ use crate::key::Key;
 #[derive(Debug)]
 pub struct Names<K> {
     seed: u64,
-    numbers: HashTable<u32>,
+    /// The hash and the number of each.
+    numbers: HashTable<(u64, u32)>,
     /// Of each key: its hash, and where it begins.
     hashes: Vec<u64>,
     starts: Vec<usize>,
@@ -36,20 +37,16 @@ impl<K: Key> Names<K> {
     #[inline]
     pub fn number(&mut self, key: K::Ref<'_>) -> u32 {
         let hash = K::hash(key, self.seed);
-        let (hashes, starts, packed) = (&self.hashes, &self.starts, &self.packed);
-        let is_same = |number: &u32| {
-            let number = *number as usize;
-            let held = || K::unpack(&mut &packed[starts[number]..]);
-            hashes[number] == hash && held().is_some_and(|held| K::are_same(held, key))
+        let (starts, packed) = (&self.starts, &self.packed);
+        let is_same = |(held, number): &(u64, u32)| {
+            let name = || K::unpack(&mut &packed[starts[*number as usize]..]);
+            *held == hash && name().is_some_and(|name| K::are_same(name, key))
         };
-        match self
-            .numbers
-            .entry(hash, is_same, |number| hashes[*number as usize])
-        {
-            Entry::Occupied(entry) => *entry.get(),
+        match self.numbers.entry(hash, is_same, |(hash, _)| *hash) {
+            Entry::Occupied(entry) => entry.get().1,
             Entry::Vacant(entry) => {
                 let number = self.starts.len() as u32;
-                entry.insert(number);
+                entry.insert((hash, number));
                 self.hashes.push(hash);
                 self.starts.push(self.packed.len());
                 K::pack(key, &mut self.packed);
@@ -71,7 +68,7 @@ impl<K: Key> Names<K> {
 
     /// About how many bytes they take.
     pub fn bytes(&self) -> u64 {
-        let slots = self.numbers.capacity() * (size_of::<u32>() + 1);
+        let slots = self.numbers.capacity() * (size_of::<(u64, u32)>() + 1);
         (slots
             + self.hashes.capacity() * size_of::<u64>()
             + self.starts.capacity() * size_of::<usize>()

@@ -10,8 +10,8 @@ pub struct Inside<K> {
     pub counts: Vec<(K, u64)>,
     /// Draws the noise of the counts and decides which are listed, unless the norm asks for more.
     pub threshold: Threshold,
+    /// Of people the number of events that count, and its noise.
+    pub total: Option<(u64, DiscreteLaplace)>,
     /// For L2 the norm, and its noise.
     pub norm: Option<(u64, DiscreteLaplace)>,
-    /// The number of events, and its noise, where it is private.
-    pub total: Option<(u64, DiscreteLaplace)>,
 }

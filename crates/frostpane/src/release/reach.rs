@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::noise::DiscreteLaplace;
+use crate::noise::Noise;
 
 /// The part of the chance of failure, to either side, for what is said of keys before any noise is drawn.
 const BEFORE: f64 = 0.1;
@@ -131,7 +131,7 @@ impl Crowd {
 /// Noise that reaches less far for frequent keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByCount {
-    laplace: DiscreteLaplace,
+    noise: Noise,
     crowd: Crowd,
     /// The least count that has noise.
     least: u64,
@@ -141,11 +141,12 @@ pub(crate) struct ByCount {
 
 impl ByCount {
     /// The one that leaves least open at a threshold.
-    fn new(laplace: DiscreteLaplace, known: &Known, threshold: u64, failure: f64) -> Self {
+    fn new(noise: impl Into<Noise>, known: &Known, threshold: u64, failure: f64) -> Self {
+        let noise = noise.into();
         // With this much, and a hair more for rounding, no key that did not occur passes.
-        let absent = known.keys as f64 * laplace.tail_in_floats(threshold) / failure * (1.0 + 1e-9);
+        let absent = known.keys as f64 * noise.tail_in_floats(threshold) / failure * (1.0 + 1e-9);
         let by = |crowd| Self {
-            laplace,
+            noise,
             crowd,
             least: u64::from(!known.declared),
             failure,
@@ -160,7 +161,7 @@ impl ByCount {
     /// How far the noise of a key with this count goes.
     fn goes(&self, count: u64) -> u64 {
         let chance = self.failure * self.crowd.part(count);
-        self.laplace.reach_in_floats(chance).saturating_sub(1)
+        self.noise.reach_in_floats(chance).saturating_sub(1)
     }
 
     /// The least noisy count of a key with at least this count.
@@ -171,12 +172,12 @@ impl ByCount {
     /// How far the noise of each goes, where so many have the same part.
     fn shared_by(&self, keys: usize) -> u64 {
         let chance = self.failure / keys.max(1) as f64;
-        self.laplace.reach_in_floats(chance).saturating_sub(1)
+        self.noise.reach_in_floats(chance).saturating_sub(1)
     }
 
     /// From here on the greatest noisy count rises with the count.
     fn rising(&self) -> u64 {
-        (2.0 * self.laplace.scale()).ceil() as u64 + 1
+        self.noise.steady()
     }
 
     fn low(&self, noisy: u64) -> u64 {
@@ -244,13 +245,14 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// At a threshold, which is not below the floor, or for the top keys of those that reach it, with a chance of failure.
     pub fn new(
-        laplace: DiscreteLaplace,
+        noise: impl Into<Noise>,
         known: &Known,
         [floor, threshold]: [u64; 2],
         top: Option<u64>,
         failure: f64,
     ) -> Self {
-        let by_count = |part: f64| ByCount::new(laplace, known, threshold, failure * part);
+        let noise = noise.into();
+        let by_count = |part: f64| ByCount::new(noise, known, threshold, failure * part);
         let sight = Sight {
             all: by_count(BEFORE),
             seen: by_count(0.5 - BEFORE),
@@ -325,6 +327,7 @@ impl Sight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::DiscreteGaussian;
     use crate::release::by_hand::{laplace, reach};
 
     const EPSILON: f64 = 1.0;
@@ -569,5 +572,87 @@ mod tests {
         let floor = goes(low(42), 0.4);
         assert_eq!(seen(vec![1_200, 1_100]), floor, "the list is not full");
         assert!(seen(vec![1_200, 1_100, 60]) <= floor);
+    }
+
+    fn gaussian(variance: u64) -> Noise {
+        DiscreteGaussian::new(variance, 1).unwrap().into()
+    }
+
+    /// Gaussian noise goes as far as its own tail says, for every count, and ends of intervals are where they are by definition, but for
+    /// the lower ones up to the power of two within which greatest noisy counts begin to rise.
+    #[test]
+    fn intervals_with_gaussian_noise_end_where_its_tail_says() {
+        for (known, variance) in [
+            (known(50_000, None, 50_000, false), 30),
+            (known(50_000, Some(700.0), 3_000, true), 30),
+            (known(1_000_000, Some(9_000.0), 1_000_000, false), 600),
+        ] {
+            let noise = gaussian(variance);
+            let by_count = ByCount::new(noise, &known, 160, 0.02);
+            for count in [1, 2, 9, 40, 300, 2_000] {
+                let exact = noise.reach(0.02 * by_count.crowd.part(count)).saturating_sub(1);
+                assert!((exact..=exact + 1).contains(&by_count.goes(count)), "{count}");
+            }
+            for noisy in 160..600 {
+                let low = by_count.low(noisy);
+                let least = (by_count.least..)
+                    .find(|count| count + by_count.goes(*count) >= noisy)
+                    .unwrap();
+                assert!(low <= least, "{noisy}: {low} {least}");
+                assert!(
+                    low == least || least < 2 * by_count.rising(),
+                    "{noisy}: {low} {least}"
+                );
+                let greatest = (noisy..)
+                    .take_while(|count| count - by_count.goes(*count) <= noisy)
+                    .last();
+                assert_eq!(Some(by_count.high(noisy)), greatest, "{noisy}");
+            }
+        }
+    }
+
+    /// From `2/h` on the greatest noisy count never falls, where parts are as the squares of counts, and just below it can.
+    #[test]
+    fn greatest_noisy_counts_rise_where_they_are_said_to() {
+        for variance in [4, 30, 600, 40_000] {
+            let noise = gaussian(variance);
+            // Where there is little noise, no count is low enough.
+            let mut falls_before = usize::from(variance < 30);
+            for failure in [0.9, 0.3, 0.05, 1e-4] {
+                for most in [60.0, 1_000.0, 30_000.0] {
+                    let by_count = ByCount {
+                        noise,
+                        crowd: Crowd {
+                            sum: Sum::Squares(most * most),
+                            even: 0.0,
+                            keys: 1.0,
+                        },
+                        least: 1,
+                        failure,
+                    };
+                    let shows = |count: u64| count + by_count.goes(count);
+                    let falls = |count: &u64| shows(count + 1) < shows(*count);
+                    let rising = by_count.rising();
+                    assert_eq!(
+                        (rising..rising + 400).find(falls),
+                        None,
+                        "{variance} {failure} {most}"
+                    );
+                    falls_before += (1..rising).filter(falls).count();
+                }
+            }
+            assert!(falls_before > 0, "{variance}: the test has no power");
+        }
+    }
+
+    #[test]
+    fn counts_below_an_interval_cannot_have_been_the_one_with_gaussian_noise() {
+        let known = known(10_000_000, Some(9_000.0), 1_000_000, true);
+        let by_count = ByCount::new(gaussian(1_600), &known, 300, 0.05);
+        for count in by_count.least..400 {
+            let noisy = count + by_count.goes(count);
+            assert!(by_count.low(noisy) <= count, "{count}");
+            assert!(by_count.over(noisy) >= noisy - by_count.low(noisy), "{count}");
+        }
     }
 }

@@ -291,7 +291,10 @@ mod tests {
                 let noise = share * epsilon;
                 let open = request(norm, epsilon, Keys::Open, shape(10, 64));
                 assert_eq!(open.floor().value(), 1 + reach(2.0, noise, DELTA));
-                assert_eq!(*open.floor().noise(), crate::release::by_hand::laplace(2, noise));
+                assert_eq!(
+                    *open.floor().noise(),
+                    crate::release::by_hand::laplace(2, noise).into()
+                );
                 for size in [1, 1_000_000, 3_000_000, 1 << 40] {
                     let keys = Keys::range(0..size).unwrap();
                     let declared = request(norm, epsilon, keys, shape(10, 64));

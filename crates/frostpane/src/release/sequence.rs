@@ -11,7 +11,7 @@ use crate::fault::Mutant;
 use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::laplace_sum::LEAST_CHANCE;
-use crate::noise::{DiscreteLaplace, Inversion, LaplaceSum};
+use crate::noise::{DiscreteLaplace, Inversion, NoiseSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::counts::Counts;
@@ -22,7 +22,7 @@ use crate::release::published::{Asked, Coverage, Estimator, Release};
 use crate::release::reach::{Reach, first};
 use crate::release::request::Request;
 use crate::release::total::Total;
-use crate::spec::Edge;
+use crate::spec::{Checked, Edge, Unit};
 use crate::timeline::Running;
 use crate::tree::node_key::{Keyed, KeyedEntropy, Purpose};
 use crate::tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
@@ -121,13 +121,9 @@ impl<K: Key> Sequence<K> {
         let delta = request.spec.delta().as_f64();
         let (floor, lift) = match &request.keys {
             Keys::Open => {
-                let windows = windows_with(horizon, request.spec.windows_of_unit().max(panes));
                 // Of two keys that move, each may bring it about; those of a user move in one direction.
                 let share = if unit.is_user() { noise.delta_left() } else { 0.5 };
-                let keys = live as f64 + f64::from(unit.keys());
-                let reach = reach_of_none(&noise.sum, (delta, share), keys * windows as f64)?;
-                // A count may be moved so far past the least one that is looked at.
-                let lift = reach + u64::from(unit.largest_count() - 1);
+                let lift = lift(&request.spec, unit, live, &noise.sum, (delta, share))?;
                 (1 + lift, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
@@ -157,7 +153,7 @@ impl<K: Key> Sequence<K> {
                 panes,
                 levels: noise.tree.levels(),
                 nodes: noise.sum.terms(),
-                scale: noise.sum.laplace().scale(),
+                scale: noise.sum.scale(),
                 deviation: noise.deviation(),
                 number: 0,
                 horizon,
@@ -471,8 +467,23 @@ fn windows_with(first: u64, each: u64) -> u64 {
     first.saturating_add(each - 1)
 }
 
+/// How far below a threshold counts are looked at: no noise lifts one that only one of two neighbours looks at, but for this share
+/// of delta.
+fn lift(spec: &Checked, unit: Unit, live: u64, sum: &NoiseSum, delta: (f64, f64)) -> Result<u64> {
+    let windows = windows_with(spec.horizon(), spec.windows_of_unit().max(spec.panes()));
+    let keys = live as f64 + f64::from(unit.keys());
+    let reach = reach_of_none(sum, delta, keys * windows as f64)?;
+    // A count may be moved so far past the least one that is looked at.
+    Ok(reach + u64::from(unit.largest_count() - 1))
+}
+
+/// The least threshold of open keys of users with this noise, if there is one.
+pub(crate) fn threshold_of_users(spec: &Checked, unit: Unit, sum: &NoiseSum, delta: f64) -> Option<u64> {
+    Some(1 + lift(spec, unit, KEYS_OF_PEOPLE, sum, (delta, 1.0)).ok()?)
+}
+
 /// The least `d` that no noise reaches which has so many chances to, one for each key and window, but for this share of delta.
-fn reach_of_none(sum: &LaplaceSum, (delta, share): (f64, f64), chances: f64) -> Result<u64> {
+fn reach_of_none(sum: &NoiseSum, (delta, share): (f64, f64), chances: f64) -> Result<u64> {
     let chance = delta * share / chances;
     if chance < LEAST_CHANCE {
         let least = 10_f64.powf((LEAST_CHANCE / share * chances).log10().ceil());

@@ -11,7 +11,7 @@ mod ratio;
 mod size;
 mod span;
 mod unit;
-mod users;
+pub(crate) mod users;
 pub(crate) mod window;
 
 use std::time::Duration;

@@ -9,11 +9,21 @@ use crate::error::{Error, Result};
 /// More keys of a user than this are no bound.
 const MOST_KEYS: u32 = 10_000;
 const MOST_TIMES: u32 = 100_000;
+/// Far below what 32 bits hold for every level of a tree: no sensitivity is ever cut off.
+const MOST_TOGETHER: u64 = 1_000_000;
+/// Each has an account.
+pub(crate) const MOST_EPOCHS: u64 = 1 << 24;
 
 /// That the bounds are bounds, and that nothing else cuts an epoch or looks at how many events there are.
 pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
     within(bounds.per_user, MOST_KEYS, "per_user", "keys")?;
     within(bounds.per_key, MOST_TIMES, "per_key", "times a key")?;
+    if u64::from(bounds.per_user) * u64::from(bounds.per_key) > MOST_TOGETHER {
+        return Err(Error::parameter(format!(
+            "per_user is {} and per_key {}, but a user may contribute at most {MOST_TOGETHER} together in an epoch: take less of either",
+            bounds.per_user, bounds.per_key
+        )));
+    }
     check_policy(spec)?;
     for window in &spec.windows {
         check_window(*window, bounds)?;
@@ -83,6 +93,12 @@ fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
     if length % epoch != 0 {
         return Err(Error::parameter(format!(
             "the window of {window} would cut an epoch of {said} in two: make it a whole number of epochs"
+        )));
+    }
+    if length / epoch > MOST_EPOCHS {
+        return Err(Error::parameter(format!(
+            "the window of {window} has {} epochs of {said}, but may have at most {MOST_EPOCHS}: protect people for more time",
+            length / epoch
         )));
     }
     Ok(())

@@ -91,10 +91,10 @@ impl Cells {
         }
     }
 
-    /// The next cell as a key, unless it is null or empty.
+    /// The next cell as a key or a user, unless it is null or empty.
     #[inline]
-    pub fn key<'a>(&'a mut self, text: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        let key = match (self.batch.next()?, self.meaning) {
+    pub fn text<'a>(&'a mut self, text: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let found = match (self.batch.next()?, self.meaning) {
             (Value::Bytes(bytes), Meaning::Plain) => bytes,
             (value, meaning) => {
                 text.clear();
@@ -102,7 +102,7 @@ impl Cells {
                 text
             }
         };
-        Some(key).filter(|key| !key.is_empty())
+        Some(found).filter(|found| !found.is_empty())
     }
 
     /// The next cell as a time, if it is one. If it is none, its text is left in `shown`.

@@ -6,7 +6,7 @@ use half::f16;
 use jiff::civil::{Date, Time, date};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::column::Value;
@@ -60,6 +60,22 @@ impl Meaning {
             (_, ConvertedType::UINT_64) => Meaning::Unsigned64,
             _ => Meaning::Plain,
         }
+    }
+
+    /// Whether a column may hold users: values that are written in one way, whatever the file. A fraction is not.
+    pub fn can_name(column: &ColumnDescriptor) -> bool {
+        let is_one = column.max_rep_level() == 0;
+        is_one
+            && match (Self::of(column), column.physical_type()) {
+                (Meaning::Plain, stored) => matches!(
+                    stored,
+                    Type::INT32 | Type::INT64 | Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY
+                ),
+                (meaning, _) => matches!(
+                    meaning,
+                    Meaning::Unsigned32 | Meaning::Unsigned64 | Meaning::Uuid | Meaning::Decimal(0)
+                ),
+            }
     }
 
     /// The time that a value stands for, in microseconds since 1970.

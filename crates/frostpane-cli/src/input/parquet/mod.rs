@@ -1,4 +1,4 @@
-//! Parquet: the key and time columns, read in step.
+//! Parquet: the columns of keys, times and users, read in step.
 
 pub mod byte_cells;
 mod column;
@@ -9,6 +9,8 @@ mod runs;
 
 #[cfg(test)]
 pub mod same;
+#[cfg(test)]
+mod users;
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
@@ -21,6 +23,7 @@ use crate::input::guard::guarded;
 use crate::input::sink::Sink;
 use column::Cells;
 use fault::unreadable;
+use meaning::Meaning;
 
 /// `progress` is told which share of the rows has been read.
 pub fn read(
@@ -32,6 +35,7 @@ pub fn read(
     let reader = guarded(|| SerializedFileReader::new(file)).map_err(|cause| broken(sink, &cause))?;
     let positions = positions(reader.metadata(), wanted).map_err(|wrong| sink.unfit(wrong))?;
     sink.tally.key_of_path |= positions.key.is_of_path();
+    check_users(reader.metadata(), positions).map_err(|wrong| sink.unfit(wrong))?;
     let mut rows = Rows {
         wanted,
         positions,
@@ -61,6 +65,21 @@ fn positions(file: &ParquetMetaData, wanted: &Wanted) -> std::result::Result<Pos
     })
 }
 
+/// That the users of a file are such as other files may have too, written in the same way.
+fn check_users(file: &ParquetMetaData, positions: Positions) -> std::result::Result<(), String> {
+    let Some(Place::Field(index)) = positions.user else {
+        return Ok(());
+    };
+    let column = file.file_metadata().schema_descr().column(index);
+    if Meaning::can_name(&column) {
+        return Ok(());
+    }
+    Err(format!(
+        "column {}, for which --user asks, holds neither text, bytes nor whole numbers, one a row: give a column that does, with --user",
+        column.path().string()
+    ))
+}
+
 /// Passes over the rows of a file, group by group.
 struct Rows<'a> {
     wanted: &'a Wanted,
@@ -74,15 +93,17 @@ impl Rows<'_> {
     fn read(&mut self, group: &dyn RowGroupReader, sink: &mut Sink<'_>) -> Result<()> {
         let mut keys = self.open(group, self.positions.key, sink)?;
         let times = self.positions.time.map(|place| self.open(group, place, sink));
-        let mut times = times.transpose()?;
-        // The text of a key that is none in the file, and of a time that cannot be read.
-        let (mut text, mut shown) = (Vec::new(), sink.show_input.then(Vec::new));
+        let users = self.positions.user.map(|place| self.open(group, place, sink));
+        let (mut times, mut users) = (times.transpose()?, users.transpose()?);
+        // The text of a key and of a user that is none in the file, and of a time that cannot be read.
+        let (mut text, mut name, mut shown) = (Vec::new(), Vec::new(), sink.show_input.then(Vec::new));
         loop {
             let ready = |cells: &mut Cells| cells.ready().map_err(|cause| broken(sink, &cause));
             let with_key = ready(&mut keys)?;
             let with_time = times.as_mut().map_or(Ok(with_key), ready)?;
-            let rows = with_key.min(with_time);
-            if rows == 0 && with_key != with_time {
+            let with_user = users.as_mut().map_or(Ok(with_key), ready)?;
+            let rows = with_key.min(with_time).min(with_user);
+            if rows == 0 && with_key.max(with_time).max(with_user) > 0 {
                 return Err(sink.unfit("the columns of this Parquet file differ in length".to_owned()));
             }
             if rows == 0 {
@@ -93,10 +114,11 @@ impl Rows<'_> {
                 let time = times
                     .as_mut()
                     .and_then(|times| times.time(&self.wanted.times, shown.as_mut()));
-                let key = keys.key(&mut text);
+                let key = keys.text(&mut text);
+                let user = users.as_mut().and_then(|users| users.text(&mut name));
                 sink.event(
                     self.done,
-                    Event { time, key },
+                    Event { time, key, user },
                     shown.as_deref().unwrap_or_default(),
                 )?;
             }

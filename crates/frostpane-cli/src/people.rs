@@ -1,0 +1,114 @@
+//! People as the unit of privacy: the options that say how much of each is counted, and disk for those who do not fit into the memory.
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::time::Duration;
+
+use frostpane::{Bounds, File, Ratio, Spec, Unit};
+use jiff::tz::TimeZone;
+
+use crate::failure::{Failure, Result};
+use crate::units::{duration, number};
+
+#[derive(clap::Args, Clone, Default)]
+#[command(next_help_heading = "Who is protected")]
+pub struct PeopleArgs {
+    /// Protect people (see --user): count at most so many different keys of a user in an epoch; noise grows with it [default: 1]
+    #[arg(long, value_name = "C", value_parser = number)]
+    pub per_user: Option<u64>,
+
+    /// Count each of these keys at most so often in an epoch; with 1 a count is a number of users, in each epoch anew [default: 1]
+    #[arg(long, value_name = "M", value_parser = number)]
+    pub per_key: Option<u64>,
+
+    /// Protect all that a user does within such a time; epochs begin at its multiples by the clock, in UTC or at the fixed offset of
+    /// --timezone [default: 1d]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub epoch: Option<Duration>,
+
+    /// Count only this share of the users, chosen by a secret hash, such as 1/4
+    #[arg(long, value_name = "SHARE")]
+    pub sample_users: Option<Ratio>,
+}
+
+impl PeopleArgs {
+    fn are_given(&self) -> bool {
+        self.per_user.is_some()
+            || self.per_key.is_some()
+            || self.epoch.is_some()
+            || self.sample_users.is_some()
+    }
+
+    /// What was typed takes the place of what the specification has.
+    pub fn apply(&self, spec: &mut Spec) {
+        if !self.are_given() {
+            return;
+        }
+        let bound = |given: Option<u64>| given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
+        let mut bounds = spec.unit.bounds().unwrap_or_default();
+        bounds.per_user = bound(self.per_user).unwrap_or(bounds.per_user);
+        bounds.per_key = bound(self.per_key).unwrap_or(bounds.per_key);
+        bounds.epoch = self.epoch.unwrap_or(bounds.epoch);
+        bounds.sample_users = self.sample_users.or(bounds.sample_users);
+        spec.unit = Unit::User(bounds);
+    }
+}
+
+/// People are protected where a column of users is given, with the usual bounds unless told; and only there.
+pub fn check_users(spec: &mut Spec, has_column: bool) -> Result<()> {
+    match (has_column, spec.unit) {
+        (true, Unit::Event) => spec.unit = Unit::User(Bounds::default()),
+        (false, Unit::User(_)) => {
+            return Err(Failure::Message(
+                "people are to be protected, but nothing says whose an event is: say which column holds the user, with --user"
+                    .to_owned(),
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Has epochs begin when the clock of a zone says so.
+pub fn in_zone(spec: &mut Spec, zone: &TimeZone) -> Result<()> {
+    let Unit::User(mut bounds) = spec.unit else {
+        return Ok(());
+    };
+    let Ok(offset) = zone.to_fixed_offset() else {
+        return Err(Failure::Message(format!(
+            "--timezone {} changes its offset within a year, so that one epoch of people would be longer than another: give a fixed \
+             offset such as +01:00, or none for UTC",
+            zone.iana_name().unwrap_or("that was given")
+        )));
+    };
+    let epoch = i64::try_from(bounds.epoch.as_secs()).unwrap_or(i64::MAX).max(1);
+    if offset.seconds() != 0 {
+        let behind = (-i64::from(offset.seconds())).rem_euclid(epoch);
+        bounds.offset = Duration::from_secs(behind.unsigned_abs());
+    }
+    spec.unit = Unit::User(bounds);
+    Ok(())
+}
+
+/// A new file where temporary ones are, which nobody else can open and which is gone with the process, however that ends.
+pub fn scratch() -> io::Result<Box<dyn File>> {
+    let name = |number: u32| format!("frostpane-{}-{number}", std::process::id());
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    for number in 0.. {
+        let path = env::temp_dir().join(name(number));
+        match options.open(&path) {
+            Ok(file) => {
+                // It has no name from here on.
+                fs::remove_file(&path)?;
+                return Ok(Box::new(file));
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}

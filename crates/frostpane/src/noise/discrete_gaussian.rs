@@ -1,0 +1,386 @@
+#![doc = include_str!("discrete_gaussian.md")]
+
+use dashu_int::UBig;
+
+use crate::noise::discrete_laplace::greatest_common_divisor;
+use crate::noise::enclosure::Enclosure;
+use crate::noise::gaussian_tail;
+
+/// No smaller variance is offered: sums are then Gaussian themselves, but for a factor that can be left out.
+pub const LEAST_VARIANCE: u64 = 4;
+/// No larger variance is offered: a table would have millions of entries.
+pub const GREATEST_VARIANCE: u64 = 1 << 32;
+/// More than what is lost in floats, as a part of the whole.
+pub const ROUNDING: f64 = 1e-10;
+
+const FIRST_BITS: usize = 128;
+/// What is not decided with so many bits counts as against it.
+const MOST_BITS: usize = 4_096;
+/// Bits beyond those asked for, for what steps lose.
+const GUARD: usize = 64;
+/// Weights below this many units are not added up one by one.
+const SMALL: u64 = 1 << 32;
+const GREATEST_DENOMINATOR: u64 = 1 << 20;
+/// No value is larger, but for a chance below any that is asked about.
+const FAR: u64 = 1 << 50;
+
+/// The discrete Gaussian distribution with a rational variance parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiscreteGaussian {
+    /// The variance parameter is `numerator / denominator`, in lowest terms.
+    pub(super) numerator: u64,
+    pub(super) denominator: u64,
+}
+
+impl DiscreteGaussian {
+    /// `Pr[X = x]` is proportional to `exp(-x^2 / (2 variance))`, where the variance is `numerator / denominator`. None unless that
+    /// lies between 4 and `2^32`, with a denominator of at most `2^20`.
+    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        if !(1..=GREATEST_DENOMINATOR).contains(&denominator) {
+            return None;
+        }
+        let range = LEAST_VARIANCE * denominator..=GREATEST_VARIANCE * denominator;
+        let divisor = greatest_common_divisor(numerator, denominator);
+        range.contains(&numerator).then(|| Self {
+            numerator: numerator / divisor,
+            denominator: denominator / divisor,
+        })
+    }
+
+    /// The standard deviation, to show.
+    pub fn sigma(&self) -> f64 {
+        self.variance().sqrt()
+    }
+
+    /// The variance, to show: that of the values differs from the parameter by less than can be told.
+    pub fn variance(&self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
+    /// `Pr[X >= m]` for `m >= 0`.
+    pub fn tail(&self, m: u64, bits: usize) -> Enclosure {
+        let precise = bits + GUARD;
+        let all = twice(&self.sum(1, precise)).plus(&Enclosure::one(precise));
+        self.sum(m, precise).over(&all).rounded_to(bits)
+    }
+
+    /// `Pr[|X| >= m]` for every `m` from 1 on, until it is far below `2^-bits`.
+    pub(crate) fn outside(&self, bits: usize) -> Vec<Enclosure> {
+        let precise = bits + GUARD;
+        let mut weights = Weights::new(self, 1, precise);
+        let mut sums = Vec::new();
+        while !weights.are_small() {
+            sums.push(weights.weight.clone());
+            weights.step();
+        }
+        let mut sum = weights.rest();
+        for weight in sums.iter_mut().rev() {
+            sum = sum.plus(weight);
+            *weight = sum.clone();
+        }
+        let all = twice(&sum).plus(&Enclosure::one(precise));
+        let part = Enclosure::one(precise).scaled(2, 1).over(&all);
+        sums.iter().map(|sum| sum.times(&part).rounded_to(bits)).collect()
+    }
+
+    /// `sum over x >= from of exp(-x^2 / (2 variance))`.
+    fn sum(&self, from: u64, bits: usize) -> Enclosure {
+        let mut weights = Weights::new(self, from.min(FAR), bits);
+        let mut sum = Enclosure::of_float(0.0, bits);
+        while !weights.are_small() {
+            sum = sum.plus(&weights.weight);
+            weights.step();
+        }
+        sum.plus(&weights.rest())
+    }
+
+    /// The least `m >= 0` with `Pr[X >= m] <= chance`; or one more, should 4,096 bits not tell. A chance of 0 counts as the
+    /// smallest float.
+    pub fn reach(&self, chance: f64) -> u64 {
+        let chance = chance.max(f64::MIN_POSITIVE);
+        let mut m = self.reach_in_floats(chance);
+        while !self.tail_at_most(m, chance) {
+            m += 1;
+        }
+        while m > 0 && self.tail_at_most(m - 1, chance) {
+            m -= 1;
+        }
+        m
+    }
+
+    /// An upper bound on `Pr[X >= m]`, and hardly more: to state.
+    pub fn tail_in_floats(&self, m: u64) -> f64 {
+        gaussian_tail::tail_at_most(self.variance(), m as f64)
+    }
+
+    /// [`reach`](Self::reach), or 1 more where that bound leaves it open: to state, not to be private by.
+    pub fn reach_in_floats(&self, chance: f64) -> u64 {
+        let chance = chance.max(f64::MIN_POSITIVE);
+        reach_by(|m| self.tail_in_floats(m), self.sigma(), chance)
+    }
+
+    /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
+    pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
+        self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
+    }
+
+    /// Whether `Pr[X >= m] <= chance`, for sure.
+    fn tail_at_most(&self, m: u64, chance: f64) -> bool {
+        surely_at_most(|bits| self.tail(m, bits), chance)
+    }
+}
+
+/// Whether a number that is enclosed ever closer is at most another; no, where 4,096 bits leave it open.
+pub fn surely_at_most(number: impl Fn(usize) -> Enclosure, most: f64) -> bool {
+    let mut bits = FIRST_BITS;
+    while bits <= MOST_BITS {
+        if let Some(answer) = number(bits).at_most(most) {
+            return answer;
+        }
+        bits *= 2;
+    }
+    false
+}
+
+/// The least `m >= 0` with a tail of at most this chance, which is no smaller than the least float.
+pub fn reach_by(tail: impl Fn(u64) -> f64, sigma: f64, chance: f64) -> u64 {
+    // Tails fall at least as fast as exp(-x^2 / (2 variance)), so beyond this there is nothing.
+    let mut high = (sigma * (2.0 * -chance.min(1.0).ln()).sqrt()).ceil() as u64 + 1;
+    while tail(high) > chance && chance > 2.0 * f64::MIN_POSITIVE {
+        high *= 2;
+    }
+    let mut low = 0;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if tail(middle) <= chance {
+            high = middle
+        } else {
+            low = middle + 1
+        }
+    }
+    low
+}
+
+fn twice(number: &Enclosure) -> Enclosure {
+    number.plus(number)
+}
+
+/// `exp(-x^2 / (2 variance))` for one `x` after the other.
+struct Weights {
+    weight: Enclosure,
+    /// By what the next weight is less.
+    ratio: Enclosure,
+    /// By what the next ratio is less.
+    decay: Enclosure,
+}
+
+impl Weights {
+    fn new(gaussian: &DiscreteGaussian, from: u64, bits: usize) -> Self {
+        let exp = |number: u128| {
+            let number = number * u128::from(gaussian.denominator);
+            Enclosure::exp_of_minus(number, 2 * u128::from(gaussian.numerator), bits)
+        };
+        let from = u128::from(from);
+        Self {
+            weight: exp(from * from),
+            ratio: exp(2 * from + 1),
+            decay: exp(2),
+        }
+    }
+
+    fn step(&mut self) {
+        self.weight = self.weight.times(&self.ratio);
+        self.ratio = self.ratio.times(&self.decay);
+    }
+
+    fn are_small(&self) -> bool {
+        self.weight.high <= UBig::from(SMALL)
+    }
+
+    /// This weight and all that follow: no more than if every ratio were the next.
+    fn rest(&self) -> Enclosure {
+        let most = self.weight.over(&self.ratio.complement());
+        Enclosure {
+            low: self.weight.low.clone(),
+            ..most
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    pub fn gaussian(variance: f64) -> DiscreteGaussian {
+        DiscreteGaussian::new((variance * 64.0) as u64, 64).unwrap()
+    }
+
+    /// `Pr[X = x]` by the formula, in floats.
+    pub fn mass(variance: f64, x: i64) -> f64 {
+        let weight = |x: i64| (-((x * x) as f64) / (2.0 * variance)).exp();
+        let furthest = (20.0 * variance.sqrt()) as i64;
+        weight(x) / (-furthest..=furthest).map(weight).sum::<f64>()
+    }
+
+    /// All tails from 0 on, added up from the far end.
+    fn tails(variance: f64) -> Vec<f64> {
+        let furthest = (20.0 * variance.sqrt()) as i64;
+        let weight = |x: i64| (-((x * x) as f64) / (2.0 * variance)).exp();
+        let all: f64 = (-furthest..=furthest).map(weight).sum();
+        let mut sum = 0.0;
+        let mut tails: Vec<f64> = (0..=furthest)
+            .rev()
+            .map(|x| {
+                sum += weight(x) / all;
+                sum
+            })
+            .collect();
+        tails.reverse();
+        tails
+    }
+
+    #[test]
+    fn only_variances_that_sums_and_tables_can_be_made_of_are_offered() {
+        for (numerator, denominator, offered) in [
+            (4, 1, true),
+            (255, 64, false),
+            (256, 64, true),
+            (1 << 32, 1, true),
+            ((1 << 32) + 1, 1, false),
+            (5, 0, false),
+            (5 << 20, 1 << 20, true),
+            (5 << 21, 1 << 21, false),
+        ] {
+            assert_eq!(
+                DiscreteGaussian::new(numerator, denominator).is_some(),
+                offered,
+                "{numerator}/{denominator}"
+            );
+        }
+        assert_eq!(DiscreteGaussian::new(640, 64), DiscreteGaussian::new(10, 1));
+        let found = DiscreteGaussian::new(961, 64).unwrap();
+        assert_eq!((found.variance(), found.sigma()), (961.0 / 64.0, 31.0 / 8.0));
+    }
+
+    #[test]
+    fn tails_are_those_of_the_sum() {
+        for variance in [4.0, 6.25, 30.25, 625.0, 1e4] {
+            let gaussian = gaussian(variance);
+            let tails = tails(variance);
+            for m in [0, 1, 2, 5, 11, 30] {
+                let (found, floats) = (gaussian.tail(m, 512), gaussian.tail_in_floats(m));
+                let expected = tails[m as usize];
+                assert!(
+                    (found.approximate() / expected - 1.0).abs() < 1e-9,
+                    "{variance} {m}"
+                );
+                assert!(&found.high - &found.low <= UBig::from(4_u8), "{variance} {m}");
+                assert!(floats >= expected * (1.0 - 1e-13), "{variance} {m}");
+                // An integral in place of a sum is off by (x / variance)^2 / 24, or a part of 1 / variance.
+                let allowed = if variance < 256.0 { 2.1e-10 } else { 0.2 / variance };
+                assert!(
+                    floats / expected - 1.0 < allowed,
+                    "{variance} {m}: {floats} {expected}"
+                );
+            }
+            // The variance is the parameter.
+            let second: f64 = (1..tails.len())
+                .map(|m| 2.0 * (2 * m - 1) as f64 * tails[m])
+                .sum();
+            assert!((second / gaussian.variance() - 1.0).abs() < 1e-9, "{variance}");
+        }
+    }
+
+    /// More bits stay inside fewer, wherever the sum begins.
+    #[test]
+    fn closer_enclosures_lie_inside() {
+        for variance in [4.0, 19.5, 1e6] {
+            for m in [0, 1, 17, 300, 1 << 20, u64::MAX] {
+                let (coarse, fine) = (gaussian(variance).tail(m, 64), gaussian(variance).tail(m, 300));
+                assert!(coarse.low.clone() << 236_usize <= fine.low, "{variance} {m}");
+                assert!(fine.high <= coarse.high.clone() << 236_usize, "{variance} {m}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_is_twice_the_tail() {
+        for variance in [4.0, 30.25, 625.0] {
+            let gaussian = gaussian(variance);
+            let outside = gaussian.outside(128);
+            for m in [1, 2, 7, outside.len()] {
+                let (found, tail) = (&outside[m - 1], gaussian.tail(m as u64, 128));
+                assert!(found.low <= tail.high.clone() * 2_u8 && tail.low * 2_u8 <= found.high);
+                assert!(&found.high - &found.low <= UBig::from(2_u8));
+            }
+            assert_eq!(
+                outside[outside.len() - 1].low,
+                UBig::ZERO,
+                "far below the last bit"
+            );
+        }
+    }
+
+    #[test]
+    fn reach_and_quantile_are_the_least_that_the_tail_allows() {
+        for variance in [4.0, 30.25, 151.5, 625.0, 1e4] {
+            let (gaussian, tails) = (gaussian(variance), tails(variance));
+            for chance in [1.0, 0.51, 0.5, 0.3, 0.01, 1e-6, 1e-9, 1e-30] {
+                let least = tails.iter().position(|tail| *tail <= chance).unwrap() as u64;
+                assert_eq!(gaussian.reach(chance), least, "{variance} {chance}");
+                let floats = gaussian.reach_in_floats(chance);
+                assert!((least..=least + 1).contains(&floats), "{variance} {chance}");
+            }
+            for (keys, failure) in [(0, 0.05), (1, 0.05), (100, 0.05), (1_000, 1e-3)] {
+                let outside = |q: usize| 2.0 * (keys.max(1) as f64) * tails[q + 1];
+                let least = (0..).find(|q| outside(*q) <= failure).unwrap();
+                assert_eq!(
+                    gaussian.quantile(keys, failure),
+                    least as u64,
+                    "{variance} {keys}"
+                );
+            }
+            assert_eq!(gaussian.reach(0.0), gaussian.reach(f64::MIN_POSITIVE));
+        }
+    }
+
+    /// The least float that a tail does not exceed, and the one below, which it does.
+    #[test]
+    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
+        for variance in [4.0, 30.25, 625.0] {
+            let gaussian = gaussian(variance);
+            for m in [0, 1, 2, 9, 30] {
+                let tail = gaussian.tail(m, 512);
+                let mut chance = tail.approximate().next_down().next_down();
+                while tail.at_most(chance) == Some(false) {
+                    chance = chance.next_up();
+                }
+                assert_eq!(gaussian.reach(chance), m, "{variance}");
+                assert_eq!(gaussian.reach(chance.next_down()), m + 1, "{variance}");
+            }
+        }
+    }
+
+    /// At the largest variance in well under a second, and the least there too.
+    #[test]
+    fn the_reach_of_the_largest_variance_is_the_least() {
+        let gaussian = DiscreteGaussian::new(GREATEST_VARIANCE, 1).unwrap();
+        let reach = gaussian.reach(1e-9);
+        assert_eq!(gaussian.tail(reach, 256).at_most(1e-9), Some(true));
+        assert_eq!(gaussian.tail(reach - 1, 256).at_most(1e-9), Some(false));
+        assert!((reach as f64 / 65_536.0 - 5.9978).abs() < 1e-3, "{reach}");
+    }
+
+    /// A number that is its own bound is enclosed to either side of it for ever.
+    #[test]
+    fn what_no_bits_decide_counts_as_more() {
+        let around_half = |bits: usize| Enclosure {
+            low: (UBig::ONE << (bits - 1)) - UBig::ONE,
+            high: (UBig::ONE << (bits - 1)) + UBig::ONE,
+            bits,
+        };
+        assert!(!surely_at_most(around_half, 0.5));
+        assert!(surely_at_most(around_half, 0.5_f64.next_up()));
+        assert!(!surely_at_most(around_half, 0.5_f64.next_down()));
+    }
+}

@@ -1,0 +1,97 @@
+//! Noise of either law.
+
+use crate::noise::enclosure::Enclosure;
+use crate::noise::{DiscreteGaussian, DiscreteLaplace};
+
+/// The distribution of the noise of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Less where one user moves few counts.
+    Laplace(DiscreteLaplace),
+    /// Less where one user moves many.
+    Gaussian(DiscreteGaussian),
+}
+
+impl From<DiscreteLaplace> for Noise {
+    fn from(laplace: DiscreteLaplace) -> Self {
+        Self::Laplace(laplace)
+    }
+}
+
+impl From<DiscreteGaussian> for Noise {
+    fn from(gaussian: DiscreteGaussian) -> Self {
+        Self::Gaussian(gaussian)
+    }
+}
+
+/// The same of both.
+macro_rules! of_either {
+    ($noise:expr, $law:ident => $value:expr) => {
+        match $noise {
+            Noise::Laplace($law) => $value,
+            Noise::Gaussian($law) => $value,
+        }
+    };
+}
+
+impl Noise {
+    /// The scale of a Laplace distribution or the standard deviation of a Gaussian one, to show.
+    pub fn scale(&self) -> f64 {
+        match self {
+            Self::Laplace(laplace) => laplace.scale(),
+            Self::Gaussian(gaussian) => gaussian.sigma(),
+        }
+    }
+
+    /// The variance, to show.
+    pub fn variance(&self) -> f64 {
+        of_either!(self, law => law.variance())
+    }
+
+    /// `Pr[X >= m]` for `m >= 0`.
+    pub fn tail(&self, m: u64, bits: usize) -> Enclosure {
+        of_either!(self, law => law.tail(m, bits))
+    }
+
+    /// `Pr[X >= m]`, to state.
+    pub fn tail_in_floats(&self, m: u64) -> f64 {
+        of_either!(self, law => law.tail_in_floats(m))
+    }
+
+    /// The least `m >= 0` with `Pr[X >= m] <= chance`. A chance of 0 counts as the smallest float.
+    pub fn reach(&self, chance: f64) -> u64 {
+        of_either!(self, law => law.reach(chance))
+    }
+
+    /// [`reach`](Self::reach), or 1 more where floats leave it open: to state, not to be private by.
+    pub fn reach_in_floats(&self, chance: f64) -> u64 {
+        of_either!(self, law => law.reach_in_floats(chance))
+    }
+
+    /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
+    pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
+        of_either!(self, law => law.quantile(keys, failure))
+    }
+
+    /// From this distance on, counts that are a step apart show noise that goes at most a step less far, where their parts of a chance
+    /// are as the squares of the counts ([why](crate::proofs::reach#by-count)).
+    pub(crate) fn steady(&self) -> u64 {
+        match self {
+            Self::Laplace(laplace) => (2.0 * laplace.scale()).ceil() as u64 + 1,
+            Self::Gaussian(gaussian) => (3.0 * gaussian.sigma()).ceil() as u64 + 1,
+        }
+    }
+
+    /// `Pr[|X| >= m]` for every `m` from 1 on, at least until it is below `2^-63`.
+    pub(crate) fn outside(&self, bits: usize) -> Box<dyn Iterator<Item = Enclosure>> {
+        match self {
+            Self::Laplace(laplace) => {
+                let (tail, ratio) = (laplace.tail(1, bits), laplace.decay(bits));
+                // Pr[|X| >= 1] = 2q/(1+q); each further m costs a factor q.
+                let first = Some(tail.plus(&tail));
+                Box::new(std::iter::successors(first, move |last| Some(last.times(&ratio))))
+            }
+            Self::Gaussian(gaussian) => Box::new(gaussian.outside(bits).into_iter()),
+        }
+    }
+}
