@@ -248,9 +248,11 @@ mod tests {
 
 #[cfg(all(test, feature = "mutants"))]
 mod tests_of_mutants {
+    use std::time::Duration;
+
     use super::*;
     use crate::key::Keys;
-    use crate::spec::{Norm, Policy, Window};
+    use crate::spec::{Bounds, Norm, Policy, Unit, Window};
 
     /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
     #[test]
@@ -314,6 +316,30 @@ mod tests_of_mutants {
         };
         assert!(absent(None) > 100);
         assert_eq!(absent(Some(Mutant::SilentAbsentKeys)), 0);
+    }
+
+    /// Someone with a thousand events, beside ten people with one.
+    #[test]
+    fn what_a_mutant_cuts_of_people_follows_from_how_much_they_did() {
+        let counts = |mutant| {
+            let day = 86_400;
+            let builder = HeavyHitters::<u64>::builder(Keys::open())
+                .unit(Unit::User(Bounds::new(1)))
+                .window(Window::clock(Duration::from_secs(day)))
+                .until(moment(1_000_000 * day as i64));
+            let mut audited = Audit::of(builder, mutant).build().unwrap();
+            for user in 0..10 {
+                audited.push(Event::by(&[user], 0, 0)).unwrap();
+            }
+            for time in 0..1_000 {
+                audited.push(Event::by(&[10], time, 1)).unwrap();
+            }
+            let mut counts = audited.inside().unwrap().counts;
+            counts.sort_unstable();
+            counts
+        };
+        assert_eq!(counts(None), [(0, 10), (1, 1)]);
+        assert_eq!(counts(Some(Mutant::DataDependentCut)), []);
     }
 
     #[test]

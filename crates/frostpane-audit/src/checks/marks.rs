@@ -22,7 +22,6 @@ pub fn caught_by(mutant: Mutant) -> &'static [&'static str] {
             "continual",
             "user-alone",
             "user-keys",
-            "user-keys-norm",
             "user-again",
             "user-lists",
             "user-lists-past",
