@@ -154,12 +154,13 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(2), 2)?;
     let floor = lists(&audit, &vec![Vec::new()], slide)?[0].threshold;
-    // The clock starts in the middle of an epoch.
+    // The others come in the second half of an epoch, and have left the window with the first half of the next.
     let others: Vec<Act> = (0..LIVE).flat_map(|key| crowd(slide, key, 2 * floor)).collect();
     Ok(Box::new(move |side| {
         let is_there = side == Side::One;
         let mut continual = audit.clone().continual()?;
-        continual.advance_to(START + slide)?;
+        continual.advance_to(START)?;
+        pass(&mut continual, &[], slide)?;
         pass(&mut continual, &others, 2 * slide)?;
         let first = is_there.then(|| Act::of_someone(2 * slide, LIVE));
         let shown = pass(&mut continual, first.as_slice(), 3 * slide)?;

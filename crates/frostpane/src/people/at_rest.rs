@@ -142,6 +142,7 @@ impl<K: Key> AtRest<K> {
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         self.next_look = self.door.tally.offered + LOOK_EVERY;
+        self.check_numbers()?;
         if self.contributions.bytes() <= self.most_bytes {
             return Ok(());
         }
@@ -166,6 +167,7 @@ impl<K: Key> AtRest<K> {
         let first = self.periods.start;
         for part in 0..PARTS {
             self.bring_back(part)?;
+            self.check_numbers()?;
             self.settle(part, |period, key, times| {
                 counts.add(pane_of(first + i64::from(period)), key, times);
             });
@@ -178,6 +180,14 @@ impl<K: Key> AtRest<K> {
         let broken = (self.door.tally.offered, self.fault);
         let panes = counts.close(&self.contributions.names, made_with, broken);
         Ok((panes, tally))
+    }
+
+    /// That everybody has a number.
+    fn check_numbers(&self) -> Result<()> {
+        match self.contributions.is_full() {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
     }
 
     /// About how many bytes users take.

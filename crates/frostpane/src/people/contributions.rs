@@ -41,6 +41,8 @@ struct Part {
     more: Vec<Named>,
     /// Ids of users, each with its length before it.
     ids: Vec<u8>,
+    /// Whether something came that there is no number for any more: then all of this is worth nothing.
+    is_full: bool,
 }
 
 /// One user in one period, with the first key.
@@ -262,6 +264,12 @@ impl<K: Key> Contributions<K> {
         }
     }
 
+    /// Whether users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
+    /// released.
+    pub fn is_full(&self) -> bool {
+        self.names.is_full || self.parts.iter().any(|part| part.is_full)
+    }
+
     /// About how many bytes all of it takes.
     pub fn bytes(&self) -> u64 {
         self.names.bytes() + self.parts.iter().map(Part::bytes).sum::<u64>()
@@ -330,10 +338,14 @@ impl Part {
                 at = 0;
             }
         }
+        let Some(id) = numbered(self.ids.len()) else {
+            self.is_full = true;
+            return 0;
+        };
         self.slots[at] = Slot {
             tag,
             period: place.period,
-            id: self.ids.len() as u32,
+            id,
             first: NO_KEY,
         };
         self.taken += 1;
@@ -379,7 +391,10 @@ impl Part {
 
     /// One more key of a slot that has one.
     fn push(&mut self, slot: usize, key: u32, times: u32) {
-        let place = self.more.len() as u32;
+        let Some(place) = numbered(self.more.len()) else {
+            self.is_full = true;
+            return;
+        };
         let first = &mut self.slots[slot].first;
         let next = std::mem::replace(&mut first.next, place);
         self.more.push(Named { key, times, next });
@@ -390,6 +405,11 @@ impl Part {
             + self.more.capacity() * size_of::<Named>()
             + self.ids.capacity()) as u64
     }
+}
+
+/// The number of a place, if there is one: the last stands for none.
+pub fn numbered(place: usize) -> Option<u32> {
+    u32::try_from(place).ok().filter(|number| *number != NONE)
 }
 
 /// Where a tag is looked for first, in a table of this size.
@@ -455,5 +475,23 @@ mod tests {
             contributions.for_each_of_part(part, |_| 0, |user| kept += user.keys.len());
         }
         assert_eq!(kept, 3);
+    }
+
+    /// Ids of a part end after four gigabytes (which are asked for here and never touched): a number that begins again at 0 would be
+    /// that of somebody else, and whoever came later would be somebody new with every event.
+    #[test]
+    fn users_without_a_number_are_noticed() {
+        let bounds = Bounds::new(1);
+        let mut contributions = Contributions::<u64>::new(&bounds, 7);
+        let place = contributions.place(b"ann", 0);
+        for (length, is_full) in [(0, false), (u32::MAX as usize, true)] {
+            contributions.parts[place.part()] = Part {
+                ids: vec![0; length],
+                ..Part::default()
+            };
+            (0..3).for_each(|key| contributions.offer(b"ann", place, 0, key, 1));
+            assert_eq!(contributions.is_full(), is_full);
+            assert_eq!(contributions.parts[place.part()].taken, usize::from(!is_full));
+        }
     }
 }

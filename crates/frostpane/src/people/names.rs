@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::contributions::numbered;
 use crate::key::Key;
 
 /// The keys that users named, numbered as they came. A number stands for its key alone: keys are compared whole.
@@ -17,6 +18,8 @@ pub struct Names<K> {
     hashes: Vec<u64>,
     starts: Vec<usize>,
     packed: Vec<u8>,
+    /// Whether a key came that there is no number for any more.
+    pub is_full: bool,
     keys: PhantomData<K>,
 }
 
@@ -29,6 +32,7 @@ impl<K: Key> Names<K> {
             hashes: Vec::new(),
             starts: Vec::new(),
             packed: Vec::new(),
+            is_full: false,
             keys: PhantomData,
         }
     }
@@ -45,7 +49,10 @@ impl<K: Key> Names<K> {
         match self.numbers.entry(hash, is_same, |(hash, _)| *hash) {
             Entry::Occupied(entry) => entry.get().1,
             Entry::Vacant(entry) => {
-                let number = self.starts.len() as u32;
+                let Some(number) = numbered(self.starts.len()) else {
+                    self.is_full = true;
+                    return 0;
+                };
                 entry.insert((hash, number));
                 self.hashes.push(hash);
                 self.starts.push(self.packed.len());

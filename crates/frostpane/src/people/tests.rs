@@ -104,7 +104,7 @@ fn live(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
         live.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
     }
     let closed: Vec<Pane<u64>> = (0..2 * EPOCH / pane)
-        .map(|pane| live.close(pane, made_with()))
+        .map(|pane| live.close(pane, made_with()).unwrap())
         .collect();
     assert_eq!(live.bytes(), 0, "nobody is remembered when their epoch is over");
     counts_of(&closed)
