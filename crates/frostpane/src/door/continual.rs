@@ -427,7 +427,7 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
-    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time.
+    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time, and no time stops those of others.
     fn take_of_user(&mut self, time: i64, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
         self.check_goes_on()?;
         if self.sequence.request().fault.is(Mutant::ClockFromData) {

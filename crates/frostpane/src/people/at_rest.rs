@@ -9,6 +9,7 @@ use super::counts::Counts;
 use super::door::{Door, Tally};
 use super::scratch::{Run, Scratch, no_room};
 use crate::error::{Error, Result};
+use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
 use crate::spec::Bounds;
@@ -30,6 +31,7 @@ pub struct AtRest<K: Key> {
     runs: Vec<Run>,
     scratch: Option<Scratch>,
     most_bytes: u64,
+    fault: Fault,
     /// The memory is looked at when so many events were offered.
     next_look: u64,
 }
@@ -51,6 +53,7 @@ impl<K: Key> AtRest<K> {
         periods: Range<i64>,
         seed: u64,
         (most_bytes, scratch): (u64, Option<Scratch>),
+        fault: Fault,
     ) -> Self {
         Self {
             door: Door::new(keys, &bounds, seed),
@@ -62,6 +65,7 @@ impl<K: Key> AtRest<K> {
             runs: Vec::new(),
             scratch,
             most_bytes,
+            fault,
             next_look: LOOK_EVERY,
         }
     }
@@ -173,7 +177,9 @@ impl<K: Key> AtRest<K> {
             beyond_bounds: self.door.tally.offered - counts.total(),
             ..self.door.tally
         };
-        Ok((counts.close(&self.contributions.names, made_with), tally))
+        let broken = (self.door.tally.offered, self.fault);
+        let panes = counts.close(&self.contributions.names, made_with, broken);
+        Ok((panes, tally))
     }
 
     /// That everybody has a number.
@@ -207,9 +213,8 @@ impl<K: Key> AtRest<K> {
     fn settle(&self, part: usize, mut count: impl FnMut(u32, u32, u32)) {
         let (calendar, first) = (self.calendar, self.periods.start);
         let epoch_of = |period: u32| calendar.epoch_of(first + i64::from(period));
-        let mut admitted = calendar
-            .splits_epochs()
-            .then(|| Contributions::<K>::new(&self.bounds, self.seed));
+        let one_map = calendar.splits_epochs() && !self.fault.is(Mutant::SecondMap);
+        let mut admitted = one_map.then(|| Contributions::<K>::new(&self.bounds, self.seed));
         self.contributions
             .for_each_of_part(part, epoch_of, |Contribution { period, user, keys }| {
                 for (number, times) in keys {

@@ -100,6 +100,7 @@ impl<K: Key> Live<K> {
             return Ok(counted);
         }
         let (mut counts, mut names) = (Counts::new(1), Names::new(self.seed));
+        let mut offered = 0;
         for period in self.calendar.periods_of(pane) {
             if let Some(contributions) = self.open.remove(&period) {
                 self.settle(period, &contributions, |key, times| {
@@ -110,13 +111,13 @@ impl<K: Key> Live<K> {
                     return Err(no_room());
                 }
             }
-            self.door.tally.beyond_bounds += self.offered.remove(&period).unwrap_or(0);
+            offered += self.offered.remove(&period).unwrap_or(0);
             if self.calendar.ends_epoch(period) {
                 self.admitted.remove(&self.calendar.epoch_of(period));
             }
         }
-        self.door.tally.beyond_bounds -= counts.total();
-        let mut panes = counts.close(&names, made_with);
+        self.door.tally.beyond_bounds += offered - counts.total();
+        let mut panes = counts.close(&names, made_with, (offered, self.fault));
         let none = || Pane::exact(made_with, PackedCounts::collect(std::iter::empty()));
         Ok(panes.pop().unwrap_or_else(none))
     }
