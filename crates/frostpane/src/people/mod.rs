@@ -7,6 +7,7 @@ mod counts;
 mod door;
 mod epochs;
 mod live;
+mod log;
 mod names;
 pub(crate) mod scratch;
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Disk, for users that do not fit into the memory.
 
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::people::contributions::PARTS;
+use crate::people::contributions::LOGS;
+
+/// Bytes that are written at a time.
+const TOGETHER: usize = 1 << 16;
 
 /// A file that nobody else sees.
 pub trait File: Read + Write + Seek + Send {}
@@ -33,38 +36,49 @@ impl fmt::Debug for Scratch {
     }
 }
 
-/// Users that went to disk, part by part.
+/// Users that went to disk, log by log.
 pub struct Run {
     file: Box<dyn File>,
-    /// Where each part ends.
+    /// Where each log ends.
     ends: Vec<u64>,
 }
 
 impl Run {
-    /// Writes the parts, each as `pack` makes it.
-    pub fn write(mut file: Box<dyn File>, mut pack: impl FnMut(usize, &mut Vec<u8>)) -> Result<Self> {
-        let (mut bytes, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
-        for part in 0..PARTS {
-            bytes.clear();
-            pack(part, &mut bytes);
-            file.write_all(&bytes).map_err(|cause| full(&cause))?;
-            end += bytes.len() as u64;
+    /// Writes the logs, each in blocks.
+    pub fn write<'a, B: Iterator<Item = &'a [u8]>>(
+        file: Box<dyn File>,
+        blocks: impl Fn(usize) -> B,
+    ) -> Result<Self> {
+        let (mut file, mut ends, mut end) = (BufWriter::with_capacity(TOGETHER, file), Vec::new(), 0);
+        for log in 0..LOGS {
+            for block in blocks(log) {
+                file.write_all(block).map_err(|cause| full(&cause))?;
+                end += block.len() as u64;
+            }
             ends.push(end);
         }
-        file.flush().map_err(|cause| full(&cause))?;
+        let file = file.into_inner().map_err(|cause| full(cause.error()))?;
         Ok(Self { file, ends })
     }
 
-    /// Reads a part again.
-    pub fn read(&mut self, part: usize) -> Result<Vec<u8>> {
-        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let mut bytes = vec![0; (self.ends[part] - start) as usize];
+    fn start(&self, log: usize) -> u64 {
+        log.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// How many bytes a log has.
+    pub fn length(&self, log: usize) -> usize {
+        (self.ends[log] - self.start(log)) as usize
+    }
+
+    /// Reads a log again, in place of other bytes.
+    pub fn read(&mut self, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let start = self.start(log);
+        bytes.resize(self.length(log), 0);
         let read = self
             .file
             .seek(SeekFrom::Start(start))
-            .and_then(|_| self.file.read_exact(&mut bytes));
-        read.map_err(|cause| full(&cause))?;
-        Ok(bytes)
+            .and_then(|_| self.file.read_exact(bytes));
+        read.map_err(|cause| full(&cause))
     }
 }
 
