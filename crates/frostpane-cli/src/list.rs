@@ -145,7 +145,10 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
     }
     let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
     without_user_note(without_user).into_iter().for_each(tell);
-    let without_keys = hitters.without_key() == seen - without_user && without_user < seen.max(1);
+    let of_someone = seen - without_user;
+    // Of people, where all were set aside or nobody's, it is not the keys that are missing.
+    let without_keys =
+        hitters.without_key() == of_someone && (of_someone > 0 || !ending.request.is_of_users());
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);

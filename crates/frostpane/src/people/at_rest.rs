@@ -8,7 +8,7 @@ use super::counts::Counts;
 use super::door::{Door, Tally};
 use super::log::{self, Entry, Logged, Logs};
 use super::names::Nearby;
-use super::scratch::{Run, Scratch, no_room};
+use super::scratch::{OnDisk, Scratch, no_room};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -35,7 +35,7 @@ pub struct AtRest<K: Key> {
     contributions: Contributions<K>,
     /// Whether keys that have no number yet are given one.
     names_keys: bool,
-    runs: Vec<Run>,
+    on_disk: OnDisk,
     scratch: Option<Scratch>,
     most_bytes: u64,
     fault: Fault,
@@ -75,7 +75,7 @@ impl<K: Key> AtRest<K> {
             seed,
             calendar,
             periods,
-            runs: Vec::new(),
+            on_disk: OnDisk::default(),
             scratch,
             most_bytes,
             fault,
@@ -171,8 +171,7 @@ impl<K: Key> AtRest<K> {
         }
         match &self.scratch {
             Some(scratch) => {
-                let run = Run::write(scratch.create()?, |log| self.logs.blocks(log))?;
-                self.runs.push(run);
+                self.on_disk.write(scratch, |log| self.logs.blocks(log))?;
                 self.logs.clear();
                 Ok(())
             }
@@ -222,7 +221,7 @@ impl<K: Key> AtRest<K> {
         self.logs.keep_none();
         let mut packed = Vec::new();
         for log in 0..LOGS {
-            if self.logs.is_empty(log) && self.runs.is_empty() {
+            if self.logs.is_empty(log) && self.on_disk.length(log) == 0 {
                 continue;
             }
             let part = part_of(log);
@@ -258,14 +257,13 @@ impl<K: Key> AtRest<K> {
     /// Bounds all that is written down in a log, here and on disk.
     fn bring_back(&mut self, log: usize, packed: &mut Vec<u8>) -> Result<()> {
         let blocks = self.logs.take(log);
-        let on_disk: usize = self.runs.iter().map(|run| run.length(log)).sum();
-        let entries = (length(&blocks) + on_disk) / AN_ENTRY;
-        self.contributions.expect(part_of(log), entries);
+        let bytes = length(&blocks) + self.on_disk.length(log);
+        self.contributions.expect(part_of(log), bytes / AN_ENTRY);
         for block in blocks {
             self.offer_all(&block)?;
         }
-        for run in 0..self.runs.len() {
-            self.runs[run].read(log, packed)?;
+        for run in 0..self.on_disk.runs() {
+            self.on_disk.read(run, log, packed)?;
             self.offer_all(packed)?;
         }
         Ok(())
@@ -395,7 +393,11 @@ mod tests {
                         false => fill(&mut on_disk, events.iter()).unwrap(),
                     }
                     let helps = users == 700 && memory > 3_000_000;
-                    assert_eq!(on_disk.runs.is_empty(), helps, "{users} users, {memory} bytes");
+                    assert_eq!(
+                        on_disk.on_disk.runs() == 0,
+                        helps,
+                        "{users} users, {memory} bytes"
+                    );
                     assert_eq!(on_disk.names_keys, memory > 1_000);
                     assert!(on_disk.bytes() < memory + 1_200_000);
                     assert!(counts(on_disk) == expected, "{users} users, {memory} bytes");

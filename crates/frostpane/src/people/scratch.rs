@@ -36,20 +36,29 @@ impl fmt::Debug for Scratch {
     }
 }
 
-/// Users that went to disk, log by log.
-pub struct Run {
-    file: Box<dyn File>,
-    /// Where each log ends.
-    ends: Vec<u64>,
+/// What went to disk, all in one file: run after run, log by log.
+#[derive(Default)]
+pub struct OnDisk {
+    file: Option<Box<dyn File>>,
+    /// Of each run, where it begins and where each log of it ends.
+    runs: Vec<Vec<u64>>,
 }
 
-impl Run {
-    /// Writes the logs, each in blocks.
+impl OnDisk {
+    /// Writes a run, whose logs are given in blocks.
     pub fn write<'a, B: Iterator<Item = &'a [u8]>>(
-        file: Box<dyn File>,
+        &mut self,
+        scratch: &Scratch,
         blocks: impl Fn(usize) -> B,
-    ) -> Result<Self> {
-        let (mut file, mut ends, mut end) = (BufWriter::with_capacity(TOGETHER, file), Vec::new(), 0);
+    ) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(scratch.create()?),
+        };
+        let mut end = self.runs.last().and_then(|run| run.last()).copied().unwrap_or(0);
+        file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
+        let mut file = BufWriter::with_capacity(TOGETHER, file);
+        let mut ends = vec![end];
         for log in 0..LOGS {
             for block in blocks(log) {
                 file.write_all(block).map_err(|cause| full(&cause))?;
@@ -57,27 +66,32 @@ impl Run {
             }
             ends.push(end);
         }
-        let file = file.into_inner().map_err(|cause| full(cause.error()))?;
-        Ok(Self { file, ends })
+        file.flush().map_err(|cause| full(&cause))?;
+        self.runs.push(ends);
+        Ok(())
     }
 
-    fn start(&self, log: usize) -> u64 {
-        log.checked_sub(1).map_or(0, |before| self.ends[before])
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
     }
 
-    /// How many bytes a log has.
+    /// How many bytes a log has in all runs.
     pub fn length(&self, log: usize) -> usize {
-        (self.ends[log] - self.start(log)) as usize
+        self.runs
+            .iter()
+            .map(|ends| (ends[log + 1] - ends[log]) as usize)
+            .sum()
     }
 
-    /// Reads a log again, in place of other bytes.
-    pub fn read(&mut self, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let start = self.start(log);
-        bytes.resize(self.length(log), 0);
-        let read = self
-            .file
+    /// Reads what a run has of a log, in place of other bytes.
+    pub fn read(&mut self, run: usize, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let (start, end) = (self.runs[run][log], self.runs[run][log + 1]);
+        bytes.resize((end - start) as usize, 0);
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let read = file
             .seek(SeekFrom::Start(start))
-            .and_then(|_| self.file.read_exact(bytes));
+            .and_then(|_| file.read_exact(bytes));
         read.map_err(|cause| full(&cause))
     }
 }
