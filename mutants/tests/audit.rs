@@ -22,6 +22,13 @@ fn a_mutant_is_caught_and_the_exit_code_says_so() {
         ("silent-absent-keys", "absent"),
         ("table-order", "threshold"),
         ("other-threshold", "all-short-open"),
+        ("clock-from-data", "users-said"),
+        ("forgotten-keys", "user-keys"),
+        ("forgotten-windows", "user-lists-norms"),
+        ("true-total", "users-said-open"),
+        ("no-empty-epochs", "users-said"),
+        ("revised-admission", "user-lists"),
+        ("second-map", "user-lists-past"),
     ] {
         let output = audit(&["--short", "--mutant", mutant, "--check", check]);
         let text = String::from_utf8_lossy(&output.stdout);

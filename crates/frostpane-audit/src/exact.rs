@@ -15,6 +15,8 @@ const EVENTS: u32 = 6;
 const SYMBOLS: usize = KEYS as usize + 1;
 /// Bits of precision of a tail probability.
 const BITS: usize = 128;
+/// Values of Gaussian noise that are further out count as one outcome.
+const DEVIATIONS: f64 = 6.0;
 /// Halvings of the interval in which an epsilon lies.
 const HALVINGS: u32 = 50;
 
@@ -107,19 +109,22 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// What differs between two neighbours.
-struct Moves {
+pub(crate) struct Moves {
     /// The counts of each key that differs, sorted.
     counts: Vec<(u64, u64)>,
     norm: u64,
+    /// The numbers of events, where they are private.
+    total: (u64, u64),
 }
 
 impl Moves {
-    fn between(one: &Inside<u64>, other: &Inside<u64>) -> Self {
+    pub fn between(one: &Inside<u64>, other: &Inside<u64>) -> Self {
         let count = |inside: &Inside<u64>, key| {
             let found = inside.counts.iter().find(|(held, _)| *held == key);
             found.map_or(0, |(_, count)| *count)
         };
         let norm = |inside: &Inside<u64>| inside.norm.map_or(0, |(norm, _)| norm);
+        let total = |inside: &Inside<u64>| inside.total.map_or(0, |(total, _)| total);
         let mut counts: Vec<_> = (0..KEYS)
             .map(|key| (count(one, key), count(other, key)))
             .filter(|(a, b)| a != b)
@@ -128,17 +133,19 @@ impl Moves {
         Self {
             counts,
             norm: norm(one).abs_diff(norm(other)),
+            total: (total(one), total(other)),
         }
     }
 
-    fn key(&self) -> (Vec<(u64, u64)>, u64) {
-        (self.counts.clone(), self.norm)
+    /// Pairs with equal ones lose as much.
+    pub fn key(&self) -> (Vec<(u64, u64)>, u64, (u64, u64)) {
+        (self.counts.clone(), self.norm, self.total)
     }
 
-    fn loss(&self, setting: &Setting, inside: &Inside<u64>) -> f64 {
+    pub fn loss(&self, setting: &Setting, inside: &Inside<u64>) -> f64 {
         match setting.keys {
             KeyKind::Declared => self.pure_loss(inside),
-            KeyKind::Open => self.loss_beyond(setting.delta, &inside.threshold),
+            KeyKind::Open => self.loss_beyond(setting.delta, inside),
         }
     }
 
@@ -147,14 +154,18 @@ impl Moves {
         let norm = inside
             .norm
             .map_or(0.0, |(_, noise)| self.norm as f64 / noise.scale());
-        counts as f64 / inside.threshold.noise().scale() + norm
+        let total = inside.total.map_or(0.0, |(_, noise)| {
+            self.total.0.abs_diff(self.total.1) as f64 / noise.scale()
+        });
+        counts as f64 / inside.threshold.noise().scale() + norm + total
     }
 
     /// The least epsilon at this delta.
-    fn loss_beyond(&self, delta: f64, threshold: &Threshold) -> f64 {
+    fn loss_beyond(&self, delta: f64, inside: &Inside<u64>) -> f64 {
+        let of_counts = |(a, b): &(u64, u64)| shown(*a, *b, &inside.threshold);
+        let of_total = inside.total.map(|(_, noise)| said(self.total, &noise.into()));
         let mut joint = vec![(1.0, 1.0)];
-        for (a, b) in &self.counts {
-            let shown = shown(*a, *b, threshold);
+        for shown in self.counts.iter().map(of_counts).chain(of_total) {
             joint = joint
                 .iter()
                 .flat_map(|(p, q)| shown.iter().map(move |(a, b)| (p * a, q * b)))
@@ -183,8 +194,9 @@ impl Moves {
 
 /// The probabilities of everything that can be shown of a key with these counts in the two streams.
 fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
-    let (least, most) = (threshold.value(), one.max(other).max(threshold.value()));
     let noise = threshold.noise();
+    let least = threshold.value();
+    let most = one.max(other).max(least) + differs_beyond(noise);
     let reaches = |count: u64, value: u64| match count {
         0 => 0.0,
         count => tail(noise, value as i64 - count as i64),
@@ -193,6 +205,28 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
     let hidden = at_least(least);
     let mut outcomes = vec![(1.0 - hidden.0, 1.0 - hidden.1), at_least(most)];
     for value in least..most {
+        let (here, next) = (at_least(value), at_least(value + 1));
+        outcomes.push((here.0 - next.0, here.1 - next.1));
+    }
+    outcomes
+}
+
+/// How far beyond both counts values differ in how much they tell.
+fn differs_beyond(noise: &Noise) -> u64 {
+    match noise {
+        Noise::Laplace(_) => 0,
+        Noise::Gaussian(gaussian) => (DEVIATIONS * gaussian.sigma()).ceil() as u64,
+    }
+}
+
+/// The probabilities of everything that can be said of a number that is always said, with Laplace noise.
+fn said((one, other): (u64, u64), noise: &Noise) -> Vec<(f64, f64)> {
+    let reaches = |number: u64, value: u64| tail(noise, value as i64 - number as i64);
+    let at_least = |value: u64| (reaches(one, value), reaches(other, value));
+    let (least, most) = (one.min(other), one.max(other));
+    let below = at_least(least + 1);
+    let mut outcomes = vec![(1.0 - below.0, 1.0 - below.1), at_least(most.max(least + 1))];
+    for value in least + 1..most {
         let (here, next) = (at_least(value), at_least(value + 1));
         outcomes.push((here.0 - next.0, here.1 - next.1));
     }
@@ -225,6 +259,23 @@ mod tests {
                 (sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12,
                 "{counts:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_said_adds_up_to_one_and_loses_what_its_noise_allows() {
+        let noise = DiscreteLaplace::new(3, Epsilon::new(1.0).unwrap()).into();
+        for (one, other) in [(0, 0), (0, 1), (5, 2), (9, 20)] {
+            let said = said((one, other), &noise);
+            for sum in [
+                said.iter().map(|said| said.0).sum::<f64>(),
+                said.iter().map(|said| said.1).sum(),
+            ] {
+                assert!((sum - 1.0).abs() < 1e-12, "{one} {other}");
+            }
+            let loss = said.iter().map(|(p, q)| (p / q).ln().abs()).fold(0.0, f64::max);
+            let most = one.abs_diff(other) as f64 / noise.scale();
+            assert!((loss - most).abs() < 1e-9, "{one} {other}: {loss} {most}");
         }
     }
 

@@ -8,11 +8,13 @@
 //! The auditor is audited in turn: with the feature `mutants` each [`Mutant`] breaks the mechanism in one way, and
 //! `caught_by` says which checks must see it.
 
+mod acts;
 mod beta;
 pub mod bound;
 pub mod check;
 mod checks;
 pub mod exact;
+pub mod exact_users;
 pub mod finding;
 pub mod outcome;
 pub mod run;

@@ -5,7 +5,7 @@
 pub enum Side {
     /// The stream.
     One,
-    /// The stream with another key in one event.
+    /// The stream with another key in one event, or without what one user did in an epoch.
     Other,
 }
 

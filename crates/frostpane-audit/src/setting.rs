@@ -1,7 +1,7 @@
 //! The parameters that a check runs the mechanism with.
 
 use frostpane::audit::{Audit, Mutant};
-use frostpane::{Builder, HeavyHitters, Keys, Norm, Policy, Result};
+use frostpane::{Bounds, Builder, HeavyHitters, Keys, Norm, Policy, Result, Unit};
 use serde::Serialize;
 
 /// Whether keys are declared.
@@ -81,17 +81,28 @@ impl Setting {
     /// A builder with these parameters; so small an alpha that it asks for less than privacy does.
     /// Declared keys are `0..universe`.
     pub fn builder(&self, universe: u64) -> Result<Builder<u64>> {
+        Ok(self.plain(universe)?.policy(Policy::Uniform).sketch(3, 64))
+    }
+
+    /// The same where people are protected. For L1 every key is listed that privacy allows: the norm is noisy, and would decide.
+    pub fn builder_of_users(&self, universe: u64, bounds: Bounds) -> Result<Builder<u64>> {
+        let builder = self.plain(universe)?.unit(Unit::User(bounds));
+        Ok(match self.norm {
+            Norm::L1 => builder.all(),
+            Norm::L2 => builder,
+        })
+    }
+
+    fn plain(&self, universe: u64) -> Result<Builder<u64>> {
         let keys = match self.keys {
             KeyKind::Open => Keys::open(),
             KeyKind::Declared => Keys::range(0..universe)?,
         };
         Ok(HeavyHitters::builder(keys)
             .norm(self.norm)
-            .policy(Policy::Uniform)
             .alpha(0.1)
             .epsilon(self.epsilon)
-            .delta(self.delta)
-            .sketch(3, 64))
+            .delta(self.delta))
     }
 
     /// The least noisy count that is listed.

@@ -26,7 +26,9 @@
 //! let broken = HeavyHitters::<u64>::builder(Keys::open()).broken(Mutant::HalfNoise);
 //! ```
 
-use crate::door::{Builder, Continual, Event, HeavyHitters};
+use jiff::Timestamp;
+
+use crate::door::{Builder, Continual, Event, HeavyHitters, History};
 use crate::error::Result;
 #[cfg(feature = "mutants")]
 use crate::fault::Fault;
@@ -37,6 +39,7 @@ use crate::noise::Entropy;
 use crate::plan::Plan;
 pub use crate::release::Inside;
 use crate::release::Release;
+use crate::spec::Edge;
 
 /// A way to break the mechanism: without the feature `mutants` there is none, and an `Option` of one is `None`.
 #[cfg(not(feature = "mutants"))]
@@ -84,6 +87,16 @@ impl<K: Key> Audit<K> {
     pub fn continual(self) -> Result<AuditedContinual<K>> {
         Ok(AuditedContinual(self.builder.continual()?))
     }
+
+    /// For a release at every slide between two moments, of people.
+    pub fn history(self, from: Edge, until: Edge) -> Result<AuditedHistory<K>> {
+        Ok(AuditedHistory(self.builder.history(from, until)?))
+    }
+}
+
+/// A moment, in microseconds since 1970, where a window may end.
+pub fn moment(micros: i64) -> Edge {
+    Edge::Instant(Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX))
 }
 
 /// [`HeavyHitters`] under audit.
@@ -145,22 +158,46 @@ pub struct AuditedContinual<K: Key>(Continual<K>);
 impl<K: Key> AuditedContinual<K> {
     /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
+        self.push(Event {
+            time: None,
+            key,
+            user: None,
+        })
+    }
+
+    /// One event, whatever it has. Returns the releases that it brings about.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
-        let due = |continual: &Continual<K>| releases.push(continual.release());
-        self.0.push(
-            Event {
-                time: None,
-                key,
-                user: None,
-            },
-            due,
-        )?;
+        self.0
+            .push(event, |continual| releases.push(continual.release()))?;
         releases.into_iter().collect()
+    }
+
+    /// The time has come to this moment, in microseconds since 1970. Returns the releases that are due.
+    pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
+        self.0.advance_to(time)
     }
 
     /// The latest release again.
     pub fn release(&self) -> Result<Release<K>> {
         self.0.release()
+    }
+}
+
+/// [`History`] under audit.
+pub struct AuditedHistory<K: Key>(History<K>);
+
+impl<K: Key> AuditedHistory<K> {
+    /// One event.
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        self.0.push(event)
+    }
+
+    /// All events have come: all releases.
+    pub fn finish(self) -> Result<Vec<Release<K>>> {
+        let mut releases = Vec::new();
+        self.0.finish(|continual| releases.push(continual.release()))?;
+        releases.into_iter().collect()
     }
 }
 
@@ -211,9 +248,11 @@ mod tests {
 
 #[cfg(all(test, feature = "mutants"))]
 mod tests_of_mutants {
+    use std::time::Duration;
+
     use super::*;
     use crate::key::Keys;
-    use crate::spec::{Norm, Policy, Window};
+    use crate::spec::{Bounds, Norm, Policy, Unit, Window};
 
     /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
     #[test]
@@ -277,6 +316,30 @@ mod tests_of_mutants {
         };
         assert!(absent(None) > 100);
         assert_eq!(absent(Some(Mutant::SilentAbsentKeys)), 0);
+    }
+
+    /// Someone with a thousand events, beside ten people with one.
+    #[test]
+    fn what_a_mutant_cuts_of_people_follows_from_how_much_they_did() {
+        let counts = |mutant| {
+            let day = 86_400;
+            let builder = HeavyHitters::<u64>::builder(Keys::open())
+                .unit(Unit::User(Bounds::new(1)))
+                .window(Window::clock(Duration::from_secs(day)))
+                .until(moment(1_000_000 * day as i64));
+            let mut audited = Audit::of(builder, mutant).build().unwrap();
+            for user in 0..10 {
+                audited.push(Event::by(&[user], 0, 0)).unwrap();
+            }
+            for time in 0..1_000 {
+                audited.push(Event::by(&[10], time, 1)).unwrap();
+            }
+            let mut counts = audited.inside().unwrap().counts;
+            counts.sort_unstable();
+            counts
+        };
+        assert_eq!(counts(None), [(0, 10), (1, 1)]);
+        assert_eq!(counts(Some(Mutant::DataDependentCut)), []);
     }
 
     #[test]

@@ -11,7 +11,8 @@ pub enum Mutant {
     HalfNoise,
     /// Open keys are listed from one below the least threshold that delta allows.
     ThresholdLessOne,
-    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made.
+    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made. Where people are protected:
+    /// from how much they did.
     DataDependentCut,
     /// A continual list draws its noise again at every reading.
     RedrawnNoise,

@@ -11,6 +11,8 @@ pub struct Look {
     moved: Vec<(u64, u64, i64)>,
     /// The higher of the two norms, where they differ.
     norm: Option<u64>,
+    /// The higher of the two numbers of events, where they are private and differ.
+    total: Option<u64>,
 }
 
 impl Look {
@@ -31,9 +33,13 @@ impl Look {
             .into_iter()
             .map(|key| (key, count(one, key), count(other, key)))
             .collect();
-        let norm = |inside: &Inside<u64>| inside.norm.map(|(norm, _)| norm);
+        let higher = |of: fn(&Inside<u64>) -> Option<u64>| {
+            let (one, other) = (of(one), of(other));
+            one.max(other).filter(|_| one != other)
+        };
         Self {
-            norm: norm(one).max(norm(other)).filter(|_| norm(one) != norm(other)),
+            norm: higher(|inside| Some(inside.norm?.0)),
+            total: higher(|inside| Some(inside.total?.0)),
             ..Self::at(&counts)
         }
     }
@@ -46,6 +52,7 @@ impl Look {
                 .map(|(key, one, other)| (*key, *one.max(other), if one > other { 1 } else { -1 }))
                 .collect(),
             norm: None,
+            total: None,
         }
     }
 
@@ -58,7 +65,7 @@ impl Look {
         self.moved.iter().map(high).sum()
     }
 
-    /// Score, norm, and whose key is listed first, in one number that rises with the score.
+    /// Score, norm, number of events, and whose key is listed first, in one number that rises with the score.
     pub fn label(&self, release: &Release<u64>) -> i64 {
         let way = |heavy: &Heavy<u64>| {
             let moved = self.moved.iter().find(|(key, ..)| *key == heavy.key);
@@ -66,7 +73,8 @@ impl Look {
         };
         let first = release.heavy.iter().find_map(way).unwrap_or(0) + 1;
         let norm = i64::from(self.norm.is_some_and(|norm| release.norm_estimate >= norm));
-        (self.score(release) * 3 + first) * 2 + norm
+        let total = i64::from(self.total.is_some_and(|total| release.window.events >= total));
+        ((self.score(release) * 3 + first) * 2 + norm) * 2 + total
     }
 
     /// The noisy count of the key that moves, or the score where many do.

@@ -7,12 +7,16 @@ mod look;
 mod marks;
 mod one_shot;
 mod published;
+mod said;
 mod sketch;
+mod user_lists;
+mod users;
 
 use frostpane::Norm::{L1, L2};
 
 use crate::check::Check;
 use crate::exact::over_all_streams;
+use crate::exact_users::over_all_users;
 use crate::setting::Setting;
 
 #[cfg(feature = "mutants")]
@@ -24,11 +28,13 @@ pub fn all() -> Vec<Check> {
     all.extend(calculated());
     all.extend(single());
     all.extend(sequences());
+    all.extend(of_users());
+    all.extend(lists_of_users());
     all.extend(of_the_paper());
     all
 }
 
-fn calculated() -> [Check; 3] {
+fn calculated() -> [Check; 7] {
     [
         Check::exact(
             "all-short-open",
@@ -47,6 +53,30 @@ fn calculated() -> [Check; 3] {
             "all streams of six events, counts and norm",
             Setting::declared(L2, 1.0),
             over_all_streams,
+        ),
+        Check::exact(
+            "users-all-short",
+            "all streams of three events, with someone and without",
+            Setting::declared(L2, 1.0),
+            over_all_users,
+        ),
+        Check::exact(
+            "users-all-short-open",
+            "the same, open keys",
+            Setting::open(L1, 4.0, 0.1),
+            over_all_users,
+        ),
+        Check::exact(
+            "users-said",
+            "every word that is said, with someone and without",
+            Setting::declared(L2, 1.0),
+            said::word_for_word,
+        ),
+        Check::exact(
+            "users-said-open",
+            "the same, open keys",
+            Setting::open(L1, 1.0, 1e-6),
+            said::word_for_word,
         ),
     ]
 }
@@ -186,6 +216,106 @@ fn sequences() -> [Check; 7] {
             "an event put where the lists showed high noise",
             Setting::open(L1, 2.0, 0.2),
             continual::reaction,
+        )
+        .with_effort(0.0625),
+    ]
+}
+
+fn of_users() -> [Check; 8] {
+    [
+        Check::sampled(
+            "user-alone",
+            "the only user, with one declared key",
+            Setting::declared(L1, 1.0),
+            users::alone,
+        ),
+        Check::sampled(
+            "user-keys",
+            "a user's three declared keys, of many, of some, of nobody else",
+            Setting::declared(L1, 1.0),
+            users::three_keys,
+        )
+        .with_effort(2.0),
+        Check::sampled(
+            "user-keys-norm",
+            "a user's four declared keys, and the norm",
+            Setting::declared(L2, 1.0),
+            users::norm,
+        )
+        .with_effort(0.5),
+        Check::sampled(
+            "user-keys-open",
+            "a user's three keys, of many, of some, of nobody else",
+            Setting::open(L1, 1.0, 1e-6),
+            users::three_keys,
+        )
+        .with_effort(0.5),
+        Check::sampled(
+            "user-new-keys",
+            "three keys of one user alone are named with delta at most",
+            Setting::open(L1, 3.0, 0.33),
+            users::new_keys,
+        )
+        .with_effort(0.5),
+        Check::sampled(
+            "user-new-key-again",
+            "three times a key of one user alone",
+            Setting::open(L1, 3.0, 0.11),
+            users::new_key_again,
+        )
+        .with_effort(0.5),
+        Check::sampled(
+            "user-again",
+            "three times a declared key of many",
+            Setting::declared(L1, 1.0),
+            users::again,
+        ),
+        Check::sampled(
+            "user-restless",
+            "a user with a thousand events, and everybody else's counts",
+            Setting::declared(L1, 1.0),
+            users::restless,
+        )
+        .with_effort(0.25),
+    ]
+}
+
+fn lists_of_users() -> [Check; 5] {
+    [
+        Check::sampled(
+            "user-lists",
+            "a user spread over the panes of an epoch, and all lists",
+            Setting::declared(L1, 1.0),
+            user_lists::spread,
+        )
+        .with_effort(2.0),
+        Check::sampled(
+            "user-lists-past",
+            "the same, of a time that is over",
+            Setting::declared(L1, 1.0),
+            user_lists::spread_in_the_past,
+        )
+        .with_effort(0.5),
+        Check::sampled(
+            "user-lists-norms",
+            "the norms of all windows that a user's epoch is in",
+            Setting::declared(L2, 20.0),
+            user_lists::norms,
+        )
+        .costing(user_lists::NORMS)
+        .with_effort(1.5),
+        Check::sampled(
+            "user-lists-again",
+            "three times a key of one user alone, in all lists",
+            Setting::open(L1, 2.0, 0.2),
+            user_lists::new_key_again,
+        )
+        .with_effort(0.25),
+        Check::sampled(
+            "user-lists-reaction",
+            "a user who goes where the lists showed high noise",
+            Setting::open(L1, 2.0, 0.2),
+            user_lists::reaction,
         )
         .with_effort(0.0625),
     ]

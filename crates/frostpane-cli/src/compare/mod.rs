@@ -29,6 +29,13 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             another.text
         )));
     }
+    if request.is_of_users() || args.input.user.is_some() {
+        return Err(Failure::Message(
+            "a comparison is of single events, because the published algorithms know no people: leave out --user, --per-user, --per-key, \
+             --epoch and --sample-users"
+                .to_owned(),
+        ));
+    }
     if request.is_printed(lines_of)? {
         return Ok(());
     }

@@ -39,7 +39,10 @@ impl<'w> Records<'w> {
         let Some(spots) = self.spots else {
             return self.take_names(line, fields, sink);
         };
-        let Picked { key, time, user } = spots.pick(fields);
+        let Picked { key, time, user } = match spots.has_users {
+            true => spots.pick::<true>(fields),
+            false => spots.pick::<false>(fields),
+        };
         let time = time.and_then(|time| self.wanted.times.parse(time));
         if self.is_header(line) {
             return sink.repeated_header(number, time);
@@ -93,6 +96,7 @@ struct Spots<'w> {
     key: Spot<'w>,
     time: Spot<'w>,
     user: Spot<'w>,
+    has_users: bool,
     /// How many fields have to be looked at.
     fields: usize,
 }
@@ -106,13 +110,15 @@ impl<'w> Spots<'w> {
             key: spot(key),
             time: spot(time),
             user: spot(user),
+            has_users: user.is_some(),
             fields: fields.max().unwrap_or(0),
         }
     }
 
-    /// The columns, as far as they are there; looks no further than the last of their fields.
+    /// The columns, as far as they are there; looks no further than the last of their fields, and for users only where there are any: a
+    /// comparison more for each field can be felt.
     #[inline]
-    fn pick<'s, 'a: 's>(self, fields: impl Iterator<Item = &'a [u8]>) -> Picked<'s>
+    fn pick<'s, 'a: 's, const USERS: bool>(self, fields: impl Iterator<Item = &'a [u8]>) -> Picked<'s>
     where
         'w: 's,
     {
@@ -128,7 +134,7 @@ impl<'w> Spots<'w> {
             if index == self.time.field {
                 picked.time = Some(field);
             }
-            if index == self.user.field {
+            if USERS && index == self.user.field {
                 picked.user = Some(field);
             }
         }

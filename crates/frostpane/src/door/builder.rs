@@ -477,6 +477,7 @@ impl<K: Key> Builder<K> {
             calendar.periods_of(panes.start).start..calendar.periods_of(panes.end).start,
             request.shape.seed(),
             (setup.people, scratch),
+            self.fault,
         );
         let continual = Continual::new(request, setup, &self.footprint())?;
         Ok(History::new(at_rest, continual, calendar, panes))

@@ -78,6 +78,8 @@ pub struct Continual<K: Key> {
     people: Option<Live<K>>,
     /// How far ahead of the clock an event of theirs may be.
     ahead: i64,
+    /// Whether what people did was bounded elsewhere: who has been counted in the last epoch is not known here, so nothing may follow.
+    over: bool,
 }
 
 /// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
@@ -105,6 +107,7 @@ impl<K: Key> Continual<K> {
         Ok(Self {
             people,
             ahead: 0,
+            over: false,
             intake,
             nodes: sequence.nodes(),
             source: || Box::new(OsEntropy::new()),
@@ -133,7 +136,8 @@ impl<K: Key> Continual<K> {
     }
 
     /// The time has come to this moment, without an event. Returns the releases that are due. Where people are protected only this
-    /// moves the clock, and it must be told before the first event.
+    /// moves the clock, and it must be told before the first event; where several slides make up an epoch the first list is of the next
+    /// epoch that begins, because another run may have shown a part of the running one.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -157,11 +161,11 @@ impl<K: Key> Continual<K> {
     /// The same, and calls back for each pane that has ended by then, as [`push`](Self::push) does.
     pub fn advance(&mut self, time: i64, due: impl FnMut(&Self)) -> Result<()> {
         self.intake.check_time(time)?;
-        if let Some(people) = &self.people {
-            let first = people.pane_at(time);
-            if self.open.is_none() {
-                (self.open, self.now) = (Some(first), time);
-            }
+        self.check_goes_on()?;
+        if let (Some(people), None) = (&self.people, self.open) {
+            self.open = Some(people.first_pane_from(time));
+            // Also before 1970.
+            self.now = time;
         }
         self.now = self.now.max(time);
         self.complete(due)
@@ -287,11 +291,22 @@ impl<K: Key> Continual<K> {
             people.prepare(panes.start, counted);
             people.door.tally = tally;
         }
+        self.over = true;
         for pane in panes {
             self.end(self.ending(pane)?)?;
             due(self);
         }
         Ok(())
+    }
+
+    /// That bounds can still be kept: they are not where all events came before the first list.
+    fn check_goes_on(&self) -> Result<()> {
+        match self.over {
+            true => Err(Error::window(
+                "the time that these lists are of is over, and what its people did was bounded with it: build another one for what follows",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// How many events came too late and were dropped. For the operator: it is not part of a release.
@@ -305,6 +320,11 @@ impl<K: Key> Continual<K> {
         self.people
             .as_ref()
             .map_or(0, |people| people.door.tally.without_user)
+    }
+
+    /// Where people are protected: how many events of users might count, before bounds. For the operator: **it must not be published**.
+    pub fn offered(&self) -> u64 {
+        self.people.as_ref().map_or(0, |people| people.door.tally.offered)
     }
 
     /// How many events bounds kept from being counted. For the operator: **it must not be published**.
@@ -407,8 +427,9 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
-    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time.
+    /// An event of a user. It moves nothing: the clock alone decides whether it comes in time, and no time stops those of others.
     fn take_of_user(&mut self, time: i64, event: Event<'_, K>, due: impl FnMut(&Self)) -> Result<()> {
+        self.check_goes_on()?;
         if self.sequence.request().fault.is(Mutant::ClockFromData) {
             self.advance(time.max(self.now), due)?;
         }
@@ -456,10 +477,11 @@ impl<K: Key> Continual<K> {
         let pane = ending.pane();
         let settled = (pane + 1) * self.grid.slide + self.grid.lateness;
         let (slide, panes) = (self.grid.slide, self.nodes.window_with(pane));
+        let made_with = self.sequence.request().shape.parameters();
+        let people = self.people.as_mut();
+        let counts = people.map(|people| people.close(pane, made_with)).transpose()?;
         self.intake.timeline.leave(panes.start * slide);
-        if let Some(people) = &mut self.people {
-            let made_with = self.sequence.request().shape.parameters();
-            let counts = people.close(pane, made_with);
+        if let Some(counts) = counts {
             self.intake
                 .timeline
                 .place(pane * slide..(pane + 1) * slide, counts);

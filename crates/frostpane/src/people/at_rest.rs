@@ -10,6 +10,7 @@ use super::log::{self, Entry, Logged, Logs};
 use super::names::Nearby;
 use super::scratch::{OnDisk, Scratch, no_room};
 use crate::error::{Error, Result};
+use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
 use crate::spec::Bounds;
@@ -37,6 +38,7 @@ pub struct AtRest<K: Key> {
     on_disk: OnDisk,
     scratch: Option<Scratch>,
     most_bytes: u64,
+    fault: Fault,
     /// Whether events that take too much memory are bounded before anything goes to disk.
     bounds_early: bool,
     /// The memory is looked at when so many events were offered.
@@ -62,6 +64,7 @@ impl<K: Key> AtRest<K> {
         periods: Range<i64>,
         seed: u64,
         (most_bytes, scratch): (u64, Option<Scratch>),
+        fault: Fault,
     ) -> Self {
         Self {
             door: Door::new(keys, &bounds, seed),
@@ -75,6 +78,7 @@ impl<K: Key> AtRest<K> {
             on_disk: OnDisk::default(),
             scratch,
             most_bytes,
+            fault,
             bounds_early: true,
             next_look: LOOK_EVERY,
         }
@@ -149,6 +153,7 @@ impl<K: Key> AtRest<K> {
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         self.next_look = self.door.tally.offered + LOOK_EVERY;
+        self.check_numbers()?;
         let names = self.contributions.names.bytes();
         self.names_keys &= names <= self.most_bytes / 4;
         // What counting takes when all has come.
@@ -198,6 +203,7 @@ impl<K: Key> AtRest<K> {
                 logs.push(log, &entry);
             };
             self.contributions.for_each_entry_of_part(part, write);
+            self.check_numbers()?;
             self.contributions.clear_part(part);
         }
         Ok(())
@@ -220,6 +226,7 @@ impl<K: Key> AtRest<K> {
             }
             let part = part_of(log);
             self.bring_back(log, &mut packed)?;
+            self.check_numbers()?;
             self.settle(part, |period, key, times| {
                 counts.add(pane_of(first + i64::from(period)), key, times);
             });
@@ -229,7 +236,17 @@ impl<K: Key> AtRest<K> {
             beyond_bounds: self.door.tally.offered - counts.total(),
             ..self.door.tally
         };
-        Ok((counts.close(&self.contributions.names, made_with), tally))
+        let broken = (self.door.tally.offered, self.fault);
+        let panes = counts.close(&self.contributions.names, made_with, broken);
+        Ok((panes, tally))
+    }
+
+    /// That everybody has a number.
+    fn check_numbers(&self) -> Result<()> {
+        match self.contributions.is_full() {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
     }
 
     /// About how many bytes users take.
@@ -275,7 +292,7 @@ impl<K: Key> AtRest<K> {
     /// Visits what counts of the users of a part.
     fn settle(&self, part: usize, mut count: impl FnMut(u32, u32, u32)) {
         let (calendar, first) = (self.calendar, self.periods.start);
-        if !calendar.splits_epochs() {
+        if !calendar.splits_epochs() || self.fault.is(Mutant::SecondMap) {
             return self.contributions.for_each_key_of_part(part, count);
         }
         let epoch_of = |period: u32| calendar.epoch_of(first + i64::from(period));
@@ -326,7 +343,15 @@ mod tests {
         let bounds = Bounds::new(per_user).epoch(Duration::from_micros(1));
         let calendar = Calendar::new(&bounds, 1);
         let scratch = has_disk.then(|| Scratch::new(|| Ok(Box::new(Cursor::new(Vec::new())))));
-        AtRest::new(Keys::Open, bounds, calendar, 0..PERIODS, 7, (memory, scratch))
+        AtRest::new(
+            Keys::Open,
+            bounds,
+            calendar,
+            0..PERIODS,
+            7,
+            (memory, scratch),
+            Fault::default(),
+        )
     }
 
     fn fill<'a>(at_rest: &mut AtRest<Bytes>, events: impl Iterator<Item = &'a Event>) -> Result<()> {

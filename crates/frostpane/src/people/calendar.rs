@@ -55,6 +55,12 @@ impl Calendar {
                 )));
             }
         }
+        if self.start_of_epoch(self.period_at(from)) != self.period_at(from) {
+            return Err(Error::window(
+                "a list at every slide was asked for from within an epoch of people, which another run may have counted: begin where an \
+                 epoch does",
+            ));
+        }
         let panes = self.pane_of(self.period_at(from))..self.pane_of(self.period_at(until));
         if panes.is_empty() {
             return Err(Error::window(
@@ -98,6 +104,22 @@ impl Calendar {
     /// The periods of a pane.
     pub fn periods_of(&self, pane: i64) -> Range<i64> {
         pane * self.a_pane..(pane + 1) * self.a_pane
+    }
+
+    /// The first period of the epoch that a period is in.
+    fn start_of_epoch(&self, period: i64) -> i64 {
+        self.epoch_of(period) * self.an_epoch
+    }
+
+    /// The first pane from a moment on, of those whose epochs have not begun: what was counted of the running one before is not known,
+    /// and a run that ended may have shown it. Where an epoch has one pane, that pane was not shown.
+    pub fn first_pane_from(&self, time: i64) -> i64 {
+        let period = self.period_at(time);
+        let begins = self.start_of_epoch(period) == period && self.start_of(period) == time;
+        match self.splits_epochs() && !begins {
+            true => self.pane_of((self.epoch_of(period) + 1) * self.an_epoch),
+            false => self.pane_of(period),
+        }
     }
 
     /// Whether a period is the last of its epoch.

@@ -21,6 +21,8 @@ const LOG_SHIFT: u32 = u64::BITS - LOGS.ilog2();
 const NONE: u32 = u32::MAX;
 /// Odd, so that periods that differ stay different.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// How long an id is taken to be, where none is known.
+const USUAL_ID: u64 = 16;
 /// Slots of a part at first.
 const FEWEST: usize = 16;
 /// And at the most, for users that are only expected.
@@ -46,6 +48,8 @@ struct Part {
     more: Vec<Named>,
     /// Ids of users, each with its length before it.
     ids: Vec<u8>,
+    /// Whether something came that there is no number for any more: then all of this is worth nothing.
+    is_full: bool,
 }
 
 /// One user in one period, with the first key.
@@ -77,6 +81,15 @@ const NO_KEY: Named = Named {
     times: 0,
     next: NONE,
 };
+
+/// About how many bytes a user takes in a period, with as many keys as may count: tables are half full at the least.
+pub const fn bytes_of_one(per_user: u32) -> u64 {
+    let own = size_of::<Slot>() as u64 + 1 + USUAL_ID;
+    let more = (per_user as u64)
+        .saturating_sub(1)
+        .saturating_mul(size_of::<Named>() as u64);
+    own.saturating_add(more).saturating_mul(2)
+}
 
 /// Where a user in a period is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -293,6 +306,12 @@ impl<K: Key> Contributions<K> {
         }
     }
 
+    /// Whether users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
+    /// released.
+    pub fn is_full(&self) -> bool {
+        self.names.is_full || self.parts.iter().any(|part| part.is_full)
+    }
+
     /// About how many bytes all of it takes.
     pub fn bytes(&self) -> u64 {
         self.names.bytes() + self.parts.iter().map(Part::bytes).sum::<u64>()
@@ -326,10 +345,14 @@ impl Part {
                 at = 0;
             }
         }
+        let Some(id) = numbered(self.ids.len()) else {
+            self.is_full = true;
+            return 0;
+        };
         self.slots[at] = Slot {
             tag,
             period: place.period,
-            id: self.ids.len() as u32,
+            id,
             first: NO_KEY,
         };
         self.taken += 1;
@@ -375,7 +398,10 @@ impl Part {
 
     /// One more key of a slot that has one.
     fn push(&mut self, slot: usize, key: u32, times: u32) {
-        let place = self.more.len() as u32;
+        let Some(place) = numbered(self.more.len()) else {
+            self.is_full = true;
+            return;
+        };
         let first = &mut self.slots[slot].first;
         let next = std::mem::replace(&mut first.next, place);
         self.more.push(Named { key, times, next });
@@ -386,6 +412,11 @@ impl Part {
             + self.more.capacity() * size_of::<Named>()
             + self.ids.capacity()) as u64
     }
+}
+
+/// The number of a place, if there is one: the last stands for none.
+pub fn numbered(place: usize) -> Option<u32> {
+    u32::try_from(place).ok().filter(|number| *number != NONE)
 }
 
 /// Where a tag is looked for first, in a table of this size.
@@ -451,5 +482,23 @@ mod tests {
             contributions.for_each_of_part(part, |_| 0, |user| kept += user.keys.len());
         }
         assert_eq!(kept, 3);
+    }
+
+    /// Ids of a part end after four gigabytes (which are asked for here and never touched): a number that begins again at 0 would be
+    /// that of somebody else, and whoever came later would be somebody new with every event.
+    #[test]
+    fn users_without_a_number_are_noticed() {
+        let bounds = Bounds::new(1);
+        let mut contributions = Contributions::<u64>::new(&bounds, 7);
+        let place = contributions.place(b"ann", 0);
+        for (length, is_full) in [(0, false), (u32::MAX as usize, true)] {
+            contributions.parts[place.part()] = Part {
+                ids: vec![0; length],
+                ..Part::default()
+            };
+            (0..3).for_each(|key| contributions.offer(b"ann", place, 0, key, 1));
+            assert_eq!(contributions.is_full(), is_full);
+            assert_eq!(contributions.parts[place.part()].taken, usize::from(!is_full));
+        }
     }
 }

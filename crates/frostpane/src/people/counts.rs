@@ -1,6 +1,7 @@
 //! Bounded counts of some panes.
 
 use super::names::Names;
+use crate::fault::{Fault, Mutant};
 use crate::key::Key;
 use crate::pane::{PackedCounts, Pane, Parameters};
 
@@ -34,9 +35,19 @@ impl Counts {
         self.panes.iter().flatten().sum()
     }
 
-    /// As panes.
-    pub fn close<K: Key>(self, names: &Names<K>, made_with: Parameters) -> Vec<Pane<K>> {
+    /// As panes, of so many events that might have counted.
+    pub fn close<K: Key>(
+        self,
+        names: &Names<K>,
+        made_with: Parameters,
+        (offered, fault): (u64, Fault),
+    ) -> Vec<Pane<K>> {
         let close = |counts: Vec<u64>| {
+            let cut = match fault.is(Mutant::DataDependentCut) {
+                true => offered / (counts.len() as u64 + 1),
+                false => 0,
+            };
+            let counts = counts.into_iter().map(|count| count.saturating_sub(cut));
             let counts = (0..).zip(counts).filter(|(_, count)| *count > 0);
             let named = counts.filter_map(|(key, count)| Some((names.key(key)?, count)));
             Pane::exact(made_with, PackedCounts::collect(named))

@@ -75,7 +75,15 @@ impl<K: Key> Epochs<K> {
         starts.sort_unstable();
         starts.dedup();
         let calendar = Calendar::of_epochs(&bounds);
-        let at_rest = AtRest::new(keys, bounds, calendar, epochs.clone(), made_with.seed(), memory);
+        let at_rest = AtRest::new(
+            keys,
+            bounds,
+            calendar,
+            epochs.clone(),
+            made_with.seed(),
+            memory,
+            fault,
+        );
         Self {
             calendar,
             accounts: vec![Account::default(); (epochs.end - epochs.start) as usize],

@@ -62,6 +62,11 @@ impl<K: Key> Live<K> {
         self.calendar.offset()
     }
 
+    /// The first pane that can be counted whose time begins now.
+    pub fn first_pane_from(&self, time: i64) -> i64 {
+        self.calendar.first_pane_from(time)
+    }
+
     /// The pane of a moment.
     pub fn pane_at(&self, time: i64) -> i64 {
         self.calendar.pane_of(self.calendar.period_at(time))
@@ -89,28 +94,32 @@ impl<K: Key> Live<K> {
     }
 
     /// The pane has ended: what counts of it.
-    pub fn close(&mut self, pane: i64, made_with: Parameters) -> Pane<K> {
+    pub fn close(&mut self, pane: i64, made_with: Parameters) -> Result<Pane<K>> {
         if let Some(counted) = self.counted.remove(&pane) {
             // And so was what was not.
-            return counted;
+            return Ok(counted);
         }
         let (mut counts, mut names) = (Counts::new(1), Names::new(self.seed));
+        let mut offered = 0;
         for period in self.calendar.periods_of(pane) {
             if let Some(contributions) = self.open.remove(&period) {
                 self.settle(period, &contributions, |key, times| {
                     counts.add(0, names.number(key), times);
                 });
+                let admitted = self.admitted.get(&self.calendar.epoch_of(period));
+                if contributions.is_full() || names.is_full || admitted.is_some_and(Contributions::is_full) {
+                    return Err(no_room());
+                }
             }
-            self.door.tally.beyond_bounds += self.offered.remove(&period).unwrap_or(0);
+            offered += self.offered.remove(&period).unwrap_or(0);
             if self.calendar.ends_epoch(period) {
                 self.admitted.remove(&self.calendar.epoch_of(period));
             }
         }
-        self.door.tally.beyond_bounds -= counts.total();
-        let mut panes = counts.close(&names, made_with);
-        panes
-            .pop()
-            .unwrap_or_else(|| Pane::exact(made_with, PackedCounts::collect(std::iter::empty())))
+        self.door.tally.beyond_bounds += offered - counts.total();
+        let mut panes = counts.close(&names, made_with, (offered, self.fault));
+        let none = || Pane::exact(made_with, PackedCounts::collect(std::iter::empty()));
+        Ok(panes.pop().unwrap_or_else(none))
     }
 
     /// Visits what counts of a period.

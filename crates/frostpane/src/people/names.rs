@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
+use super::contributions::numbered;
 use crate::key::Key;
 
 /// The keys that users named, numbered as they came. A number stands for its key alone: keys are compared whole.
@@ -16,6 +17,8 @@ pub struct Names<K> {
     hashes: Vec<u64>,
     starts: Vec<usize>,
     packed: Vec<u8>,
+    /// Whether a key came that there is no number for any more.
+    pub is_full: bool,
     keys: PhantomData<K>,
 }
 
@@ -57,6 +60,7 @@ impl<K: Key> Names<K> {
             hashes: Vec::new(),
             starts: Vec::new(),
             packed: Vec::new(),
+            is_full: false,
             keys: PhantomData,
         }
     }
@@ -94,7 +98,11 @@ impl<K: Key> Names<K> {
         match self.numbers.entry(hash, is_same, hash_of) {
             Entry::Occupied(entry) => entry.get().number,
             Entry::Vacant(entry) => {
-                let (number, start) = (self.starts.len() as u32, self.packed.len());
+                let Some(number) = numbered(self.starts.len()) else {
+                    self.is_full = true;
+                    return 0;
+                };
+                let start = self.packed.len();
                 entry.insert(Numbered {
                     tag: tag(hash),
                     number,

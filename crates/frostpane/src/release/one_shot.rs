@@ -282,27 +282,25 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
         counts.extend(table.iter().map(|(key, sum)| (K::owned(*key), *sum)));
         Ok(())
     })?;
+    let unit = request.noise_unit();
     let norm = match request.split.norm {
         None => None,
         Some(epsilon) => Some(
             match norm_of(request, panes, &Counts::of_panes(panes, request))? {
-                NormOf::Sketch(sketch) => (sketch.norm(), request.unit().sketched_norm(), epsilon),
-                NormOf::Squares(squares) => (squares.isqrt() as u64, request.unit().norm(), epsilon),
+                NormOf::Sketch(sketch) => (sketch.norm(), unit.sketched_norm(), epsilon),
+                NormOf::Squares(squares) => (squares.isqrt() as u64, unit.norm(), epsilon),
             },
         ),
     };
-    let total = request.split.total.map(|epsilon| {
-        let events = panes.iter().map(|pane| pane.events()).sum();
-        let noise = crate::noise::DiscreteLaplace::new(request.unit().total(), epsilon);
-        (events, noise)
-    });
+    let events = panes.iter().map(|pane| pane.events()).sum();
+    let total = request.split.total.map(|epsilon| (events, unit.total(), epsilon));
+    let with_noise =
+        |(value, sensitivity, epsilon)| (value, crate::noise::DiscreteLaplace::new(sensitivity, epsilon));
     Ok(crate::release::Inside {
         counts,
-        total,
         threshold: request.floor(),
-        norm: norm.map(|(norm, sensitivity, epsilon)| {
-            (norm, crate::noise::DiscreteLaplace::new(sensitivity, epsilon))
-        }),
+        norm: norm.map(with_noise),
+        total: total.map(with_noise),
     })
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct Request<K: Key> {
 impl<K: Key> Request<K> {
     pub fn new(spec: Checked, keys: Keys<K>, shape: PaneShape, keys_at_a_time: u64, fault: Fault) -> Self {
         Self {
-            split: match fault.is(Mutant::ForgottenWindows) {
+            split: match fault.is(Mutant::ForgottenWindows) && spec.unit.is_user() {
                 true => spec.split_over(drawn(spec.epsilon, fault), spec.panes()),
                 false => spec.split(drawn(spec.epsilon, fault)),
             },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::norm::Norm;
 use super::policy::Policy;
 use super::span::{Span, micros};
-use super::users::check_users;
+use super::users::{check_norms, check_users};
 use super::window::{Grid, Window};
 use super::{Spec, VERSION};
 use crate::budget::{Cost, Delta, Epsilon, Split};
@@ -72,14 +72,18 @@ impl Checked {
         if spec.continual {
             window.check_whole(&grid)?;
         }
-        Ok(Self {
+        let checked = Self {
             spec,
             policy,
             window,
             grid,
             step,
             declared,
-        })
+        };
+        if checked.unit.is_user() && checked.norm == Norm::L2 {
+            check_norms(checked.unit.norm(), checked.windows_of_unit())?;
+        }
+        Ok(checked)
     }
 
     /// With the finest panes that are worth it, where their number may be chosen.
@@ -432,6 +436,7 @@ fn within(value: f64, name: &str, advice: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{Bounds, Unit};
 
     #[test]
     fn open_keys_cost_the_delta_that_was_asked_for_and_declared_keys_none() {
@@ -521,6 +526,51 @@ mod tests {
                 ..over(&windows)
             };
             assert_eq!(checked(spec, Policy::Uniform).is_ok(), fits);
+        }
+    }
+
+    /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that 64 bits do not hold: it would
+    /// begin again at 0, and hide nobody. And more epochs than have a number each would be one another's.
+    #[test]
+    fn what_has_no_number_is_refused_where_people_are_protected() {
+        let time = |seconds: u64| Span::Clock(Duration::from_secs(seconds));
+        let day = 86_400;
+        let of = |norm, epoch: Duration, bounds: Bounds| Spec {
+            unit: Unit::User(bounds.epoch(epoch)),
+            continual: true,
+            norm,
+            slide: Some(time(10)),
+            ..over(&[time(365 * day)])
+        };
+        let (many, one) = (Bounds::new(10).per_key(100_000), Bounds::new(1));
+        let a_day = Duration::from_secs(day);
+        assert!(checked(of(Norm::L2, a_day, many), Policy::Uniform).is_err());
+        assert!(checked(of(Norm::L1, a_day, many), Policy::Uniform).is_ok());
+        assert!(checked(of(Norm::L2, a_day, one), Policy::Uniform).is_ok());
+        let by_epoch = |micros| Spec {
+            unit: Unit::User(one.epoch(Duration::from_micros(micros))),
+            ..over(&[time(17)])
+        };
+        assert!(checked(by_epoch(1), Policy::Fixed).is_err());
+        assert!(checked(by_epoch(2), Policy::Fixed).is_ok());
+    }
+
+    /// A week by the hour with days of people: 168 panes, of which 24 make up an epoch; by the day, or by more, a pane has whole epochs.
+    #[test]
+    fn an_epoch_is_in_every_window_that_one_of_its_panes_is_in() {
+        let time = |hours: u64| Span::Clock(Duration::from_secs(3_600 * hours));
+        for (slide, panes, windows) in [(1, 24, 168 + 23), (8, 3, 21 + 2), (24, 1, 7), (168, 1, 1)] {
+            let spec = Spec {
+                unit: Unit::User(Bounds::new(1)),
+                continual: true,
+                slide: Some(time(slide)),
+                ..over(&[time(168)])
+            };
+            let checked = checked(spec, Policy::Uniform).unwrap();
+            assert_eq!(
+                (checked.panes_of_unit(), checked.windows_of_unit()),
+                (panes, windows)
+            );
         }
     }
 }

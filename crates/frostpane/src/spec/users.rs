@@ -13,6 +13,19 @@ const MOST_TIMES: u32 = 100_000;
 const MOST_TOGETHER: u64 = 1_000_000;
 /// Each has an account.
 pub(crate) const MOST_EPOCHS: u64 = 1 << 24;
+/// So many times the furthest that a norm moves, times all windows that an epoch is in: the scale of its noise, in parts of the share of
+/// epsilon that each has, is then far below what 64 bits hold.
+const MOST_NORMS: u64 = 1 << 32;
+
+/// That every window's part of epsilon is one that noise can be made for.
+pub(super) fn check_norms(norm: u32, windows: u64) -> Result<()> {
+    match u64::from(norm).saturating_mul(windows) <= MOST_NORMS {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "an epoch would be in {windows} windows, and each norm move by up to {norm}: slide by more, or take a smaller per_key or per_user"
+        ))),
+    }
+}
 
 /// That the bounds are bounds, and that nothing else cuts an epoch or looks at how many events there are.
 pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
@@ -61,7 +74,8 @@ fn check_policy(spec: &Spec) -> Result<()> {
         _ => "every epoch of the clock has a pane of its own",
     };
     Err(Error::parameter(format!(
-        "the policy {refused:?} was asked for, but where people are protected {why}: leave the policy out"
+        "the policy {} was asked for, but where people are protected {why}: leave the policy out",
+        format!("{refused:?}").to_lowercase()
     )))
 }
 

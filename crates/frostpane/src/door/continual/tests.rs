@@ -821,3 +821,57 @@ fn counts_are_carried_on_wherever_the_clock_begins() {
         assert_eq!(hours, [1, 2, 3, 3, 3], "from hour {first} on");
     }
 }
+
+/// Hourly lists of people by the day, whose noise cannot be seen.
+fn hourly_of_people() -> crate::Builder<u64> {
+    let hour = Duration::from_secs(3_600);
+    HeavyHitters::builder(Keys::range(0..3).unwrap())
+        .unit(crate::Unit::User(crate::Bounds::new(1)))
+        .norm(Norm::L1)
+        .epsilon(1e5)
+        .window(Window::clock(24 * hour).slide(hour))
+}
+
+/// One key a day: whoever was counted in the morning, from files, would be counted again in the afternoon, because the map of
+/// those who were is gone.
+#[test]
+fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
+    const HOUR: i64 = 3_600_000_000;
+    let at = |micros: i64| Edge::Instant(jiff::Timestamp::from_microsecond(micros).unwrap());
+    let mut history = hourly_of_people().history(at(0), at(12 * HOUR)).unwrap();
+    history.push(Event::by(b"ann", 0, 1)).unwrap();
+    let mut continual = history.finish(|_| ()).unwrap();
+    let before = continual.release().unwrap();
+    assert_eq!((before.heavy[0].key, before.heavy[0].count), (1, 1));
+    assert!(continual.push(Event::by(b"ann", 12 * HOUR, 2), |_| ()).is_err());
+    assert!(continual.advance_to(13 * HOUR).is_err());
+    assert_eq!(continual.release().unwrap(), before);
+}
+
+/// The clock is first told what time it is in 1969: no list of the time up to 1970 is due.
+#[test]
+fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
+    const HOUR: i64 = 3_600_000_000;
+    let mut continual = hourly_of_people().continual().unwrap();
+    assert_eq!(continual.advance_to(-120 * HOUR).unwrap().len(), 0);
+    continual.push(Event::by(b"ann", -120 * HOUR, 1), |_| ()).unwrap();
+    let due = continual.advance_to(-119 * HOUR).unwrap();
+    assert_eq!((due.len(), due[0].heavy[0].count), (1, 1));
+}
+
+/// Another run may have shown what someone did in the hours before, and what that was is not known.
+#[test]
+fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
+    const HOUR: i64 = 3_600_000_000;
+    let mut continual = hourly_of_people().continual().unwrap();
+    continual.advance_to(5 * HOUR).unwrap();
+    continual.push(Event::by(b"ann", 6 * HOUR, 1), |_| ()).unwrap();
+    assert_eq!(
+        continual.advance_to(24 * HOUR).unwrap().len(),
+        0,
+        "no list of the running day"
+    );
+    continual.push(Event::by(b"ann", 24 * HOUR, 1), |_| ()).unwrap();
+    let due = continual.advance_to(25 * HOUR).unwrap();
+    assert_eq!((due.len(), due[0].heavy[0].count, continual.dropped()), (1, 1, 1));
+}

@@ -1,0 +1,173 @@
+//! Lists at every slide of what people did, in panes that are parts of an epoch.
+
+use frostpane::audit::{Audit, AuditedContinual, Mutant, moment};
+use frostpane::{Bounds, Release, Window};
+
+use crate::acts::{Act, DAY, EPOCH, START, crowd, with_and_without};
+use crate::check::{Result, Trial};
+use crate::checks::look::noisy;
+use crate::outcome::{Outcome, Side};
+use crate::setting::Setting;
+
+const UNIVERSE: u64 = 4;
+/// How many people come to each key in a pane.
+const SOME: u64 = 12;
+
+/// So large that the search for the least at which promises hold is short.
+const ALPHA: f64 = 0.9;
+
+/// The share of epsilon that norms may cost.
+pub const NORMS: f64 = 0.1;
+
+/// Windows of an epoch, in so many panes.
+pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u32) -> Result<Audit<u64>> {
+    let builder = setting
+        .builder_of_users(UNIVERSE, bounds.epoch(DAY))?
+        .alpha(ALPHA)
+        .window(Window::clock(DAY).slide(DAY / panes));
+    Ok(Audit::of(builder, mutant))
+}
+
+/// What happens in each pane.
+type Panes = Vec<Vec<Act>>;
+
+/// With someone and without.
+fn streams(panes: Panes) -> [Panes; 2] {
+    let pairs = panes.into_iter().map(with_and_without);
+    let (with, without) = pairs.map(|[with, without]| (with, without)).unzip();
+    [with, without]
+}
+
+/// A pane: what happens in it, and the time that passes.
+fn pass(continual: &mut AuditedContinual<u64>, acts: &[Act], end: i64) -> Result<Release<u64>> {
+    for act in acts {
+        act.give(|event| continual.push(event))?;
+    }
+    let due = continual.advance_to(START + end)?.pop();
+    due.ok_or_else(|| "a pane ended without a release".into())
+}
+
+/// All lists, with panes of this length.
+fn lists(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
+    let mut continual = audit.clone().continual()?;
+    continual.advance_to(START)?;
+    let ends = (1..).map(|pane| pane * slide);
+    let pass = |(acts, end): (&Vec<Act>, i64)| pass(&mut continual, acts, end);
+    panes.iter().zip(ends).map(pass).collect()
+}
+
+/// The same of a time that is over.
+fn lists_of_the_past(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
+    let end = START + panes.len() as i64 * slide;
+    let mut history = audit.clone().history(moment(START), moment(end))?;
+    // The last come first: the order of arrival is nobody's business.
+    for act in panes.iter().rev().flatten() {
+        act.give(|event| history.push(event))?;
+    }
+    Ok(history.finish()?)
+}
+
+type Lists = fn(&Audit<u64>, &Panes, i64) -> Result<Vec<Release<u64>>>;
+
+/// Someone with another key in each third of an epoch, who may have one in all.
+fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Trial> {
+    const PANES: u32 = 3;
+    let slide = EPOCH / i64::from(PANES);
+    let audit = audit(setting, mutant, Bounds::new(1), PANES)?;
+    let pane = |number: u64| {
+        let time = number as i64 * slide;
+        let others = (0..u64::from(PANES)).flat_map(move |key| crowd(time, key, SOME));
+        others.chain([Act::of_someone(time, number)]).collect()
+    };
+    let streams = streams((0..u64::from(PANES)).map(pane).collect());
+    Ok(Box::new(move |side| {
+        let lists = lists(&audit, &streams[side as usize], slide)?;
+        Ok(Outcome::number(come_to(&lists)))
+    }))
+}
+
+/// In how many panes the key with the pane's number seems to have one more: a list less the one before it is a pane.
+fn come_to(lists: &[Release<u64>]) -> i64 {
+    let one_more = |pane: usize| {
+        let in_pane = noisy(&lists[pane], pane as u64)?;
+        let before = match pane.checked_sub(1) {
+            None => 0,
+            Some(before) => noisy(&lists[before], pane as u64)?,
+        };
+        Some(i64::from(in_pane > before + SOME))
+    };
+    (0..lists.len()).filter_map(one_more).sum()
+}
+
+/// As time goes by.
+pub fn spread(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    thirds(setting, mutant, lists)
+}
+
+/// When it is over.
+pub fn spread_in_the_past(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    thirds(setting, mutant, lists_of_the_past)
+}
+
+/// Two keys in one half of an epoch and two others in the other half: three windows have some of it, and each of their norms moves by
+/// 2, as far as it can. Others bring it about that all of it shows after rounding.
+pub fn norms(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const FEW: u64 = 2;
+    const HIGHER: [u64; 3] = [4, 6, 4];
+    let slide = EPOCH / 2;
+    let audit = audit(setting, mutant, Bounds::new(4), 2)?;
+    let pane = |time: i64, keys: [u64; 2]| {
+        let acts = move |key| crowd(time, key, FEW).chain([Act::of_someone(time, key)]);
+        keys.into_iter().flat_map(acts).collect::<Vec<_>>()
+    };
+    let streams = streams(vec![pane(0, [0, 1]), pane(slide, [2, 3]), Vec::new()]);
+    Ok(Box::new(move |side| {
+        let lists = lists(&audit, &streams[side as usize], slide)?;
+        let high = lists.iter().zip(HIGHER);
+        let high = high.filter(|(list, higher)| list.norm_estimate >= *higher);
+        Ok(Outcome::number(high.count() as i64))
+    }))
+}
+
+/// Three times a key that nobody else has, in both halves of an epoch.
+pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    let slide = EPOCH / 2;
+    let audit = audit(setting, mutant, Bounds::new(1).per_key(3), 2)?;
+    let someone = |time| Act::of_someone(time, 0);
+    let streams = streams(vec![
+        vec![someone(0); 2],
+        vec![someone(slide)],
+        Vec::new(),
+        Vec::new(),
+    ]);
+    Ok(Box::new(move |side| {
+        let lists = lists(&audit, &streams[side as usize], slide)?;
+        let named = lists.iter().filter(|list| noisy(list, 0).is_some());
+        Ok(Outcome::number(named.count() as i64))
+    }))
+}
+
+/// Someone who reacts: in the second half of an epoch they come to the key that the list after the first showed with the highest count,
+/// once only the noise of that half is left of it.
+pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const LIVE: u64 = 20;
+    let slide = EPOCH / 2;
+    let audit = audit(setting, mutant, Bounds::new(2), 2)?;
+    let floor = lists(&audit, &vec![Vec::new()], slide)?[0].threshold;
+    // In the second half of an epoch: the window that ends with the next one is without them.
+    let others: Vec<Act> = (0..LIVE).flat_map(|key| crowd(slide, key, 2 * floor)).collect();
+    Ok(Box::new(move |side| {
+        let is_there = side == Side::One;
+        let mut continual = audit.clone().continual()?;
+        continual.advance_to(START)?;
+        pass(&mut continual, &[], slide)?;
+        pass(&mut continual, &others, 2 * slide)?;
+        let first = is_there.then(|| Act::of_someone(2 * slide, LIVE));
+        let shown = pass(&mut continual, first.as_slice(), 3 * slide)?;
+        let target = shown.heavy.first().ok_or("no key was named")?.key;
+        let second = is_there.then(|| Act::of_someone(3 * slide, target));
+        let last = pass(&mut continual, second.as_slice(), 4 * slide)?;
+        let bit = |key| i64::from(noisy(&last, key).is_some());
+        Ok(Outcome::number(bit(target) + 2 * bit(LIVE)))
+    }))
+}

@@ -1,0 +1,81 @@
+//! The same calculation as [`exact`](crate::exact) where people are protected: all short streams of someone and of others, with and
+//! without what that someone did.
+
+use std::collections::HashMap;
+
+use frostpane::audit::{Audit, Inside, Mutant, moment};
+use frostpane::{Bounds, Window};
+
+use crate::acts::{Act, DAY, EPOCH, START, crowd, with_and_without};
+use crate::check::Result;
+use crate::exact::{Loss, Moves};
+use crate::setting::Setting;
+
+const KEYS: u64 = 3;
+const EVENTS: u32 = 3;
+/// Someone's keys, keys of others, and nothing.
+const SYMBOLS: u64 = 2 * KEYS + 1;
+
+/// Keys of a user, and how often each: fewer than someone has in some streams, and more than in any.
+const BOUNDS: [(u32, u32); 5] = [(1, 1), (2, 1), (1, 2), (2, 3), (3, 1)];
+
+/// The largest loss over all short streams, with someone and without, both ways round.
+pub fn over_all_users(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss> {
+    let mut worst = Loss::default();
+    for (per_user, per_key) in BOUNDS {
+        let builder = setting
+            .builder_of_users(KEYS, Bounds::new(per_user).per_key(per_key).epoch(DAY))?
+            .window(Window::clock(DAY))
+            .until(moment(START + EPOCH));
+        let audit = Audit::of(builder, mutant);
+        let near = inside(&audit, &[])?.threshold.value().saturating_sub(2);
+        let mut known = HashMap::new();
+        for (number, before) in (0..SYMBOLS.pow(EVENTS)).flat_map(|number| [(number, 0), (number, near)]) {
+            let prefix = (0..2).flat_map(|key| crowd(1, key, before));
+            let streams = with_and_without(prefix.chain(stream(number)).collect());
+            let [with, without] = [inside(&audit, &streams[0])?, inside(&audit, &streams[1])?];
+            for (one, other) in [(&with, &without), (&without, &with)] {
+                let moves = Moves::between(one, other);
+                let epsilon = *known
+                    .entry(moves.key())
+                    .or_insert_with(|| moves.loss(setting, one));
+                if epsilon > worst.epsilon {
+                    worst = Loss {
+                        epsilon,
+                        streams: format!(
+                            "{} with and without A, {per_user} keys {per_key} times",
+                            spelled(number)
+                        ),
+                    };
+                }
+            }
+        }
+    }
+    Ok(worst)
+}
+
+fn inside(audit: &Audit<u64>, acts: &[Act]) -> Result<Inside<u64>> {
+    let mut audited = audit.clone().build()?;
+    acts.iter()
+        .try_for_each(|act| act.give(|event| audited.push(event)))?;
+    Ok(audited.inside()?)
+}
+
+/// The events of a stream, which is a number whose digits they are. No two of others are of one user.
+fn stream(number: u64) -> impl Iterator<Item = Act> {
+    (0..EVENTS).filter_map(move |event| match digit(number, event) {
+        symbol if symbol < KEYS => Some(Act::of_someone(i64::from(event), symbol)),
+        symbol if symbol < 2 * KEYS => crowd(10 + i64::from(event), symbol - KEYS, 1).next(),
+        _ => None,
+    })
+}
+
+fn digit(number: u64, event: u32) -> u64 {
+    number / SYMBOLS.pow(event) % SYMBOLS
+}
+
+/// A is someone, who came to a, b or c; the others have no name.
+fn spelled(number: u64) -> String {
+    let letter = |event| ["Aa", "Ab", "Ac", "a", "b", "c", "-"][digit(number, event) as usize];
+    (0..EVENTS).map(letter).collect::<Vec<_>>().join(" ")
+}
