@@ -369,7 +369,7 @@ pub struct PlanArgs {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  In about a minute:
+  In less than two minutes:
     frostpane audit --short
   The parameters of your own deployment, with a picture:
     frostpane audit --epsilon 0.5 --delta 1e-8 --norm l2 --keys open --picture audit.svg")]

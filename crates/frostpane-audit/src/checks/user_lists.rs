@@ -154,7 +154,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(2), 2)?;
     let floor = lists(&audit, &vec![Vec::new()], slide)?[0].threshold;
-    // The others come in the second half of an epoch, and have left the window with the first half of the next.
+    // In the second half of an epoch: the window that ends with the next one is without them.
     let others: Vec<Act> = (0..LIVE).flat_map(|key| crowd(slide, key, 2 * floor)).collect();
     Ok(Box::new(move |side| {
         let is_there = side == Side::One;

@@ -114,7 +114,15 @@ fn at_rest(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
     let calendar = Calendar::new(&bounds, pane);
     let panes = 2 * EPOCH / pane;
     let periods = 0..calendar.periods_of(panes).start;
-    let mut at_rest = AtRest::new(Keys::Open, bounds, calendar, periods, SEED, (u64::MAX, None));
+    let mut at_rest = AtRest::new(
+        Keys::Open,
+        bounds,
+        calendar,
+        periods,
+        SEED,
+        (u64::MAX, None),
+        Fault::default(),
+    );
     for (time, user, key) in events {
         at_rest.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
     }
@@ -335,7 +343,15 @@ fn counts_of_crowd(bounds: Bounds, pane: i64, memory: (u64, Option<Scratch>)) ->
     let calendar = Calendar::new(&bounds, pane);
     let panes = 2 * EPOCH / pane;
     let periods = 0..calendar.periods_of(panes).start;
-    let mut at_rest = AtRest::new(Keys::Open, bounds, calendar, periods, SEED, memory);
+    let mut at_rest = AtRest::new(
+        Keys::Open,
+        bounds,
+        calendar,
+        periods,
+        SEED,
+        memory,
+        Fault::default(),
+    );
     for (time, user, key) in &crowd() {
         at_rest.push(*time, Some(user), Some(*key))?;
     }
