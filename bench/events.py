@@ -1,23 +1,32 @@
-"""The same ten million events as text, CSV and Parquet: Zipf(1.1) over a million words of 6 to 20 letters."""
+"""Ten million events, the same as text, CSV and Parquet, and ten million of people as CSV and Parquet.
+
+Keys are Zipf(1.1) over words of 6 to 20 letters: over a million of them, and over 100,000 where a million people come to them in seven
+days. A tenth of the people are in a file of their own.
+"""
 
 import sys
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv, parquet
+from pyarrow import compute, csv, parquet
 
 EVENTS, KEYS = 10_000_000, 1_000_000
+USERS, KEYS_OF_USERS, SECONDS = 1_000_000, 100_000, 7 * 86_400
 
 
-def main(folder: str) -> None:
-    random = np.random.default_rng(1)
-    cumulative = np.cumsum(np.arange(1, KEYS + 1, dtype=np.float64) ** -1.1)
+def keys_of(random: np.random.Generator, keys: int) -> pa.Array:
+    cumulative = np.cumsum(np.arange(1, keys + 1, dtype=np.float64) ** -1.1)
     ranks = np.searchsorted(cumulative, random.random(EVENTS) * cumulative[-1])
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", dtype=np.uint8)
-    rows = letters[random.integers(0, len(letters), (KEYS, 20))]
-    lengths = random.integers(6, 21, KEYS)
+    rows = letters[random.integers(0, len(letters), (keys, 20))]
+    lengths = random.integers(6, 21, keys)
     words = [row[:length].tobytes().decode() for row, length in zip(rows, lengths, strict=True)]
-    key = pa.array(words, pa.string()).take(pa.array(ranks))
+    return pa.array(words, pa.string()).take(pa.array(ranks))
+
+
+def events(folder: str) -> None:
+    random = np.random.default_rng(1)
+    key = keys_of(random, KEYS)
     table = pa.table(
         {
             "time": pa.array(1_700_000_000 + np.arange(EVENTS) // 100),
@@ -31,4 +40,24 @@ def main(folder: str) -> None:
     parquet.write_table(table, f"{folder}/events.parquet")
 
 
-main(sys.argv[1])
+def people(folder: str) -> None:
+    """In the order of their times, from the start of 1970 on."""
+    random = np.random.default_rng(2)
+    key = keys_of(random, KEYS_OF_USERS)
+    users = random.integers(0, USERS, EVENTS)
+    ids = pa.array([f"u{number:07}" for number in range(USERS)], pa.string())
+    table = pa.table(
+        {
+            "time": pa.array(np.sort(random.integers(0, SECONDS, EVENTS))),
+            "user": ids.take(pa.array(users)),
+            "key": key,
+        }
+    )
+    csv.write_csv(table, f"{folder}/people.csv", csv.WriteOptions(quoting_style="none"))
+    parquet.write_table(table, f"{folder}/people.parquet")
+    some = compute.less(pa.array(users), USERS // 10)
+    parquet.write_table(table.filter(some), f"{folder}/people-tenth.parquet")
+
+
+events(sys.argv[1])
+people(sys.argv[1])

@@ -1,5 +1,7 @@
-"""The program beside DuckDB, Polars and OpenDP on the same files, and a list at every slide beside one list:
-wall time and peak memory, in turns."""
+"""The program beside DuckDB, Polars and OpenDP on the same files, a list at every slide beside one list, and lists of people
+beside DuckDB and OpenDP: wall time, time of the processor and peak memory, in turns.
+
+The arguments are the program, the folder of the files, and `programs` or `people`."""
 
 import json
 import os
@@ -47,9 +49,40 @@ def commands(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
     return jobs
 
 
-def main(frostpane: str, folder: str) -> None:
+def commands_of_people(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
+    """At most 1, 4 or 16 keys of a user and day; the memory is the default one, and one that all users fit into."""
+
+    def ours(file: str, keys: int, memory: str) -> list[str]:
+        columns = ["--user", "user", "--time", "time", "--key", "key", "--per-user", str(keys)]
+        window = ["--window", "7d", "--until", "1970-01-08", "--top", "100", "--memory", memory]
+        return [frostpane, "list", *columns, *window, "--json", file]
+
+    jobs: dict[str, dict[str, list[str]]] = {}
+    for kind in ["csv", "parquet"]:
+        file = f"{folder}/people.{kind}"
+        jobs[kind] = {
+            f"frostpane, {keys} of a user and day, {memory}": ours(file, keys, memory)
+            for memory in ["64MB", "1GB"]
+            for keys in [1, 4, 16]
+        }
+        jobs[kind]["duckdb"] = [sys.executable, str(RIVALS / "duckdb_people.py"), file]
+    tenth = f"{folder}/people-tenth.parquet"
+    # OpenDP works with a Polars of its own.
+    opendp = [f"{folder}/opendp/bin/python", str(RIVALS / "opendp_people.py"), tenth]
+    for keys in [1, 4, 16]:
+        jobs[f"tenth, {keys}"] = {
+            "frostpane": ours(tenth, keys, "64MB"),
+            "opendp": [*opendp, str(keys)],
+        }
+    return jobs
+
+
+JOBS = {"programs": commands, "people": commands_of_people}
+
+
+def main(frostpane: str, folder: str, jobs: str) -> None:
     results: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for job, contenders in commands(frostpane, folder).items():
+    for job, contenders in JOBS[jobs](frostpane, folder).items():
         results[job] = {name: [] for name in contenders}
         for _ in range(REPETITIONS):
             for name, command in contenders.items():
@@ -57,4 +90,4 @@ def main(frostpane: str, folder: str) -> None:
     json.dump(results, sys.stdout, indent=1)
 
 
-main(sys.argv[1], sys.argv[2])
+main(*sys.argv[1:])

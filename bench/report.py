@@ -1,4 +1,4 @@
-"""Turns bench/results/*.json into docs/speed.svg, docs/measurements.md and five lines of the README."""
+"""Turns bench/results/*.json into docs/speed.svg, tables of docs/measurements.md and docs/people.md, and five lines of the README."""
 
 import json
 from pathlib import Path
@@ -120,15 +120,139 @@ def releases() -> list[tuple[str, str, str]]:
     return [("one release", name, f"{took:.1f} ms") for name, took in load("releases").items()]
 
 
+Run = dict[str, float]
+
+
+def times(theirs: list[Run], ours: list[Run], unit: str) -> str:
+    return shown(ratios([run[unit] for run in theirs], [run[unit] for run in ours]))
+
+
+def megabytes(runs: list[Run]) -> str:
+    return f"{max(run['bytes'] for run in runs) / 1e6:.0f} MB"
+
+
+def people() -> list[tuple[str, ...]]:
+    """Lists of people beside DuckDB."""
+    body = []
+    for kind, contenders in load("people").items():
+        if kind not in FILES:
+            continue
+        theirs = contenders.pop("duckdb")
+        for name, ours in contenders.items():
+            _, keys, memory = name.split(", ")
+            body.append(
+                (
+                    FILES[kind],
+                    memory.replace("MB", " MB").replace("GB", " GB"),
+                    keys.split()[0],
+                    times(theirs, ours, "seconds"),
+                    times(theirs, ours, "cpu_seconds"),
+                    megabytes(ours),
+                    times(theirs, ours, "bytes"),
+                )
+            )
+    return body
+
+
+def private_people() -> list[tuple[str, ...]]:
+    """The same of a tenth of the people, beside OpenDP."""
+    jobs = {job: contenders for job, contenders in load("people").items() if job.startswith("tenth")}
+    return [
+        (
+            job.split(", ")[1],
+            *(times(contenders["opendp"], contenders["frostpane"], unit) for unit in UNITS),
+        )
+        for job, contenders in jobs.items()
+    ]
+
+
+UNITS = ["seconds", "cpu_seconds", "bytes"]
+
+
+def gaussian() -> list[tuple[str, str, str]]:
+    return [
+        (
+            f"discrete Gaussian values, deviation {deviation}",
+            "speed against OpenDP",
+            f"{shown(ratios(rates['frostpane'], rates['opendp']), 0)}; {median(rates['frostpane']) / 1e6:.0f} million a second",
+        )
+        for deviation, rates in load("gaussian").items()
+    ]
+
+
+def table(*head: str, body: list[tuple[str, ...]]) -> str:
+    return rows([head, ("---",) * len(head), *body])
+
+
 def rows(cells: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def tables() -> str:
     """Everything, for docs/measurements.md."""
-    streams = [("stream", "measured", "L2, the default", "L1"), ("---",) * 4, *ingestion()]
-    rest = [("what", "measured", "outcome"), ("---",) * 3, *programs(), *memory(), *releases()]
-    return f"{rows(streams)}\n\n{rows(rest)}"
+    streams = table("stream", "measured", "L2, the default", "L1", body=ingestion())
+    rest = [*programs(), *memory(), *releases(), *gaussian()]
+    of_people = table(
+        "people",
+        "`--memory`",
+        "`--per-user`",
+        "time of DuckDB, of ours",
+        "of the processor",
+        "our memory, at the most",
+        "memory of DuckDB, of ours",
+        body=people(),
+    )
+    private = table(
+        "`--per-user`",
+        "time of OpenDP, of ours",
+        "of the processor",
+        "memory of OpenDP, of ours",
+        body=private_people(),
+    )
+    return "\n\n".join([streams, table("what", "measured", "outcome", body=rest), of_people, private])
+
+
+def lists_of_people() -> str:
+    """How good they are on real streams, for docs/people.md."""
+    body = [
+        (
+            TITLES_OF_PEOPLE[case["stream"]],
+            str(case["per_user"]),
+            str(case["top"]),
+            f"{case['counted']:.0%}",
+            f"{case['deviation']:.1f}",
+            str(case["threshold"]),
+            f"{case['could_be_listed']} of {case['truly']}",
+            f"{case['listed']:.0f}",
+            f"{case['f1']:.2f}",
+            f"{case['error_of_counted']:.1f}",
+            f"{case['error_of_all']:.0f} of {case['mean_of_all']:.0f}",
+            f"{case['untrue'] / case['releases']:.1%}",
+        )
+        for case in load("real-people")
+    ]
+    return table(*COLUMNS_OF_PEOPLE, body=body)
+
+
+TITLES_OF_PEOPLE = {
+    "mathoverflow_answers": "MathOverflow",
+    "retail_items": "shop",
+    "commits_folder": "Django",
+}
+COLUMNS_OF_PEOPLE = [
+    "stream",
+    "C",
+    "`--top`",
+    "counted",
+    "deviation",
+    "threshold",
+    "could be listed",
+    "listed",
+    "F1",
+    "off from what counts",
+    "off from all, of",
+    "untrue",
+]
 
 
 def five_lines() -> str:
@@ -239,6 +363,7 @@ def put(file: Path, text: str) -> None:
 def main() -> None:
     (ROOT / "docs" / "speed.svg").write_text(picture())
     put(ROOT / "docs" / "measurements.md", tables())
+    put(ROOT / "docs" / "people.md", lists_of_people())
     put(ROOT / "README.md", five_lines())
 
 

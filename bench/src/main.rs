@@ -1,16 +1,18 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`, `people`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`, `people`, `real-people`, `gaussian`. `bench/run` also measures the program, and writes the results down.
 
 mod continual;
 mod defaults;
+mod gaussian;
 mod growth;
 mod ingest;
 mod people;
 mod plot;
 mod policies;
 mod real;
+mod real_people;
 mod releases;
 mod rivals;
 mod sharp;
@@ -26,7 +28,7 @@ const REPETITIONS: usize = 5;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Measurement = (&'static str, fn() -> Outcome);
 
-const MEASUREMENTS: [Measurement; 9] = [
+const MEASUREMENTS: [Measurement; 11] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
@@ -36,6 +38,8 @@ const MEASUREMENTS: [Measurement; 9] = [
     ("watched", watched::run),
     ("defaults", defaults::run),
     ("people", people::run),
+    ("real-people", real_people::run),
+    ("gaussian", gaussian::run),
 ];
 
 fn main() -> ExitCode {
@@ -54,7 +58,7 @@ fn main() -> ExitCode {
     }
     if !ran {
         eprintln!(
-            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp, watched, defaults or people, or nothing for all of them"
+            "there is no such measurement: give ingest, releases, policies, growth, continual, sharp, watched, defaults, people, real-people or gaussian, or nothing for all of them"
         );
         return ExitCode::from(2);
     }

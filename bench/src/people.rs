@@ -70,7 +70,8 @@ fn builder(per_user: u32, memory: u64) -> Builder<Bytes> {
         .scratch(|| Ok(Box::new(Cursor::new(Vec::new()))))
 }
 
-fn cpu() -> f64 {
+/// What this thread has taken of the processor, in seconds.
+pub fn cpu() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }

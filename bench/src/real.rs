@@ -44,6 +44,15 @@ fn path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{name}.tsv.zst"))
 }
 
+/// The lines of one of them; nothing if it is not there, which is said.
+pub fn lines(name: &str) -> std::io::Result<Option<Vec<u8>>> {
+    if !path(name).exists() {
+        eprintln!("left out: no {name} at {FOLDER}");
+        return Ok(None);
+    }
+    zstd::decode_all(fs::read(path(name))?.as_slice()).map(Some)
+}
+
 impl Stream {
     fn read(path_and_name: &'static str, column: usize) -> std::io::Result<Self> {
         let packed = fs::read(path(path_and_name))?;

@@ -11,7 +11,7 @@ use crate::audit::MutantArgs;
 use crate::clock::ClockArgs;
 use crate::failure::{Failure, Result};
 use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
-use crate::people::check_users;
+use crate::people::protect_users;
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
 use crate::units::number;
@@ -22,7 +22,7 @@ Exit codes:
   1  events, a file or parameters were refused, or writing failed
   2  the command line is wrong
   3  an audit found that a claim does not hold
-  4  the result was written, but no event had a key that counts
+  4  the result was written, but no event had a key that counts or, with --user, a user
   130, 143  `watch` was interrupted (SIGINT, SIGTERM); its files have every release that was written";
 
 /// The heading of the options that say how a release is shown.
@@ -97,6 +97,8 @@ Examples:
     zcat log.gz | frostpane list --format tsv --key 2 --csv --guarantee guarantee.txt > list.csv
   A page to look at, beside the table:
     frostpane list --report searches.html searches.txt
+  The top 20 by people and not by events: of each person and day up to 4 keys are counted, each once:
+    frostpane list --user user --key search --time time --window 7d --until 2025-12-01 --per-user 4 --top 20 log.tsv
 
 Columns: a name means that the first line names the columns (CSV, TSV), a path of fields (JSON Lines), a column (Parquet) or a group (--pattern); or a part of the path such as country=DE/. A number is a position from 1, and then the first line is an event, unless --header says that it names the columns.
 
@@ -104,7 +106,7 @@ Times: Unix seconds, milliseconds, microseconds or nanoseconds, told apart by th
 
 Every line is an event, a row in Parquet. One whose key is missing, empty or null, or that cannot be read, is an event without a key.
 
-Privacy protects the key of each single event. Releasing the same events again costs epsilon again, and so does each further window.")]
+Privacy protects the key of each single event or, with --user, all that one person did in one epoch (a day, see --epoch): whether, when, how often and in what. How many events there are and when is then hidden too, so --until has to say where windows end. Releasing the same events again costs epsilon again, and so does each further window.")]
 pub struct ListArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -198,6 +200,14 @@ pub struct InputArgs {
     pub show_input: bool,
 }
 
+impl InputArgs {
+    /// Whether something says whose an event is.
+    pub fn has_users(&self) -> bool {
+        let group = || self.pattern.as_ref().and_then(Pattern::group_of_users);
+        self.user.is_some() || group().is_some()
+    }
+}
+
 /// Release the heavy hitters again at every slide, all of them at one epsilon.
 ///
 /// Reads what `list` reads, and follows standard input as it grows. Writes one release for each slide as JSON
@@ -216,7 +226,9 @@ Examples:
     frostpane watch --key 2 --time 1 --window 30d --slide 1d --csv --report page.html log.tsv.zst > lists.csv
 
 By time, a slide ends when an event arrives past its end and past --lateness; a slide without events has its
-release too, until there was no event for two windows' time: then releases pause until the next event.")]
+release too, until there was no event for two windows' time: then releases pause until the next event.
+
+With --user the events of people do not tell the time: of files --until says where the lists end, and of a pipe it is the clock of this machine that ends slides.")]
 pub struct WatchArgs {
     #[command(flatten)]
     pub input: InputArgs,
@@ -318,7 +330,9 @@ Examples:
     frostpane plan --top 20 --window 30d --events 5000000
     frostpane plan --top 20 --window 30d --slide 1d --events 5000000 --watch
   The epsilon at which every key that occurs 500 times is listed:
-    frostpane plan --target-count 500")]
+    frostpane plan --target-count 500
+  What it costs to count up to 4 keys of each person and day, or more, or fewer:
+    frostpane plan --per-user 4 --window 7d --events 100000 --top 20")]
 pub struct PlanArgs {
     #[command(flatten)]
     pub request: RequestArgs,
@@ -339,7 +353,8 @@ pub struct PlanArgs {
     #[arg(long, conflicts_with = "watch")]
     pub pipe: bool,
 
-    /// How many events to expect in the window, the longest of several; needed if it goes by time
+    /// How many events to expect in the window, the longest of several; needed if it goes by time. For people: how many contributions, a
+    /// person being one for each day (or other epoch) and each of the keys that count
     #[arg(long, value_parser = number)]
     pub events: Option<u64>,
 
@@ -425,7 +440,7 @@ impl PlanArgs {
     pub fn resolve(&self) -> Result<Request> {
         let mut request = self.request.resolve(self.watch)?;
         if self.user.is_some() {
-            check_users(&mut request.spec, true)?;
+            protect_users(&mut request.spec);
         }
         match (self.watch, self.sequence.horizon.or(self.sequence.together)) {
             (false, Some(_)) => Err(Failure::Message(

@@ -1,5 +1,6 @@
 //! `frostpane demo`: a private list beside the truth, on a stream that is made up.
 
+mod by_person;
 mod people;
 mod save;
 
@@ -110,9 +111,10 @@ const TRENDS: [Trend; 4] = [
 ];
 
 pub fn run(args: &DemoArgs) -> Result<()> {
-    match &args.save {
-        Some(file) => save::run(file),
-        None => show(),
+    match (&args.save, args.per_user) {
+        (Some(file), _) => save::run(file),
+        (None, Some(per_user)) => by_person::show(per_user),
+        (None, None) => show(),
     }
 }
 
@@ -226,7 +228,8 @@ fn write_words(
     write_wrapped(out, "", &words, screen.width, Style::new())?;
     writeln!(
         out,
-        "\nNext: frostpane list FILE   (one event a line; more with frostpane list --help)"
+        "\nNext: frostpane list FILE   (one event a line; more with frostpane list --help)\n\
+         To protect people, and not single searches: frostpane demo --per-user 4"
     )
 }
 

@@ -35,6 +35,8 @@ impl Ending {
             });
         }
         if request.is_of_users() {
+            // What is wrong with the request comes first.
+            request.builder(keys.clone()).decided()?;
             return Err(Failure::Message(
                 "people are protected, so events do not say where the windows end: give --until TIME, such as --until 2025-12-01"
                     .to_owned(),

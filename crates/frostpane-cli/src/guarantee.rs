@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use frostpane::words::{
-    Statement, holds, horizon, panes, privacy, source, statements, sure, together, why_empty,
+    Statement, holds, horizon, meaning, panes, privacy, source, statements, sure, together, why_empty,
 };
 use frostpane::{Key, Release};
 
@@ -109,15 +109,17 @@ pub fn of_sequence<K: Key>(release: &Release<K>) -> String {
     }
 }
 
-/// How panes were kept, where that is not the usual way, and what is protected.
+/// How panes were kept, where that is not the usual way, what counts of people are, and what is protected.
 fn write_about<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
     privacy: &str,
     screen: &Screen,
 ) -> io::Result<()> {
-    for text in panes(release).into_iter().chain([privacy]) {
-        write_wrapped(out, "", text, screen.width, Style::new())?;
+    let panes = panes(release).map(str::to_owned);
+    let texts = panes.into_iter().chain(meaning(release.unit));
+    for text in texts.chain([privacy.to_owned()]) {
+        write_wrapped(out, "", &text, screen.width, Style::new())?;
     }
     Ok(())
 }

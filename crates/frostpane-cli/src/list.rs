@@ -7,6 +7,7 @@ use frostpane::words::{Warning, together};
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Span};
 
 use crate::args::{InputArgs, ListArgs};
+use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::ending::Ending;
 use crate::failure::{Failure, Result};
@@ -25,13 +26,15 @@ use crate::warnings::tell;
 use crate::{csv, report, table, warnings};
 
 pub fn run(args: &ListArgs) -> Result<()> {
+    let clock = args.clock.resolve()?;
     let request = args.request.resolve(false)?;
+    let request = request.of_users(args.input.has_users(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
     match request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => list(args, &request, keys),
-        AnyKeys::Integers(keys) => list(args, &request, keys),
+        AnyKeys::Bytes(keys) => list(args, clock, &request, keys),
+        AnyKeys::Integers(keys) => list(args, clock, &request, keys),
     }
 }
 
@@ -45,13 +48,12 @@ pub fn lines_of(file: &Path) -> Result<Vec<Bytes>> {
     Ok(keys)
 }
 
-fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result<()> {
-    let clock = args.clock.resolve()?;
+fn list<K: TextKey>(args: &ListArgs, clock: Clock, request: &Request, keys: Keys<K>) -> Result<()> {
+    request.check_column(args.input.has_users())?;
     let selection = Selection {
         timezone: clock.timezone.clone(),
         ..selection(&args.input, request.longest())?
     };
-    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
     let source = || Source::new(&args.input.files, selection.clone());
     args.report.as_deref().map(report::check).transpose()?;
     args.guarantee.as_deref().map(guarantee::check).transpose()?;
@@ -75,9 +77,8 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
         releases.push((window.clone(), release));
     }
     if request.is_of_users() {
-        people_notes(hitters.beyond_bounds(), counted.events)
-            .into_iter()
-            .for_each(tell);
+        let notes = people_notes(hitters.beyond_bounds(), counted.within);
+        notes.into_iter().chain(elsewhere(&counted)).for_each(tell);
     } else if releases.iter().all(|(_, release)| release.window.events == 0) {
         return Err(no_events(&counted));
     }
@@ -88,7 +89,13 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
     }
     let published = publish(args, releases);
     match counted.without_keys {
-        _ if counted.nobody => published.and(Err(nobody(counted.events))),
+        // Whether anybody was there is not told by how this ends.
+        _ if request.is_of_users() => {
+            nobody(counted.events, counted.without_keys)
+                .into_iter()
+                .for_each(tell);
+            published
+        }
         true => published.and(Err(without_keys(&args.input))),
         false => published,
     }
@@ -97,9 +104,9 @@ fn list<K: TextKey>(args: &ListArgs, request: &Request, keys: Keys<K>) -> Result
 /// What became of the events.
 struct Counted {
     events: u64,
+    /// Of people: those in the window, with a user and a key.
+    within: u64,
     gate: Gate,
-    /// Whether users were asked for, and no event had one.
-    nobody: bool,
     /// Whether none had a key that counts.
     without_keys: bool,
     /// The mean length of keys.
@@ -137,16 +144,18 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
         tell(format_args!("warning: {warning}"));
     }
     let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
-    let nobody = ending.request.is_of_users() && without_user == seen;
     without_user_note(without_user).into_iter().for_each(tell);
-    let without_keys = hitters.without_key() == seen - without_user;
+    let of_someone = seen - without_user;
+    // Of people, where all were set aside or nobody's, it is not the keys that are missing.
+    let without_keys =
+        hitters.without_key() == of_someone && (of_someone > 0 || !ending.request.is_of_users());
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);
     }
     Ok(Counted {
         events,
-        nobody,
+        within: hitters.offered(),
         gate,
         without_keys,
         key_bytes: bytes.div_ceil(u64::max(keys, 1)),
@@ -154,15 +163,25 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
 }
 
 /// What the bounds of people kept from being counted, for the operator alone.
-pub fn people_notes(beyond: u64, events: u64) -> Option<String> {
+pub fn people_notes(beyond: u64, offered: u64) -> Option<String> {
     (beyond > 0).then(|| {
         format!(
-            "{} of {} events were beyond what their users may contribute, and are not counted: --per-user and --per-key say how much \
-             that is",
+            "{} of the {} events of people in the window were beyond what they may contribute, and are not counted: --per-user and \
+             --per-key say how much that is (these numbers are for you, not for publication)",
             grouped(beyond),
-            grouped(events)
+            grouped(offered)
         )
     })
+}
+
+/// That no event of anybody lies in the window, for the operator alone: the list is made all the same.
+fn elsewhere(Counted { within, gate, .. }: &Counted) -> Option<String> {
+    let (first, latest) = gate.first().zip(gate.latest()).filter(|_| *within == 0)?;
+    Some(format!(
+        "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
+        gate::shown(first),
+        gate::shown(latest)
+    ))
 }
 
 /// That events were of nobody.
@@ -176,12 +195,15 @@ pub fn without_user_note(events: u64) -> Option<String> {
     })
 }
 
-/// The list was written, but of nobody.
-pub fn nobody(events: u64) -> Failure {
-    Failure::NoKeys(match events {
-        0 => "there was no event, so the list is of nobody: are these the right files?".to_owned(),
-        _ => "the list is empty because none of the events has a user: is --user right?".to_owned(),
-    })
+/// Why a list is of nobody, where that is not told already.
+pub fn nobody(events: u64, without_keys: bool) -> Option<&'static str> {
+    match events {
+        0 => Some("warning: there was no event, so the list is of nobody: are these the right files?"),
+        _ if without_keys => Some(
+            "warning: none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
+        ),
+        _ => None,
+    }
 }
 
 /// Writes the releases wherever they are wanted. Files are written even if nobody reads the rest: the budget is spent.
@@ -272,9 +294,16 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
         (None, _, _) if args.pattern.is_some() => {
             "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
         }
+        _ if args.multiline && args.has_users() => {
+            "--multiline was asked for with a column of users, but a quote that somebody left open would swallow what others did: write the \
+             file as JSON Lines or Parquet, or with one line an event"
+        }
         (None, Some(_), _) => "--time is for files with columns: say which one holds the key, with --key",
         (None, None, _) if user.is_some() => {
             "--user is for files with columns: say which one holds the key, with --key"
+        }
+        (_, None, Span::Clock(_)) if user.is_some() => {
+            "people are protected by the clock, which needs the times of the events: say which column holds them, with --time"
         }
         (_, None, Span::Clock(_)) => {
             "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of events"

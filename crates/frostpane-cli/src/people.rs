@@ -55,19 +55,11 @@ impl PeopleArgs {
     }
 }
 
-/// People are protected where a column of users is given, with the usual bounds unless told; and only there.
-pub fn check_users(spec: &mut Spec, has_column: bool) -> Result<()> {
-    match (has_column, spec.unit) {
-        (true, Unit::Event) => spec.unit = Unit::User(Bounds::default()),
-        (false, Unit::User(_)) => {
-            return Err(Failure::Message(
-                "people are to be protected, but nothing says whose an event is: say which column holds the user, with --user"
-                    .to_owned(),
-            ));
-        }
-        _ => {}
+/// Protects people, with the usual bounds unless others were given.
+pub fn protect_users(spec: &mut Spec) {
+    if spec.unit == Unit::Event {
+        spec.unit = Unit::User(Bounds::default());
     }
-    Ok(())
 }
 
 /// Has epochs begin when the clock of a zone says so.

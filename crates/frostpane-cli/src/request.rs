@@ -10,7 +10,7 @@ use frostpane::{Builder, Bytes, Delta, Edge, Epsilon, Key, KeySpec, Keys, Norm, 
 
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::people::{PeopleArgs, check_users, in_zone, scratch};
+use crate::people::{PeopleArgs, in_zone, protect_users, scratch};
 use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.
@@ -266,9 +266,22 @@ impl Request {
 
     /// With people protected if there is a column of users, in epochs of this clock.
     pub fn of_users(mut self, has_column: bool, clock: &Clock) -> Result<Self> {
-        check_users(&mut self.spec, has_column)?;
+        if has_column {
+            protect_users(&mut self.spec);
+        }
         in_zone(&mut self.spec, &clock.timezone)?;
         Ok(self)
+    }
+
+    /// That people are protected only where something says whose an event is.
+    pub fn check_column(&self, has_column: bool) -> Result<()> {
+        match self.is_of_users() && !has_column {
+            false => Ok(()),
+            true => Err(Failure::Message(
+                "people are to be protected, but nothing says whose an event is: say which column holds the user, with --user"
+                    .to_owned(),
+            )),
+        }
     }
 
     /// Whether people are protected, and not single events.

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use frostpane::{Coverage, Edge, Heavy, Key, Norm, Release};
+use frostpane::words::how_many;
+use frostpane::{Edge, Heavy, Key, Norm, Release};
 
 use crate::guarantee::{write_privacy, write_statements};
 use crate::screen::Screen;
@@ -65,16 +66,13 @@ pub fn title<K: Key>(release: &Release<K>) -> String {
         (None, Some(top), _) => format!("The top {} keys", grouped(top)),
         (None, None, _) => "All keys that may be listed,".to_owned(),
     };
-    format!("{listed} of {}", covered(&release.window))
+    format!("{listed} of {}", covered(release))
 }
 
 /// Which events a release is about.
-pub fn covered(window: &Coverage) -> String {
-    let events = match window.events {
-        1 => "1 event".to_owned(),
-        events => format!("{} events", grouped(events)),
-    };
-    match (window.from, window.to) {
+pub fn covered<K: Key>(release: &Release<K>) -> String {
+    let events = how_many(release);
+    match (release.window.from, release.window.to) {
         (Some(Edge::Event(from)), Some(Edge::Event(to))) => {
             format!("{events}, number {} up to {}", grouped(from), grouped(to))
         }

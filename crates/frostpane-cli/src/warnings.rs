@@ -50,7 +50,7 @@ pub fn about<K: Key>(request: &Request, releases: &[(Asked, Release<K>)], first:
         let given = request.windows_given.then_some(asked.span);
         let short = given
             .zip(first)
-            .filter(|_| request.spec.until.is_some())
+            .filter(|_| request.spec.until.is_some() && !request.is_of_users())
             .and_then(|(asked, first)| Warning::of_first_event(asked, Edge::Instant(first), &release.window));
         let warnings = Warning::of_release(&request.spec, given, release);
         warnings

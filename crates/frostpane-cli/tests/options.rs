@@ -34,6 +34,7 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
             "show-input",
             "timezone",
             "ahead",
+            "from",
         ],
     ),
     (
@@ -48,9 +49,10 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
 ];
 
 /// Fields that no option sets: the page says why.
-const NO_OPTION: [&str; 8] = [
+const NO_OPTION: [&str; 9] = [
     "version",
     "unit",
+    "unit.user.offset",
     "confidence",
     "continual",
     "releases",
@@ -89,9 +91,26 @@ static FIELDS: LazyLock<Names> = LazyLock::new(|| {
         of("watch", &[]),
         of("list", &["--top", "20"]),
         of("list", &["--all"]),
+        of_users(),
     ];
     others.iter().fold(list, |fields, more| &fields | more)
 });
+
+/// The fields of people, each with its path.
+fn of_users() -> Names {
+    let people = ["list", "--window", "7d", "--user", "2", "--sample-users", "1/4"];
+    let spec = json(
+        &[&people[..], &["--timezone", "+01:00", "--print-spec=json"]].concat(),
+        b"",
+    );
+    let bounds = spec["unit"]["user"].as_object().unwrap();
+    bounds.keys().map(|name| format!("unit.user.{name}")).collect()
+}
+
+/// The option that sets a field, if one does.
+fn option_of(field: &str) -> String {
+    field.rsplit('.').next().unwrap().replace('_', "-")
+}
 
 /// The part of the page on the program that is about specifications.
 fn section() -> String {
@@ -129,10 +148,15 @@ fn mentioned(text: &str) -> Names {
 fn every_option_is_a_field_of_the_specification_or_says_why_not() {
     let options: Names = COMMANDS.into_iter().flat_map(options).collect();
     assert!(options.len() > 20, "{options:?}");
-    let (of_fields, others): (Names, Names) = options.into_iter().partition(|name| FIELDS.contains(name));
+    let has_field = |name: &String| FIELDS.iter().any(|field| option_of(field) == *name);
+    let (of_fields, others): (Names, Names) = options.into_iter().partition(has_field);
     let excused = NO_FIELDS.iter().flat_map(|(_, names)| names.iter().copied());
     assert_eq!(others, names(excused));
-    let without_option: Names = FIELDS.difference(&of_fields).cloned().collect();
+    let without_option: Names = FIELDS
+        .iter()
+        .filter(|field| !of_fields.contains(&option_of(field)))
+        .cloned()
+        .collect();
     assert_eq!(without_option, names(NO_OPTION));
 }
 
@@ -146,7 +170,7 @@ fn the_page_has_every_field_with_its_option_or_why_it_has_none() {
         let (field, option) = (row[0].trim_matches('`'), &row[3]);
         match NO_OPTION.contains(&field) {
             true => assert!(option.starts_with("none: "), "{field}: {option}"),
-            false => assert_eq!(*option, format!("`--{field}`")),
+            false => assert_eq!(*option, format!("`--{}`", option_of(field))),
         }
     }
 }
@@ -163,17 +187,33 @@ fn the_page_has_every_option_that_is_no_field() {
 #[test]
 fn the_page_has_the_defaults_that_are_taken() {
     let [list, watch] = ["list", "watch"].map(|command| json(&[command, "--print-spec=json"], b""));
+    let people = json(
+        &["list", "--window", "7d", "--user", "2", "--print-spec=json"],
+        b"",
+    );
     for row in rows(&section(), "field") {
         let (field, usual) = (row[0].trim_matches('`'), row[2].trim_matches('`'));
         let taken = match field {
             "horizon" | "together" => &watch[field],
-            _ => &list[field],
+            _ => match field.strip_prefix("unit.user.") {
+                Some(bound) => &people["unit"]["user"][bound],
+                None => &list[field],
+            },
         };
         let taken = taken.as_str().map_or_else(|| taken.to_string(), str::to_owned);
         match field {
             // Chosen, or only there where they were asked for.
-            "slide" | "policy" | "releases" | "entries" | "sketch" | "continual" | "top" | "all"
-            | "until" => {}
+            "slide"
+            | "policy"
+            | "releases"
+            | "entries"
+            | "sketch"
+            | "continual"
+            | "top"
+            | "all"
+            | "until"
+            | "unit.user.sample_users"
+            | "unit.user.offset" => {}
             _ => match (usual.parse::<f64>(), taken.parse::<f64>()) {
                 (Ok(usual), Ok(taken)) => assert_eq!(usual, taken, "{field}"),
                 _ => assert_eq!(usual, taken, "{field}"),

@@ -101,6 +101,7 @@ pub use budget::{Cost, Delta, Epsilon};
 pub use door::{Builder, Continual, Event, HeavyHitters, History, Receipt};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
+pub use noise::NoiseLaw;
 pub use people::scratch::File;
 pub use plan::{Forecast, Plan};
 pub use release::{Asked, Continuity, Coverage, Estimator, Heavy, Note, Promises, Release, Shortfall};

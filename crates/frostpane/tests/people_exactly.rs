@@ -306,7 +306,7 @@ fn all_that_a_release_of_declared_keys_shows_is_purely_private() {
 }
 
 /// That the chances above are those of releases: 40,000 of them, of a key that nobody else has, one next to the threshold and one
-/// above. Six standard deviations are allowed of each of about 60 numbers (false alarm below 1e-6; seeded, so always or never).
+/// above. Six standard deviations are allowed of each of 47 numbers (false alarm below 1e-6; seeded, so always or never).
 #[test]
 fn the_chances_are_those_of_releases() {
     const RUNS: u64 = 40_000;

@@ -29,9 +29,10 @@ pub fn run(args: &CompareArgs) -> Result<()> {
             another.text
         )));
     }
-    if args.input.user.is_some() || request.is_of_users() {
+    if request.is_of_users() || args.input.user.is_some() {
         return Err(Failure::Message(
-            "a comparison is with algorithms that protect single events: leave --user out, and its bounds"
+            "a comparison is of single events, because the published algorithms know no people: leave out --user, --per-user, --per-key, \
+             --epoch and --sample-users"
                 .to_owned(),
         ));
     }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use jiff::Timestamp;
+
 use super::{Chance, EVENTS, Searches};
 
 const DAYS: u64 = 30;
@@ -14,10 +16,13 @@ const HOURS: [u64; 24] = [
 /// The first of November 2025, in seconds since 1970.
 const FIRST_DAY: u64 = 1_761_955_200;
 
+/// The first moment after them.
+pub const END: Timestamp = Timestamp::constant((FIRST_DAY + DAYS * 86_400) as i64, 0);
+
 /// Not the generator of the searches, which are the same with users and without.
 const SEED: u64 = 11;
 /// One user is a program: two thirds of this search are its own.
-const WATCHED: &str = "news bonn";
+pub const WATCHED: &str = "news bonn";
 const WATCHERS_SHARE: f64 = 2.0 / 3.0;
 
 /// A made-up search of somebody.
@@ -66,8 +71,12 @@ impl Time {
         }
     }
 
+    /// The day of the month.
+    pub fn day(&self) -> u64 {
+        self.day
+    }
+
     /// In microseconds since 1970.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for a demo that protects people"))]
     pub fn micros(&self) -> i64 {
         let hours = 24 * (self.day - 1) + self.hour as u64;
         (FIRST_DAY + 3_600 * hours + self.second) as i64 * 1_000_000
@@ -87,7 +96,7 @@ impl fmt::Display for Time {
 }
 
 /// Somebody, by a number that tells nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct User(u64);
 
 impl fmt::Display for User {
@@ -102,7 +111,6 @@ pub enum Habits {
     /// Of a large city: most people search a few times in the month, some of them thousands of times.
     Scattered,
     /// Of a town: most people search a few times a day, a few per cent of them hundreds of times.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for a demo that protects people"))]
     Busy,
 }
 

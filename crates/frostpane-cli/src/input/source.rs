@@ -182,6 +182,8 @@ impl Source {
     fn check_times(&self) -> Result<()> {
         let tally = &self.found.tally;
         match (&self.selection.time, &tally.first) {
+            // Of people it is told, and released all the same: one of them may be all that there is.
+            _ if self.selection.user.is_some() => Ok(()),
             (Some(time), Some(first)) if tally.waiting > 0 => Err(Failure::Message(format!(
                 "no event has a time: is --time {} right? The first is in {first}",
                 time.text()

@@ -26,8 +26,12 @@ pub fn write_changes<K: Key>(
         false => String::new(),
     };
     let heading = ["noise", "cut", "surely listed"].map(str::to_owned);
+    let row = |out: &mut _, change: &str, cells: &[String; 3], promises: &str| match request.is_of_users() {
+        true => write_row(out, change, &[&cells[0], &cells[2]], promises),
+        false => write_row(out, change, &cells.each_ref(), promises),
+    };
     writeln!(out)?;
-    write_row(out, "", &heading, &heavy("promises".to_owned()))?;
+    row(out, "", &heading, &heavy("promises".to_owned()))?;
     for (change, request, (events, norm)) in changes(request, expected) {
         let request = with_fewer_cuts(request, events, build);
         let Ok(forecast) = build(&request).forecast(events, norm) else {
@@ -38,14 +42,18 @@ pub fn write_changes<K: Key>(
             None => held_words(forecast.held),
         };
         let cells = [forecast.noise, forecast.cut, forecast.least_listed].map(grouped);
-        write_row(out, &change, &cells, &heavy(promises))?;
+        row(out, &change, &cells, &heavy(promises))?;
     }
     Ok(writeln!(out)?)
 }
 
-fn write_row(out: &mut impl Write, change: &str, cells: &[String; 3], promises: &str) -> Result<()> {
-    let [noise, cut, listed] = cells;
-    let line = format!("  {change:<26} {noise:>7} {cut:>9} {listed:>14} {promises:>24}");
+/// The noise, the cut where there can be one, and what is surely listed.
+fn write_row(out: &mut impl Write, change: &str, cells: &[&String], promises: &str) -> Result<()> {
+    let numbers = match cells {
+        [noise, cut, listed] => format!("{noise:>7} {cut:>9} {listed:>14}"),
+        cells => cells.iter().map(|cell| format!("{cell:>14}")).collect(),
+    };
+    let line = format!("  {change:<26} {numbers} {promises:>24}");
     Ok(writeln!(out, "{}", line.trim_end())?)
 }
 
@@ -75,23 +83,22 @@ fn changes(request: &Request, expected: Expected) -> Vec<(String, Request, Expec
         let changed = with(&|spec| spec.delta = Delta::new(delta));
         changes.push((format!("delta {delta:e}"), changed, expected));
     }
-    changes.extend([
-        (
-            format!("memory {}", megabytes(memory)),
-            with(&|spec| spec.memory = Size(memory)),
-            expected,
-        ),
-        (
-            "a window 4 times as long".to_owned(),
-            with(&|spec| {
-                spec.windows
-                    .iter_mut()
-                    .for_each(|window| *window = longer(*window));
-                spec.slide = spec.slide.map(longer);
-            }),
-            (events.saturating_mul(4), norm.map(|norm| norm.saturating_mul(4))),
-        ),
-    ]);
+    // Of people nothing is cut, whatever the memory is.
+    if !request.is_of_users() {
+        let more = with(&|spec| spec.memory = Size(memory));
+        changes.push((format!("memory {}", megabytes(memory)), more, expected));
+    }
+    let longer = with(&|spec| {
+        spec.windows
+            .iter_mut()
+            .for_each(|window| *window = longer(*window));
+        spec.slide = spec.slide.map(longer);
+    });
+    changes.push((
+        "a window 4 times as long".to_owned(),
+        longer,
+        (events.saturating_mul(4), norm.map(|norm| norm.saturating_mul(4))),
+    ));
     changes
 }
 

@@ -1,6 +1,7 @@
 //! `frostpane plan`: what to expect of a list before any data.
 
 mod changes;
+mod people;
 mod plain;
 mod target;
 mod words;
@@ -21,6 +22,7 @@ use crate::screen::Screen;
 use crate::text::write_wrapped;
 use crate::units::Asked;
 use changes::write_changes;
+use people::Keys;
 use plain::Plain;
 use target::Target;
 use words::{published_words, write_plan, write_windows};
@@ -41,6 +43,9 @@ fn events(plan: &Plan, expected: Option<u64>) -> Result<u64> {
     match (plan.layout.by_count, expected) {
         (true, events) => Ok(events.unwrap_or(u64::MAX).min(plan.layout.window)),
         (false, Some(events)) => Ok(events),
+        (false, None) if plan.users_in_memory.is_some() => {
+            Err(Failure::Message(people::NO_NUMBER.to_owned()))
+        }
         (false, None) => Err(Failure::Message(
             "a window by time may hold any number of events: say how many to expect, with --events"
                 .to_owned(),
@@ -72,13 +77,22 @@ struct Outlook {
     /// Of each window, in the order in which they were given.
     windows: Vec<(Asked, Forecast)>,
     target: Option<Target>,
-    plain: Plain,
+    /// Of people: what counting more or fewer keys of each would change.
+    per_user: Option<Vec<Keys>>,
+    /// Of events.
+    plain: Option<Plain>,
     /// Of single lists of heavy keys.
     published: Option<Demands>,
 }
 
 impl Outlook {
-    fn new<K: Key>(args: &PlanArgs, request: &Request, builder: &Builder<K>, choice: Choice) -> Result<Self> {
+    fn new<K: Key>(
+        args: &PlanArgs,
+        request: &Request,
+        build: &impl Fn(&Request) -> Builder<K>,
+        choice: Choice,
+    ) -> Result<Self> {
+        let builder = &build(request).policy(choice.policy).decided()?;
         let plan = builder.plan()?;
         let events = events(&plan, args.events)?;
         let forecast = builder.forecast(events, args.at_norm)?;
@@ -88,7 +102,11 @@ impl Outlook {
             Ok((window.clone(), forecast))
         };
         let spec = &request.spec;
-        let is_published = spec.lists_heavy() && !spec.continual;
+        let is_published = spec.lists_heavy() && !spec.continual && !spec.unit.is_user();
+        let plain = match spec.unit.is_user() {
+            true => None,
+            false => Some(Plain::new(args.distinct, request, builder, &plan, &forecast)?),
+        };
         Ok(Self {
             choice,
             total_epsilon: builder.cost()?.epsilon(),
@@ -100,7 +118,11 @@ impl Outlook {
                 .target_count
                 .map(|count| Target::new(count, request, builder, &forecast))
                 .transpose()?,
-            plain: Plain::new(args.distinct, request, builder, &plan, &forecast)?,
+            per_user: spec
+                .unit
+                .bounds()
+                .map(|bounds| people::by_keys(request, bounds, events, build)),
+            plain,
             published: is_published.then(|| Demands::new(spec.alpha, spec.epsilon.as_f64(), events)),
             plan,
             forecast,
@@ -121,6 +143,9 @@ impl Outlook {
             "plain": self.plain,
             "published": self.published,
         });
+        if let Some(per_user) = &self.per_user {
+            whole["per_user"] = json!(per_user);
+        }
         if self.windows.len() > 1 {
             let each = self.windows.iter();
             whole["windows"] = each
@@ -136,10 +161,8 @@ fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> 
     let asked = request;
     let expected = events(&build(asked).plan()?, args.events)?;
     let request = &with_fewer_cuts(asked.clone(), expected, &build);
-    let builder = build(request);
-    let choice = builder.choice()?;
-    let builder = builder.policy(choice.policy).decided()?;
-    let outlook = Outlook::new(args, request, &builder, choice)?;
+    let choice = build(request).choice()?;
+    let outlook = Outlook::new(args, request, &build, choice)?;
     let stdout = io::stdout().lock();
     let width = Screen::of(&stdout).width;
     let mut out = BufWriter::new(stdout);
@@ -151,11 +174,14 @@ fn plan<K: Key>(args: &PlanArgs, request: &Request, build: impl Fn(&Request) -> 
         if outlook.windows.len() > 1 {
             write_windows(&mut out, request, &outlook.windows)?;
         }
+        if let Some(per_user) = &outlook.per_user {
+            people::write_keys(&mut out, request, per_user)?;
+        }
         write_changes(&mut out, asked, (outlook.forecast.events, args.at_norm), &build)?;
         let target = outlook.target.as_ref().map(|target| target.words(request));
-        let plain = outlook.plain.words(&outlook.forecast);
+        let plain = outlook.plain.as_ref().map(|plain| plain.words(&outlook.forecast));
         let published = outlook.published.as_ref().map(published_words);
-        let paragraphs: Vec<String> = target.into_iter().chain([plain]).chain(published).collect();
+        let paragraphs: Vec<String> = target.into_iter().chain(plain).chain(published).collect();
         for (index, words) in paragraphs.iter().enumerate() {
             if index > 0 {
                 writeln!(out)?;

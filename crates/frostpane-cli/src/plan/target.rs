@@ -4,6 +4,7 @@ use frostpane::words::percent;
 use frostpane::{Builder, Forecast, Key, Norm};
 use serde::Serialize;
 
+use super::people::occurs;
 use crate::failure::Result;
 use crate::request::Request;
 use crate::units::grouped;
@@ -70,11 +71,13 @@ impl Target {
                 ),
             };
             return format!(
-                "No epsilon up to 100 surely lists a key that occurs so rarely ({times}): {remedy}."
+                "No epsilon up to 100 surely lists a key that {} so rarely ({times}): {remedy}.",
+                occurs(request)
             );
         };
         let listed = format!(
-            "Epsilon {epsilon} lists every key that occurs {times} times, with {} % confidence",
+            "Epsilon {epsilon} lists every key that {} {times} times, with {} % confidence",
+            occurs(request),
             percent(request.spec.confidence)
         );
         match (self.alpha_words(request), request.spec.top) {

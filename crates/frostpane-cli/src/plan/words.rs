@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use frostpane::words::{megabytes, percent};
+use frostpane::words::{megabytes, percent, things};
 use frostpane::{Forecast, KeySpec, Norm, Plan, Policy};
 use frostpane_paper::Demands;
 
 use super::Outlook;
+use super::people;
 use crate::request::Request;
 use crate::text::write_wrapped;
 use crate::units::{Asked, grouped, plain, spoken};
@@ -26,18 +27,21 @@ pub fn write_plan(
     };
     writeln!(
         out,
-        "{} epsilon {} of {} events{longest}\n",
+        "{} epsilon {} of {} {}{longest}\n",
         asked_words(request),
         request.spec.epsilon.as_f64(),
-        grouped(forecast.events)
+        grouped(forecast.events),
+        things(request.spec.unit)
     )?;
     for (name, words) in [
+        ("protected", people::protected_words(request)),
         ("policy", Some(policy_words(outlook))),
         ("panes", Some(panes_words(plan, forecast.events))),
         ("memory", Some(memory_words(request, plan))),
+        ("people", people::memory_words(request, plan)),
         ("privacy", privacy_words(request, outlook)),
         ("noise", Some(noise_words(request, forecast))),
-        ("cut", Some(cut_words(forecast))),
+        ("cut", cut_words(request, forecast)),
         ("threshold", Some(threshold_words(request, forecast))),
         ("surely listed", Some(listed_words(request, forecast))),
         ("promises", promises_words(request, forecast)),
@@ -149,15 +153,16 @@ fn panes_words(plan: &Plan, events: u64) -> String {
 }
 
 fn noise_words(request: &Request, forecast: &Forecast) -> String {
+    let law = people::law_words(request, forecast);
     let sure = format!("with {} % confidence no count", percent(request.spec.confidence));
     let most = grouped(forecast.noise);
     match &forecast.continual {
         None => format!(
-            "scale {:.2}, standard deviation {:.1}; {sure} is off by more than {most}",
+            "{law}scale {:.2}, standard deviation {:.1}; {sure} is off by more than {most}",
             forecast.scale, forecast.deviation
         ),
         Some(continual) => format!(
-            "up to {} values of scale {:.2} add up, standard deviation {:.1}; {sure} in any {} lists is off by more than {most}",
+            "{law}up to {} values of scale {:.2} add up, standard deviation {:.1}; {sure} in any {} lists is off by more than {most}",
             grouped(continual.nodes),
             continual.scale,
             forecast.deviation,
@@ -166,9 +171,10 @@ fn noise_words(request: &Request, forecast: &Forecast) -> String {
     }
 }
 
-fn cut_words(forecast: &Forecast) -> String {
+/// Of people nothing is cut: what does not fit goes to disk.
+fn cut_words(request: &Request, forecast: &Forecast) -> Option<String> {
     let missing = "of each count may be missing, because memory is bounded";
-    match (forecast.cut, forecast.most_cut) {
+    let words = match (forecast.cut, forecast.most_cut) {
         (0, 0) => "none".to_owned(),
         (cut, most) if cut >= most => format!("up to {} {missing}", grouped(cut)),
         (0, most) => format!(
@@ -180,7 +186,8 @@ fn cut_words(forecast: &Forecast) -> String {
             grouped(most),
             grouped(cut)
         ),
-    }
+    };
+    (!request.is_of_users()).then_some(words)
 }
 
 fn threshold_words(request: &Request, forecast: &Forecast) -> String {
@@ -197,7 +204,11 @@ fn threshold_words(request: &Request, forecast: &Forecast) -> String {
 }
 
 fn listed_words(request: &Request, forecast: &Forecast) -> String {
-    let listed = format!("every key that occurs {} times", grouped(forecast.least_listed));
+    let listed = format!(
+        "every key that {} {} times",
+        people::occurs(request),
+        grouped(forecast.least_listed)
+    );
     match (
         request.spec.top,
         request.spec.all,
@@ -221,9 +232,10 @@ fn promises_words(request: &Request, forecast: &Forecast) -> Option<String> {
         (Norm::L1, _) if forecast.held => "held".to_owned(),
         (Norm::L2, Some(norm)) => {
             format!(
-                "held from an L2 norm of {} on, {:.2} % of the events",
+                "held from an L2 norm of {} on, {:.2} % of the {}",
                 grouped(norm),
-                share(norm, forecast.events)
+                share(norm, forecast.events),
+                things(request.spec.unit)
             )
         }
         _ => "not held; see what would change that".to_owned(),
@@ -233,7 +245,7 @@ fn promises_words(request: &Request, forecast: &Forecast) -> Option<String> {
 /// The promises for the window as it is asked for, of which a release may leave out the start.
 fn whole_words(request: &Request, outlook: &Outlook) -> Option<String> {
     let (spec, forecast) = (&request.spec, &outlook.forecast);
-    if spec.norm == Norm::L1 || !spec.lists_heavy() || spec.continual {
+    if spec.norm == Norm::L1 || !spec.lists_heavy() || spec.continual || request.is_of_users() {
         return None;
     }
     Some(match (outlook.plan.layout.policy, forecast.least_norm_asked) {
@@ -256,6 +268,9 @@ fn unknown_words(request: &Request, outlook: &Outlook) -> String {
         _ => None,
     };
     let spread = match (outlook.plan.layout.by_count, outlook.plan.layout.policy) {
+        _ if request.is_of_users() => {
+            Some("how much of what people do is beyond their bounds, which no list says")
+        }
         (true, Policy::Uniform | Policy::Fixed) => None,
         (_, Policy::Smooth) => Some("where panes end"),
         _ => Some("how events spread over panes (taken as evenly, unless said)"),
@@ -276,14 +291,15 @@ pub fn write_windows(
     windows: &[(Asked, Forecast)],
 ) -> io::Result<()> {
     let whole = |words: &str| match (request.spec.lists_heavy(), request.spec.norm) {
-        (true, Norm::L2) => words.to_owned(),
+        (true, Norm::L2) if !request.is_of_users() => words.to_owned(),
         _ => String::new(),
     };
     let heavy = |words: String| match request.spec.lists_heavy() {
         true => words,
         false => String::new(),
     };
-    let heading = ["window", "events", "noise", "cut", "surely listed"].map(str::to_owned);
+    let things = things(request.spec.unit);
+    let heading = ["window", &things, "noise", "cut", "surely listed"].map(str::to_owned);
     writeln!(out)?;
     write_row(
         out,
@@ -301,7 +317,8 @@ pub fn write_windows(
             grouped(forecast.least_listed),
         ];
         let promises = heavy(from(forecast.least_norm).unwrap_or(held_words(forecast.held)));
-        let last = from(forecast.least_norm_asked).unwrap_or(whole("not foreseen"));
+        let asked = from(forecast.least_norm_asked).unwrap_or("not foreseen".to_owned());
+        let last = whole(&asked);
         write_row(out, &cells, &promises, &last)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What is protected, what is not, and at what price.
 
-use frostpane::words::{NOT_HIDDEN, delta_words, horizon, likelier, one_in};
-use frostpane::{Cost, Key, Release};
+use frostpane::words::{delta_words, horizon, likelier, not_hidden, one_in};
+use frostpane::{Cost, Key, Release, Unit};
 
 use super::escape::escaped;
 use crate::units::{grouped, plain};
@@ -20,24 +20,61 @@ fn protected<K: Key>(release: &Release<K>, cost: &Cost) -> String {
         0.0 => String::new(),
         delta => format!(", but for a chance of {} (delta)", one_in(delta)),
     };
+    let Words {
+        whichever,
+        otherwise,
+        several,
+        many,
+        one,
+    } = Words::of(release.unit);
     format!(
-        "<p><b>Protected</b> is {}, whichever one it is. Had any one event had another key, every possible page would have been at most {} as \
+        "<p><b>Protected</b> is {}, {whichever}. Had {otherwise}, every possible page would have been at most {} as \
          likely or unlikely as it was (e<sup>epsilon</sup>){chance}.{}</p>\n\
-         <p><b>Not hidden</b> is {}. Someone with several events is protected for each of them, not for all together. \
-         And what many events have in common is what the list shows.</p>\n",
+         <p><b>Not hidden</b> is {}.{several} \
+         And what many {many} have in common is what the list shows.</p>\n",
         escaped(&release.unit.to_string()),
         escaped(&likelier(cost.epsilon())),
-        verdict(cost.epsilon()),
-        escaped(NOT_HIDDEN)
+        verdict(cost.epsilon(), one),
+        escaped(&not_hidden(release.unit)),
     )
 }
 
+/// What is said of a unit.
+struct Words {
+    whichever: &'static str,
+    otherwise: &'static str,
+    several: &'static str,
+    many: &'static str,
+    one: &'static str,
+}
+
+impl Words {
+    fn of(unit: Unit) -> Self {
+        match unit.is_user() {
+            false => Self {
+                whichever: "whichever one it is",
+                otherwise: "any one event had another key",
+                several: " Someone with several events is protected for each of them, not for all together.",
+                many: "events",
+                one: "any one event",
+            },
+            true => Self {
+                whichever: "whoever it is",
+                otherwise: "any one person not taken part then",
+                several: "",
+                many: "people",
+                one: "what any one person did then",
+            },
+        }
+    }
+}
+
 /// What such an epsilon is worth, where there is no doubt.
-fn verdict(epsilon: f64) -> &'static str {
+fn verdict(epsilon: f64, one: &str) -> String {
     match epsilon {
-        strong if strong <= 1.0 => " So whoever reads it learns next to nothing about any one event.",
-        weak if weak > 10.0 => " That is so much that hardly anything is protected.",
-        _ => "",
+        strong if strong <= 1.0 => format!(" So whoever reads it learns next to nothing about {one}."),
+        weak if weak > 10.0 => " That is so much that hardly anything is protected.".to_owned(),
+        _ => String::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a page begins with: of which events it is, which keys are listed, and what noise is.
 
-use frostpane::words::percent;
-use frostpane::{Key, Norm, Release};
+use frostpane::words::{bounded, meaning, percent, things};
+use frostpane::{Key, Norm, Release, Unit};
 
 use super::escape::escaped;
 use super::period::{events_and_period, up_to};
@@ -12,11 +12,11 @@ pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[Asked]) -> String {
     let spoken = windows.iter().map(Asked::spoken).collect::<Vec<_>>().join(", ");
     escaped(&match (releases, windows.len()) {
         ([], _) => "no lists".to_owned(),
-        ([release], _) => events_and_period(&release.window),
+        ([release], _) => events_and_period(release),
         ([.., last], 1) => format!(
             "{} lists, each of a window of {spoken}; the latest: {}",
             releases.len(),
-            events_and_period(&last.window)
+            events_and_period(last)
         ),
         ([.., last], _) => format!(
             "{} lists, of windows of {spoken}{}",
@@ -32,20 +32,41 @@ pub fn paragraphs<K: Key>(releases: &[Release<K>]) -> String {
         return String::new();
     };
     let confidence = percent(release.confidence);
+    let counts = counts(release.unit);
     format!(
-        "<p>{}</p>\n<p>The counts are not exact, and that is on purpose: before they were shown, random noise was \
-         added to each, to protect what any single event was about. That is called differential privacy; how far it \
+        "<p>{}</p>\n{counts}<p>The counts are not exact, and that is on purpose: before they were shown, random noise was \
+         added to each, to protect {}. That is called differential privacy; how far it \
          goes is said at the end of the page. Beside each count are two numbers between which the true one lies, with \
          {confidence} % confidence for a whole list at once.</p>\n",
-        escaped(&which_keys(release))
+        escaped(&which_keys(release)),
+        escaped(&protected(release.unit)),
     )
+}
+
+/// How much of each person is counted, and what counts then are.
+fn counts(unit: Unit) -> String {
+    match (unit.bounds(), meaning(unit)) {
+        (Some(bounds), Some(meaning)) => {
+            format!("<p>{} {}</p>\n", escaped(&bounded(&bounds)), escaped(&meaning))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the noise is for.
+fn protected(unit: Unit) -> String {
+    match unit {
+        Unit::Event => "what any single event was about".to_owned(),
+        unit => unit.to_string(),
+    }
 }
 
 fn which_keys<K: Key>(release: &Release<K>) -> String {
     match (release.alpha, release.top, release.norm) {
         (Some(alpha), _, Norm::L1) => format!(
-            "Listed are the keys that make up a good part of all events. From alpha ({alpha}) times the number of \
-             events on, a key is called heavy."
+            "Listed are the keys that make up a good part of all {things}. From alpha ({alpha}) times the number of \
+             {things} on, a key is called heavy.",
+            things = things(release.unit)
         ),
         (Some(alpha), _, Norm::L2) => format!(
             "Listed are the keys that stand out from the others. From alpha ({alpha}) times the norm on, a key is \
@@ -56,9 +77,12 @@ fn which_keys<K: Key>(release: &Release<K>) -> String {
             "Listed are the keys with the highest counts, noise included: {} at the most.",
             grouped(top)
         ),
-        (None, None, _) => {
-            "Listed is every key whose count, noise included, was high enough to be shown without giving a single event away."
-                .to_owned()
-        }
+        (None, None, _) => format!(
+            "Listed is every key whose count, noise included, was high enough to be shown without giving a single {} away.",
+            match release.unit.is_user() {
+                true => "person",
+                false => "event",
+            }
+        ),
     }
 }

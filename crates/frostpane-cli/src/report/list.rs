@@ -65,7 +65,7 @@ fn body<K: Key>(release: &Release<K>, titled: bool) -> String {
     let title = match titled {
         true => format!(
             "<p class=\"covers\">{}</p>\n",
-            escaped(&events_and_period(&release.window))
+            escaped(&events_and_period(release))
         ),
         false => String::new(),
     };

@@ -1,19 +1,18 @@
 //! Which events a list is about, as people say it.
 
-use frostpane::words::{moment, period};
-use frostpane::{Coverage, Edge};
+use frostpane::words::{how_many, moment, period};
+use frostpane::{Coverage, Edge, Key, Release};
 
 use crate::table::covered;
 use crate::units::grouped;
 
 /// How many events, and from when to when.
-pub fn events_and_period(window: &Coverage) -> String {
-    match (window.from, window.to) {
+pub fn events_and_period<K: Key>(release: &Release<K>) -> String {
+    match (release.window.from, release.window.to) {
         (Some(Edge::Instant(from)), Some(Edge::Instant(to))) => {
-            let plural = if window.events == 1 { "" } else { "s" };
-            format!("{} event{plural}, {}", grouped(window.events), period(from, to))
+            format!("{}, {}", how_many(release), period(from, to))
         }
-        _ => covered(window),
+        _ => covered(release),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use frostpane::words::{Statement, percent, privacy, statements, sure};
+use frostpane::words::{Statement, meaning, percent, privacy, statements, sure};
 use frostpane::{Key, Release};
 
 use crate::guarantee::of_sequence;
@@ -89,7 +89,7 @@ fn list<K: Key>(release: &Release<K>, screen: &Screen, most: usize, room: usize)
     split(|out| write_list(out, &release.heavy, screen, rows))
 }
 
-/// What holds and what it costs; what says how sure it is goes with the first of it.
+/// What holds, what counts are and what it costs; what says how sure it is goes with the first of it.
 fn paragraphs<K: Key>(release: &Release<K>, screen: &Screen) -> io::Result<Vec<Vec<String>>> {
     let mut first = wrapped("", &sure(release), Style::new(), screen)?;
     let mut paragraphs = Vec::new();
@@ -102,7 +102,9 @@ fn paragraphs<K: Key>(release: &Release<K>, screen: &Screen) -> io::Result<Vec<V
         paragraphs.push(std::mem::take(&mut first));
     }
     let privacy = privacy(release, "", &of_sequence(release));
-    paragraphs.push(wrapped("", &privacy, Style::new(), screen)?);
+    for text in meaning(release.unit).into_iter().chain([privacy]) {
+        paragraphs.push(wrapped("", &text, Style::new(), screen)?);
+    }
     Ok(paragraphs)
 }
 

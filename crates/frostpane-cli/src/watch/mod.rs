@@ -33,24 +33,19 @@ use shown::Shared;
 const LATE_IN_A_ROW: u64 = 1_000;
 
 pub fn run(args: &WatchArgs) -> Result<()> {
-    let request = args.resolve()?;
+    let clock = args.clock.resolve()?;
+    let request = args.resolve()?.of_users(args.input.has_users(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
     match request.keys(lines_of)? {
-        AnyKeys::Bytes(keys) => watch(args, &request, keys),
-        AnyKeys::Integers(keys) => watch(args, &request, keys),
+        AnyKeys::Bytes(keys) => watch(args, clock, &request, keys),
+        AnyKeys::Integers(keys) => watch(args, clock, &request, keys),
     }
 }
 
-fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Result<()> {
-    let clock = args.clock.resolve()?;
-    let selection = Selection {
-        live: true,
-        timezone: clock.timezone.clone(),
-        ..selection(&args.input, request.longest())?
-    };
-    let request = &request.clone().of_users(selection.user.is_some(), &clock)?;
+fn watch<K: TextKey>(args: &WatchArgs, clock: Clock, request: &Request, keys: Keys<K>) -> Result<()> {
+    request.check_column(args.input.has_users())?;
     let builder = request.builder(keys);
     let spec = builder.spec()?;
     let window = request.windows[0].clone();
@@ -58,6 +53,11 @@ fn watch<K: TextKey>(args: &WatchArgs, request: &Request, keys: Keys<K>) -> Resu
         let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
         warning.into_iter().for_each(tell);
     }
+    let selection = Selection {
+        live: true,
+        timezone: clock.timezone.clone(),
+        ..selection(&args.input, window.span)?
+    };
     let mut source = Source::new(&args.input.files, selection)?;
     source.note_of_order().into_iter().for_each(tell);
     let outputs: Vec<&Path> = [&args.report, &args.guarantee]

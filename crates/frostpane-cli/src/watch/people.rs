@@ -53,16 +53,14 @@ pub fn watch<K: TextKey>(
     shown.lock().finish()?;
     let Seen { events, without_user } = seen?;
     without_user_note(without_user).into_iter().for_each(tell);
-    match without_user == events {
-        true => Err(nobody(events)),
-        false => Ok(()),
-    }
+    nobody(events, false).into_iter().for_each(tell);
+    Ok(())
 }
 
 /// Where the first slide begins: where that was said, or a window before the end.
 fn first_moment(args: &WatchArgs, clock: &Clock, spec: &Spec, until: Timestamp) -> Result<Timestamp> {
     match &args.from {
-        Some(text) => clock.moment(text),
+        Some(text) => clock.moment("--from", text),
         None => {
             let window = spec.longest().length() as i64;
             let micros = until.as_microsecond().saturating_sub(window);
@@ -95,7 +93,7 @@ fn over<K: TextKey>(mut history: History<K>, source: &mut Source, shown: &Shared
     }
     let mut failure = None;
     let continual = history.finish(|continual| show(continual, shown, &mut failure))?;
-    people_notes(continual.beyond_bounds(), events)
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
     failure.map_or(Ok(Seen { events, without_user }), Err)
@@ -147,10 +145,10 @@ fn live<K: TextKey>(
     for note in Warning::of_events(events, continual.dropped(), continual.without_key()) {
         tell(note);
     }
-    people_notes(continual.beyond_bounds(), events)
+    let without_user = continual.without_user();
+    people_notes(continual.beyond_bounds(), continual.offered())
         .into_iter()
         .for_each(tell);
-    let without_user = continual.without_user();
     failure.map_or(Ok(Seen { events, without_user }), Err)
 }
 

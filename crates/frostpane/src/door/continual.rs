@@ -322,6 +322,11 @@ impl<K: Key> Continual<K> {
             .map_or(0, |people| people.door.tally.without_user)
     }
 
+    /// Where people are protected: how many events of users might count, before bounds. For the operator: **it must not be published**.
+    pub fn offered(&self) -> u64 {
+        self.people.as_ref().map_or(0, |people| people.door.tally.offered)
+    }
+
     /// How many events bounds kept from being counted. For the operator: **it must not be published**.
     pub fn beyond_bounds(&self) -> u64 {
         self.people

@@ -209,6 +209,11 @@ impl<K: Key> HeavyHitters<K> {
         self.tally().map_or(0, |tally| tally.without_user)
     }
 
+    /// Where people are protected: how many events of users might count, before bounds. For the operator: **it must not be published**.
+    pub fn offered(&self) -> u64 {
+        self.tally().map_or(0, |tally| tally.offered)
+    }
+
     /// How many events were beyond what their users may contribute; known when a release has been paid for. For the operator: **it
     /// must not be published**.
     pub fn beyond_bounds(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! Noise of either law.
 
+use serde::Serialize;
+
 use crate::noise::enclosure::Enclosure;
 use crate::noise::{DiscreteGaussian, DiscreteLaplace};
 
@@ -24,6 +26,17 @@ impl From<DiscreteGaussian> for Noise {
     }
 }
 
+/// Which distribution noise has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum NoiseLaw {
+    /// Two-sided geometric: discrete Laplace.
+    Laplace,
+    /// Discrete Gaussian.
+    Gaussian,
+}
+
 /// The same of both.
 macro_rules! of_either {
     ($noise:expr, $law:ident => $value:expr) => {
@@ -35,6 +48,14 @@ macro_rules! of_either {
 }
 
 impl Noise {
+    /// Which of them it is.
+    pub fn law(&self) -> NoiseLaw {
+        match self {
+            Self::Laplace(_) => NoiseLaw::Laplace,
+            Self::Gaussian(_) => NoiseLaw::Gaussian,
+        }
+    }
+
     /// The scale of a Laplace distribution or the standard deviation of a Gaussian one, to show.
     pub fn scale(&self) -> f64 {
         match self {

@@ -33,5 +33,5 @@ pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;
 pub use laplace_sum::LaplaceSum;
-pub use law::Noise;
+pub use law::{Noise, NoiseLaw};
 pub use noise_sum::NoiseSum;

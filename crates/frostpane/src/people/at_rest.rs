@@ -1,13 +1,14 @@
 //! Events of users between two moments that are known before the first: they may come in any order.
 
-use std::hint::black_box;
 use std::ops::Range;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, PARTS, Place};
+use super::contributions::{Contribution, Contributions, LOGS, Place, part_of};
 use super::counts::Counts;
 use super::door::{Door, Tally};
-use super::scratch::{Run, Scratch, no_room};
+use super::log::{self, Entry, Logged, Logs};
+use super::names::Nearby;
+use super::scratch::{OnDisk, Scratch, no_room};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -16,22 +17,30 @@ use crate::spec::Bounds;
 
 /// Looks at the memory in use after so many events.
 const LOOK_EVERY: u64 = 1 << 12;
-/// Slots that are asked for at a time.
+/// Events whose keys are looked up at a time: one does not wait for the other.
 const TOGETHER: usize = 32;
+/// Bytes of an entry, about.
+const AN_ENTRY: usize = 16;
 
-/// Everything that users did in some periods, as far as it may count. What does not fit into the memory goes to disk and comes
-/// back user by user: where it was in between shows in nothing but time.
+/// Everything that users did in some periods. It is written down as it comes, and bounded user by user when all has come, or when
+/// it takes too much memory. What does not fit even so goes to disk: where it was in between shows in nothing but time.
 pub struct AtRest<K: Key> {
     pub door: Door<K>,
     bounds: Bounds,
     seed: u64,
     calendar: Calendar,
     periods: Range<i64>,
+    logs: Logs<K>,
+    /// Of the users of one part at a time.
     contributions: Contributions<K>,
-    runs: Vec<Run>,
+    /// Whether keys that have no number yet are given one.
+    names_keys: bool,
+    on_disk: OnDisk,
     scratch: Option<Scratch>,
     most_bytes: u64,
     fault: Fault,
+    /// Whether events that take too much memory are bounded before anything goes to disk.
+    bounds_early: bool,
     /// The memory is looked at when so many events were offered.
     next_look: u64,
 }
@@ -40,8 +49,10 @@ pub struct AtRest<K: Key> {
 struct Offer<'a, K: Key> {
     user: &'a [u8],
     key: K::Ref<'a>,
+    /// Where its number may be.
+    nearby: Nearby,
     place: Place,
-    epoch: i64,
+    period: u32,
 }
 
 impl<K: Key> AtRest<K> {
@@ -57,15 +68,18 @@ impl<K: Key> AtRest<K> {
     ) -> Self {
         Self {
             door: Door::new(keys, &bounds, seed),
+            logs: Logs::new(),
             contributions: Contributions::new(&bounds, seed),
+            names_keys: true,
             bounds,
             seed,
             calendar,
             periods,
-            runs: Vec::new(),
+            on_disk: OnDisk::default(),
             scratch,
             most_bytes,
             fault,
+            bounds_early: true,
             next_look: LOOK_EVERY,
         }
     }
@@ -85,16 +99,7 @@ impl<K: Key> AtRest<K> {
             offers.clear();
             let some = std::iter::once(first).chain(events.by_ref().take(TOGETHER - 1));
             offers.extend(some.filter_map(|event| self.offer(event)));
-            self.ask_for(&offers);
-            for offer in &offers {
-                let Offer {
-                    user,
-                    key,
-                    place,
-                    epoch,
-                } = *offer;
-                self.contributions.offer(user, place, epoch, key, 1);
-            }
+            offers.iter().for_each(|offer| self.write(offer));
             if self.door.tally.offered >= self.next_look {
                 self.make_room()?;
             }
@@ -102,17 +107,23 @@ impl<K: Key> AtRest<K> {
         Ok(())
     }
 
-    /// Has on its way from the memory what these will look at: one does not wait for the other.
-    fn ask_for(&self, offers: &[Offer<'_, K>]) {
-        let mut ids = [0; TOGETHER];
-        for (offer, id) in offers.iter().zip(&mut ids) {
-            *id = self.contributions.ask_for(offer.place);
-        }
-        let mut bytes = 0;
-        for (offer, id) in offers.iter().zip(ids) {
-            bytes ^= self.contributions.ask_for_id(offer.place, id);
-        }
-        black_box(bytes);
+    /// Writes down what an event offers.
+    #[inline]
+    fn write(&mut self, offer: &Offer<'_, K>) {
+        let names = &mut self.contributions.names;
+        let key = match self.names_keys {
+            true => Logged::Number(names.number_near(offer.key, offer.nearby)),
+            false => names
+                .find(offer.key)
+                .map_or(Logged::Key(offer.key), Logged::Number),
+        };
+        let entry = Entry {
+            user: offer.user,
+            period: offer.period,
+            times: 1,
+            key,
+        };
+        self.logs.push(offer.place.log(), &entry);
     }
 
     /// What an event offers, if it may count.
@@ -128,13 +139,13 @@ impl<K: Key> AtRest<K> {
             return None;
         }
         self.door.tally.offered += 1;
+        let period = (period - self.periods.start) as u32;
         Some(Offer {
             user,
             key,
-            place: self
-                .contributions
-                .place(user, (period - self.periods.start) as u32),
-            epoch: self.calendar.epoch_of(period),
+            nearby: self.contributions.names.nearby(key),
+            place: self.contributions.place(user, period),
+            period,
         })
     }
 
@@ -143,16 +154,58 @@ impl<K: Key> AtRest<K> {
     fn make_room(&mut self) -> Result<()> {
         self.next_look = self.door.tally.offered + LOOK_EVERY;
         self.check_numbers()?;
-        if self.contributions.bytes() <= self.most_bytes {
+        let names = self.contributions.names.bytes();
+        self.names_keys &= names <= self.most_bytes / 4;
+        // What counting takes when all has come.
+        let room = (self.most_bytes - self.most_bytes / 8).saturating_sub(names);
+        if self.logs.bytes_in_use() <= room {
             return Ok(());
         }
-        let file = self.scratch.as_ref().ok_or_else(no_room)?.create()?;
-        let contributions = &self.contributions;
-        self.runs.push(Run::write(file, |part, bytes| {
-            contributions.pack_part(part, bytes)
-        })?);
-        (0..PARTS).for_each(|part| self.contributions.clear_part(part));
-        self.contributions.names.clear();
+        if self.bounds_early && (self.names_keys || self.scratch.is_none()) {
+            self.bound()?;
+            if self.logs.bytes_in_use() <= room / 2 {
+                return Ok(());
+            }
+            // It takes time that has not paid.
+            self.bounds_early = self.scratch.is_none();
+        }
+        match &self.scratch {
+            Some(scratch) => {
+                self.on_disk.write(scratch, |log| self.logs.blocks(log))?;
+                self.logs.clear();
+                Ok(())
+            }
+            None if self.logs.bytes_in_use() <= room - room / 8 => Ok(()),
+            None => Err(no_room()),
+        }
+    }
+
+    /// Leaves of all that is written down what may count.
+    fn bound(&mut self) -> Result<()> {
+        for log in 0..LOGS {
+            if self.logs.is_empty(log) {
+                continue;
+            }
+            let (part, blocks) = (part_of(log), self.logs.take(log));
+            self.contributions.expect(part, length(&blocks) / AN_ENTRY);
+            for block in blocks {
+                self.offer_all(&block)?;
+            }
+            let logs = &mut self.logs;
+            let write = |user: &[u8], period, key, times| {
+                let key = Logged::Number(key);
+                let entry = Entry {
+                    user,
+                    period,
+                    times,
+                    key,
+                };
+                logs.push(log, &entry);
+            };
+            self.contributions.for_each_entry_of_part(part, write);
+            self.check_numbers()?;
+            self.contributions.clear_part(part);
+        }
         Ok(())
     }
 
@@ -165,8 +218,14 @@ impl<K: Key> AtRest<K> {
     ) -> Result<(Vec<Pane<K>>, Tally)> {
         let mut counts = Counts::new(panes);
         let first = self.periods.start;
-        for part in 0..PARTS {
-            self.bring_back(part)?;
+        self.logs.keep_none();
+        let mut packed = Vec::new();
+        for log in 0..LOGS {
+            if self.logs.is_empty(log) && self.on_disk.length(log) == 0 {
+                continue;
+            }
+            let part = part_of(log);
+            self.bring_back(log, &mut packed)?;
             self.check_numbers()?;
             self.settle(part, |period, key, times| {
                 counts.add(pane_of(first + i64::from(period)), key, times);
@@ -192,19 +251,40 @@ impl<K: Key> AtRest<K> {
 
     /// About how many bytes users take.
     pub fn bytes(&self) -> u64 {
-        self.contributions.bytes()
+        self.logs.bytes() + self.contributions.bytes()
     }
 
-    /// What went to disk of a part.
-    fn bring_back(&mut self, part: usize) -> Result<()> {
+    /// Bounds all that is written down in a log, here and on disk.
+    fn bring_back(&mut self, log: usize, packed: &mut Vec<u8>) -> Result<()> {
+        let blocks = self.logs.take(log);
+        let bytes = length(&blocks) + self.on_disk.length(log);
+        self.contributions.expect(part_of(log), bytes / AN_ENTRY);
+        for block in blocks {
+            self.offer_all(&block)?;
+        }
+        for run in 0..self.on_disk.runs() {
+            self.on_disk.read(run, log, packed)?;
+            self.offer_all(packed)?;
+        }
+        Ok(())
+    }
+
+    /// Offers entries.
+    fn offer_all(&mut self, mut entries: &[u8]) -> Result<()> {
         let (calendar, first) = (self.calendar, self.periods.start);
-        for run in &mut self.runs {
-            let packed = run.read(part)?;
-            self.contributions
-                .offer_packed(&packed, |period| calendar.epoch_of(first + i64::from(period)))
+        while !entries.is_empty() {
+            let (entry, key) = log::unpack::<K>(&mut entries)
+                .and_then(|entry| {
+                    let key = entry.key.number(&mut self.contributions.names)?;
+                    Some((entry, key))
+                })
                 .ok_or_else(|| {
                     Error::window("what went to disk did not come back as it was: nothing was released")
                 })?;
+            let place = self.contributions.place(entry.user, entry.period);
+            let epoch = calendar.epoch_of(first + i64::from(entry.period));
+            self.contributions
+                .offer_number(entry.user, place, epoch, key, entry.times);
         }
         Ok(())
     }
@@ -212,21 +292,125 @@ impl<K: Key> AtRest<K> {
     /// Visits what counts of the users of a part.
     fn settle(&self, part: usize, mut count: impl FnMut(u32, u32, u32)) {
         let (calendar, first) = (self.calendar, self.periods.start);
+        if !calendar.splits_epochs() || self.fault.is(Mutant::SecondMap) {
+            return self.contributions.for_each_key_of_part(part, count);
+        }
         let epoch_of = |period: u32| calendar.epoch_of(first + i64::from(period));
-        let one_map = calendar.splits_epochs() && !self.fault.is(Mutant::SecondMap);
-        let mut admitted = one_map.then(|| Contributions::<K>::new(&self.bounds, self.seed));
+        let mut admitted = Contributions::<K>::new(&self.bounds, self.seed);
         self.contributions
             .for_each_of_part(part, epoch_of, |Contribution { period, user, keys }| {
+                let epoch = (epoch_of(period) - calendar.epoch_of(first)) as u32;
+                let place = admitted.place(user, epoch);
                 for (number, times) in keys {
-                    let times = match (&mut admitted, self.contributions.names.key(*number)) {
-                        (Some(admitted), Some(key)) => {
-                            let epoch = (epoch_of(period) - calendar.epoch_of(first)) as u32;
-                            admitted.admit(user, admitted.place(user, epoch), key, *times)
-                        }
-                        _ => *times,
-                    };
-                    count(period, *number, times);
+                    if let Some(key) = self.contributions.names.key(*number) {
+                        count(period, *number, admitted.admit(user, place, key, *times));
+                    }
                 }
             });
+    }
+}
+
+fn length(blocks: &[Vec<u8>]) -> usize {
+    blocks.iter().map(Vec::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::key::Bytes;
+    use crate::pane::PaneShape;
+
+    const PERIODS: i64 = 4;
+
+    /// When, who and what.
+    type Event = (i64, Vec<u8>, Vec<u8>);
+
+    /// So many users, who come back now and then.
+    fn crowd(events: u64, users: u64) -> Vec<Event> {
+        let event = |number: u64| {
+            let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+            let user = format!("user {}", mixed % users).into_bytes();
+            let key = format!("key {}", (mixed >> 13) % 300).into_bytes();
+            (((mixed >> 7) % PERIODS as u64) as i64, user, key)
+        };
+        (0..events).map(event).collect()
+    }
+
+    fn at_rest(per_user: u32, memory: u64, has_disk: bool) -> AtRest<Bytes> {
+        let bounds = Bounds::new(per_user).epoch(Duration::from_micros(1));
+        let calendar = Calendar::new(&bounds, 1);
+        let scratch = has_disk.then(|| Scratch::new(|| Ok(Box::new(Cursor::new(Vec::new())))));
+        AtRest::new(
+            Keys::Open,
+            bounds,
+            calendar,
+            0..PERIODS,
+            7,
+            (memory, scratch),
+            Fault::default(),
+        )
+    }
+
+    fn fill<'a>(at_rest: &mut AtRest<Bytes>, events: impl Iterator<Item = &'a Event>) -> Result<()> {
+        at_rest.extend(events.map(|(time, user, key)| (*time, Some(user.as_slice()), Some(key.as_slice()))))
+    }
+
+    /// Of each pane the keys with their counts, and what was beyond the bounds.
+    fn counts(mut at_rest: AtRest<Bytes>) -> (Vec<Vec<(Bytes, u64)>>, u64) {
+        let made_with = PaneShape::new(u32::MAX, 0, None, 7).unwrap().parameters();
+        let (panes, tally) = at_rest
+            .close(PERIODS as usize, |period| period as usize, made_with)
+            .unwrap();
+        let sorted = |pane: &Pane<Bytes>| {
+            let mut counts: Vec<_> = pane
+                .counts()
+                .iter()
+                .map(|(key, count)| (key.into(), count))
+                .collect();
+            counts.sort_unstable();
+            counts
+        };
+        (panes.iter().map(sorted).collect(), tally.beyond_bounds)
+    }
+
+    /// On disk by number and by name, bounded early and not, in whatever order: the same.
+    #[test]
+    fn where_users_were_shows_in_nothing() {
+        for (users, per_user) in [(700, 2), (9_000, 50)] {
+            let events = crowd(300_000, users);
+            let mut in_memory = at_rest(per_user, u64::MAX, false);
+            fill(&mut in_memory, events.iter()).unwrap();
+            let expected = counts(in_memory);
+            assert!(expected.0.iter().all(|pane| pane.len() > 250));
+            for memory in [1_000, 2_000_000, 3_500_000] {
+                for turned in [false, true] {
+                    let mut on_disk = at_rest(per_user, memory, true);
+                    match turned {
+                        true => fill(&mut on_disk, events.iter().rev()).unwrap(),
+                        false => fill(&mut on_disk, events.iter()).unwrap(),
+                    }
+                    let helps = users == 700 && memory > 3_000_000;
+                    assert_eq!(
+                        on_disk.on_disk.runs() == 0,
+                        helps,
+                        "{users} users, {memory} bytes"
+                    );
+                    assert_eq!(on_disk.names_keys, memory > 1_000);
+                    assert!(on_disk.bytes() < memory + 1_200_000);
+                    assert!(counts(on_disk) == expected, "{users} users, {memory} bytes");
+                }
+            }
+        }
+    }
+
+    /// Those who come back take no more room, those who are new do.
+    #[test]
+    fn without_a_disk_there_may_be_as_many_events_as_there_are_if_what_counts_has_room() {
+        let room_for = |users| fill(&mut at_rest(2, 3_500_000, false), crowd(600_000, users).iter());
+        assert!(room_for(700).is_ok());
+        assert!(room_for(100_000).is_err());
     }
 }

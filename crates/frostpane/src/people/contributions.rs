@@ -1,7 +1,7 @@
 //! What users contribute, bounded.
 //!
 //! An event costs a look at a user's slot, which is in no cache where there are many users: so a slot has all that is needed in most
-//! cases, the first key included, in 24 bytes, and slots of several events are asked for before the first is needed.
+//! cases, the first key included, in 24 bytes.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -14,12 +14,19 @@ use crate::spec::Bounds;
 /// Users are spread over so many parts by a hash of their id: where all together do not fit into the memory, one part does.
 pub const PARTS: usize = 64;
 const PART_SHIFT: u32 = u64::BITS - PARTS.ilog2();
+/// Each part again over several logs.
+pub const LOGS: usize = 4 * PARTS;
+const LOG_SHIFT: u32 = u64::BITS - LOGS.ilog2();
 /// Ends the list of keys of a user.
 const NONE: u32 = u32::MAX;
 /// Odd, so that periods that differ stay different.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// How long an id is taken to be, where none is known.
+const USUAL_ID: u64 = 16;
 /// Slots of a part at first.
 const FEWEST: usize = 16;
+/// And at the most, for users that are only expected.
+const MOST_AT_FIRST: usize = 1 << 15;
 
 /// Of every user and period the keys that may count, each with how often it came. Users are compared whole, and what is kept
 /// of one follows from the events of that user alone.
@@ -75,6 +82,15 @@ const NO_KEY: Named = Named {
     next: NONE,
 };
 
+/// About how many bytes a user takes in a period, with as many keys as may count: tables are half full at the least.
+pub const fn bytes_of_one(per_user: u32) -> u64 {
+    let own = size_of::<Slot>() as u64 + 1 + USUAL_ID;
+    let more = (per_user as u64)
+        .saturating_sub(1)
+        .saturating_mul(size_of::<Named>() as u64);
+    own.saturating_add(more).saturating_mul(2)
+}
+
 /// Where a user in a period is looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -87,12 +103,23 @@ impl Place {
         (self.hash >> PART_SHIFT) as usize
     }
 
+    /// The log that the user is in.
+    #[inline]
+    pub fn log(self) -> usize {
+        (self.hash >> LOG_SHIFT) as usize
+    }
+
     /// Of the bits that a part has not used up.
     fn tag(self) -> u32 {
         mix(self
             .hash
             .wrapping_add(u64::from(self.period).wrapping_mul(SPREAD))) as u32
     }
+}
+
+/// The part of the users of a log.
+pub fn part_of(log: usize) -> usize {
+    log / (LOGS / PARTS)
 }
 
 /// In which order the keys of a user are taken in one epoch.
@@ -134,21 +161,6 @@ impl<K: Key> Contributions<K> {
         Place { hash, period }
     }
 
-    /// Has the slot of a place on its way from the memory: where its id begins, if it is the one.
-    #[inline]
-    pub fn ask_for(&self, place: Place) -> usize {
-        let (part, tag) = (&self.parts[place.part()], place.tag());
-        let slot = part.slots.get(start(tag, part.slots.len()));
-        slot.filter(|slot| slot.tag == tag)
-            .map_or(0, |slot| slot.id as usize)
-    }
-
-    /// And the id that begins there.
-    #[inline]
-    pub fn ask_for_id(&self, place: Place, id: usize) -> u8 {
-        self.parts[place.part()].ids.get(id).copied().unwrap_or(0)
-    }
-
     fn preference(&self, place: Place, epoch: i64) -> Preference {
         Preference(mix(place.hash ^ mix(epoch as u64 ^ self.seed)))
     }
@@ -158,6 +170,12 @@ impl<K: Key> Contributions<K> {
     #[inline]
     pub fn offer(&mut self, user: &[u8], place: Place, epoch: i64, key: K::Ref<'_>, times: u32) {
         let key = self.names.number(key);
+        self.offer_number(user, place, epoch, key, times);
+    }
+
+    /// The same with the number of the key.
+    #[inline]
+    pub fn offer_number(&mut self, user: &[u8], place: Place, epoch: i64, key: u32, times: u32) {
         let times = times.min(self.per_key);
         let part = &mut self.parts[place.part()];
         let slot = part.slot(user, place);
@@ -234,6 +252,30 @@ impl<K: Key> Contributions<K> {
         part.find(slot, number).map_or(0, |named| named.times - before)
     }
 
+    /// Makes room for so many users of a part, which has none: more or fewer may come.
+    pub fn expect(&mut self, part: usize, users: usize) {
+        self.parts[part].slots = vec![FREE; (users.min(MOST_AT_FIRST) * 3 / 2).max(FEWEST)];
+    }
+
+    /// Visits everything that may count of the users of a part, in no order: period, key and how often.
+    pub fn for_each_key_of_part(&self, part: usize, mut visit: impl FnMut(u32, u32, u32)) {
+        let part = &self.parts[part];
+        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
+            part.keys(index)
+                .for_each(|named| visit(slot.period, named.key, named.times));
+        }
+    }
+
+    /// Visits everything that may count of the users of a part, with whom it is of, in no order.
+    pub fn for_each_entry_of_part(&self, part: usize, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
+        let part = &self.parts[part];
+        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
+            let user = id_at(&part.ids, slot.id);
+            part.keys(index)
+                .for_each(|named| visit(user, slot.period, named.key, named.times));
+        }
+    }
+
     /// Visits everything that may count of the users of a part, periods in their order.
     pub fn for_each_of_part(
         &self,
@@ -278,41 +320,6 @@ impl<K: Key> Contributions<K> {
     /// Forgets the users of a part, and gives their memory back.
     pub fn clear_part(&mut self, part: usize) {
         self.parts[part] = Part::default();
-    }
-
-    /// What may count of the users of a part, as bytes: it can be read again into others with the same bounds and seed.
-    pub fn pack_part(&self, part: usize, bytes: &mut Vec<u8>) {
-        let part = &self.parts[part];
-        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
-            pack_number(u64::from(slot.period), bytes);
-            let user = id_at(&part.ids, slot.id);
-            pack_number(user.len() as u64, bytes);
-            bytes.extend_from_slice(user);
-            pack_number(part.keys(index).count() as u64, bytes);
-            for named in part.keys(index) {
-                if let Some(key) = self.names.key(named.key) {
-                    K::pack(key, bytes);
-                }
-                pack_number(u64::from(named.times), bytes);
-            }
-        }
-    }
-
-    /// Offers what was packed. Nothing if it is not whole.
-    pub fn offer_packed(&mut self, mut bytes: &[u8], epoch_of: impl Fn(u32) -> i64) -> Option<()> {
-        while !bytes.is_empty() {
-            let period = u32::try_from(unpack_number(&mut bytes)?).ok()?;
-            let length = usize::try_from(unpack_number(&mut bytes)?).ok()?;
-            let (user, rest) = bytes.split_at_checked(length)?;
-            bytes = rest;
-            let (place, epoch) = (self.place(user, period), epoch_of(period));
-            for _ in 0..unpack_number(&mut bytes)? {
-                let key = K::unpack(&mut bytes)?;
-                let times = u32::try_from(unpack_number(&mut bytes)?).ok()?;
-                self.offer(user, place, epoch, key, times);
-            }
-        }
-        Some(())
     }
 }
 

@@ -7,6 +7,7 @@ mod counts;
 mod door;
 mod epochs;
 mod live;
+mod log;
 mod names;
 pub(crate) mod scratch;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 
 pub use at_rest::AtRest;
 pub use calendar::Calendar;
+pub(crate) use contributions::bytes_of_one;
 pub use door::Tally;
 pub use epochs::{Asked, Epochs, Window};
 pub use live::Live;

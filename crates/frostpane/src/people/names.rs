@@ -12,8 +12,7 @@ use crate::key::Key;
 #[derive(Debug)]
 pub struct Names<K> {
     seed: u64,
-    /// The hash and the number of each.
-    numbers: HashTable<(u64, u32)>,
+    numbers: HashTable<Numbered>,
     /// Of each key: its hash, and where it begins.
     hashes: Vec<u64>,
     starts: Vec<usize>,
@@ -21,6 +20,35 @@ pub struct Names<K> {
     /// Whether a key came that there is no number for any more.
     pub is_full: bool,
     keys: PhantomData<K>,
+}
+
+/// All that it takes to tell a key from others: what its hash begins with, and where it begins.
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    tag: u32,
+    number: u32,
+    start: usize,
+}
+
+impl Numbered {
+    /// Whether this is the key with this hash.
+    #[inline]
+    fn is<K: Key>(self, key: K::Ref<'_>, hash: u64, packed: &[u8]) -> bool {
+        let name = || K::unpack(&mut &packed[self.start..]);
+        self.tag == tag(hash) && name().is_some_and(|name| K::are_same(name, key))
+    }
+}
+
+/// Bits that a table does not look at, but for the few at the top.
+fn tag(hash: u64) -> u32 {
+    (hash >> 28) as u32
+}
+
+/// What is found of a key before it is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Nearby {
+    hash: u64,
+    held: Option<Numbered>,
 }
 
 impl<K: Key> Names<K> {
@@ -40,26 +68,66 @@ impl<K: Key> Names<K> {
     /// The number of a key.
     #[inline]
     pub fn number(&mut self, key: K::Ref<'_>) -> u32 {
+        self.number_of(key, K::hash(key, self.seed))
+    }
+
+    /// Looks up where a key may be.
+    #[inline]
+    pub fn nearby(&self, key: K::Ref<'_>) -> Nearby {
         let hash = K::hash(key, self.seed);
-        let (starts, packed) = (&self.starts, &self.packed);
-        let is_same = |(held, number): &(u64, u32)| {
-            let name = || K::unpack(&mut &packed[starts[*number as usize]..]);
-            *held == hash && name().is_some_and(|name| K::are_same(name, key))
-        };
-        match self.numbers.entry(hash, is_same, |(hash, _)| *hash) {
-            Entry::Occupied(entry) => entry.get().1,
+        let held = self.numbers.find(hash, |held| held.tag == tag(hash));
+        Nearby {
+            hash,
+            held: held.copied(),
+        }
+    }
+
+    /// The number of a key that was looked up.
+    #[inline]
+    pub fn number_near(&mut self, key: K::Ref<'_>, nearby: Nearby) -> u32 {
+        match nearby.held {
+            Some(held) if held.is::<K>(key, nearby.hash, &self.packed) => held.number,
+            _ => self.number_of(key, nearby.hash),
+        }
+    }
+
+    fn number_of(&mut self, key: K::Ref<'_>, hash: u64) -> u32 {
+        let (hashes, packed) = (&self.hashes, &self.packed);
+        let is_same = |held: &Numbered| held.is::<K>(key, hash, packed);
+        let hash_of = |held: &Numbered| hashes[held.number as usize];
+        match self.numbers.entry(hash, is_same, hash_of) {
+            Entry::Occupied(entry) => entry.get().number,
             Entry::Vacant(entry) => {
                 let Some(number) = numbered(self.starts.len()) else {
                     self.is_full = true;
                     return 0;
                 };
-                entry.insert((hash, number));
+                let start = self.packed.len();
+                entry.insert(Numbered {
+                    tag: tag(hash),
+                    number,
+                    start,
+                });
                 self.hashes.push(hash);
-                self.starts.push(self.packed.len());
+                self.starts.push(start);
                 K::pack(key, &mut self.packed);
                 number
             }
         }
+    }
+
+    /// The number of a key, if it has one.
+    #[inline]
+    pub fn find(&self, key: K::Ref<'_>) -> Option<u32> {
+        let hash = K::hash(key, self.seed);
+        let is_same = |held: &Numbered| held.is::<K>(key, hash, &self.packed);
+        self.numbers.find(hash, is_same).map(|held| held.number)
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.starts.len()
     }
 
     /// The key with a number.
@@ -75,15 +143,10 @@ impl<K: Key> Names<K> {
 
     /// About how many bytes they take.
     pub fn bytes(&self) -> u64 {
-        let slots = self.numbers.capacity() * (size_of::<(u64, u32)>() + 1);
+        let slots = self.numbers.capacity() * (size_of::<Numbered>() + 1);
         (slots
             + self.hashes.capacity() * size_of::<u64>()
             + self.starts.capacity() * size_of::<usize>()
             + self.packed.capacity()) as u64
-    }
-
-    /// Forgets all keys.
-    pub fn clear(&mut self) {
-        *self = Self::new(self.seed);
     }
 }

@@ -1,11 +1,14 @@
 //! Disk, for users that do not fit into the memory.
 
 use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::people::contributions::PARTS;
+use crate::people::contributions::LOGS;
+
+/// Bytes that are written at a time.
+const TOGETHER: usize = 1 << 16;
 
 /// A file that nobody else sees.
 pub trait File: Read + Write + Seek + Send {}
@@ -33,38 +36,63 @@ impl fmt::Debug for Scratch {
     }
 }
 
-/// Users that went to disk, part by part.
-pub struct Run {
-    file: Box<dyn File>,
-    /// Where each part ends.
-    ends: Vec<u64>,
+/// What went to disk, all in one file: run after run, log by log.
+#[derive(Default)]
+pub struct OnDisk {
+    file: Option<Box<dyn File>>,
+    /// Of each run, where it begins and where each log of it ends.
+    runs: Vec<Vec<u64>>,
 }
 
-impl Run {
-    /// Writes the parts, each as `pack` makes it.
-    pub fn write(mut file: Box<dyn File>, mut pack: impl FnMut(usize, &mut Vec<u8>)) -> Result<Self> {
-        let (mut bytes, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
-        for part in 0..PARTS {
-            bytes.clear();
-            pack(part, &mut bytes);
-            file.write_all(&bytes).map_err(|cause| full(&cause))?;
-            end += bytes.len() as u64;
+impl OnDisk {
+    /// Writes a run, whose logs are given in blocks.
+    pub fn write<'a, B: Iterator<Item = &'a [u8]>>(
+        &mut self,
+        scratch: &Scratch,
+        blocks: impl Fn(usize) -> B,
+    ) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(scratch.create()?),
+        };
+        let mut end = self.runs.last().and_then(|run| run.last()).copied().unwrap_or(0);
+        file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
+        let mut file = BufWriter::with_capacity(TOGETHER, file);
+        let mut ends = vec![end];
+        for log in 0..LOGS {
+            for block in blocks(log) {
+                file.write_all(block).map_err(|cause| full(&cause))?;
+                end += block.len() as u64;
+            }
             ends.push(end);
         }
         file.flush().map_err(|cause| full(&cause))?;
-        Ok(Self { file, ends })
+        self.runs.push(ends);
+        Ok(())
     }
 
-    /// Reads a part again.
-    pub fn read(&mut self, part: usize) -> Result<Vec<u8>> {
-        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let mut bytes = vec![0; (self.ends[part] - start) as usize];
-        let read = self
-            .file
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// How many bytes a log has in all runs.
+    pub fn length(&self, log: usize) -> usize {
+        self.runs
+            .iter()
+            .map(|ends| (ends[log + 1] - ends[log]) as usize)
+            .sum()
+    }
+
+    /// Reads what a run has of a log, in place of other bytes.
+    pub fn read(&mut self, run: usize, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let (start, end) = (self.runs[run][log], self.runs[run][log + 1]);
+        bytes.resize((end - start) as usize, 0);
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let read = file
             .seek(SeekFrom::Start(start))
-            .and_then(|_| self.file.read_exact(&mut bytes));
-        read.map_err(|cause| full(&cause))?;
-        Ok(bytes)
+            .and_then(|_| file.read_exact(bytes));
+        read.map_err(|cause| full(&cause))
     }
 }
 

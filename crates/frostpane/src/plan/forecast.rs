@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::budget::Epsilon;
 use crate::key::Key;
 use crate::mechanism::Threshold;
-use crate::noise::DiscreteLaplace;
+use crate::noise::{DiscreteLaplace, NoiseLaw};
 use crate::plan::Plan;
 use crate::release::Request;
 use crate::release::by_sketch::BySketch;
@@ -19,9 +19,12 @@ use crate::spec::Norm;
 /// What a release over a window with a certain number of events will say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Forecast {
-    /// The events of the window that this is about; by the clock, evenly spread over its panes.
+    /// The events of the window that this is about; by the clock, evenly spread over its panes. Where people are protected: what
+    /// counts of them.
     pub events: u64,
-    /// The scale of the noise of a count; of a list at every slide, of each of the values that add up.
+    /// The distribution of the noise.
+    pub noise_law: NoiseLaw,
+    /// The scale of the noise of a count, or its standard deviation if it is Gaussian; of a list at every slide, of each of the values that add up.
     pub scale: f64,
     /// The standard deviation of the noise of a count.
     pub deviation: f64,
@@ -82,6 +85,7 @@ impl Forecast {
         let statement = guarantee.state();
         Self {
             events,
+            noise_law: window.noise.law(),
             scale: window.noise.scale(),
             deviation: window.noise.deviation(),
             noise: statement.noise,
@@ -124,6 +128,13 @@ enum Noise<'a, K: Key> {
 }
 
 impl<K: Key> Noise<'_, K> {
+    fn law(&self) -> NoiseLaw {
+        match self {
+            Noise::OneShot { floor, .. } => floor.noise().law(),
+            Noise::Sequence(sequence) => sequence.noise_law(),
+        }
+    }
+
     fn scale(&self) -> f64 {
         match self {
             Noise::OneShot { floor, .. } => floor.noise().scale(),

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::key::Footprint;
 use crate::mechanism::Threshold;
 use crate::pane::{LONGEST_LIST, PaneShape};
+use crate::people::bytes_of_one;
 use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::{Checked, Norm, Policy};
@@ -65,6 +66,10 @@ pub struct Plan {
     pub memory: Memory,
     /// The most keys of a list that it is reckoned for: more than most lists have.
     pub longest_list: u64,
+    /// Where people are protected: about how many of them, each in an epoch of its own, are held in memory. The others of files go
+    /// to disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users_in_memory: Option<u64>,
 }
 
 /// Makes plans for a specification.
@@ -159,6 +164,7 @@ impl Planner<'_> {
             listed: self.list(&layout).is_some(),
             memory: self.memory_of(&layout, entries, sketch),
             longest_list: self.listing(&layout, entries).keys,
+            users_in_memory: None,
         }
     }
 
@@ -194,6 +200,7 @@ impl Planner<'_> {
                 ..Memory::none(KEYS_OF_USERS)
             },
             longest_list: listing.keys,
+            users_in_memory: Some(users / bytes_of_one(self.spec.unit.keys())),
         })
     }
 

@@ -1,7 +1,5 @@
 //! What is published.
 
-use std::fmt::Display;
-
 use serde::{Serialize, Serializer};
 
 use crate::budget::{Cost, Delta, Epsilon};
@@ -9,8 +7,7 @@ use crate::key::Key;
 use crate::release::guarantee::Promises;
 use crate::release::note::Note;
 use crate::release::sequence::Continuity;
-use crate::spec::Unit;
-use crate::spec::{Edge, Norm, Policy};
+use crate::spec::{Bounds, Edge, Norm, Policy, Unit};
 
 /// A private list of heavy hitters and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,7 +31,7 @@ pub struct Release<K: Key> {
     /// How much of it went into where panes end.
     pub boundaries_epsilon: f64,
     /// What is protected.
-    #[serde(serialize_with = "as_words")]
+    #[serde(flatten, serialize_with = "with_bounds")]
     pub unit: Unit,
     /// How panes were kept.
     pub policy: Policy,
@@ -143,12 +140,19 @@ pub enum Estimator {
     Sketch,
 }
 
-/// Shows a value as the words that it stands for.
-pub(super) fn as_words<S: Serializer>(
-    value: &impl Display,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
+/// The unit in words and, where people are protected, what each of them may contribute, as numbers.
+fn with_bounds<S: Serializer>(unit: &Unit, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Protected {
+        unit: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bounds: Option<Bounds>,
+    }
+    let protected = Protected {
+        unit: unit.to_string(),
+        bounds: unit.bounds(),
+    };
+    protected.serialize(serializer)
 }
 
 impl Cost {

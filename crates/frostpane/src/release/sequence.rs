@@ -11,7 +11,7 @@ use crate::fault::Mutant;
 use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::laplace_sum::LEAST_CHANCE;
-use crate::noise::{DiscreteLaplace, Inversion, NoiseSum};
+use crate::noise::{DiscreteLaplace, Inversion, NoiseLaw, NoiseSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
 use crate::release::counts::Counts;
@@ -179,6 +179,11 @@ impl<K: Key> Sequence<K> {
     /// How its lists are made, before there is one.
     pub fn continuity(&self) -> &Continuity {
         &self.continuity
+    }
+
+    /// The distribution of each noise value.
+    pub fn noise_law(&self) -> NoiseLaw {
+        self.noise.sum.noise().law()
     }
 
     /// Of each noise value.

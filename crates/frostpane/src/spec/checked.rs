@@ -530,7 +530,7 @@ mod tests {
     }
 
     /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that 64 bits do not hold: it would
-    /// begin again at 0, and hide nobody. And more epochs than 32 bits number would be one another's.
+    /// begin again at 0, and hide nobody. And more epochs than have a number each would be one another's.
     #[test]
     fn what_has_no_number_is_refused_where_people_are_protected() {
         let time = |seconds: u64| Span::Clock(Duration::from_secs(seconds));
@@ -549,9 +549,28 @@ mod tests {
         assert!(checked(of(Norm::L2, a_day, one), Policy::Uniform).is_ok());
         let by_epoch = |micros| Spec {
             unit: Unit::User(one.epoch(Duration::from_micros(micros))),
-            ..over(&[time(5_000)])
+            ..over(&[time(17)])
         };
         assert!(checked(by_epoch(1), Policy::Fixed).is_err());
         assert!(checked(by_epoch(2), Policy::Fixed).is_ok());
+    }
+
+    /// A week by the hour with days of people: 168 panes, of which 24 make up an epoch; by the day, or by more, a pane has whole epochs.
+    #[test]
+    fn an_epoch_is_in_every_window_that_one_of_its_panes_is_in() {
+        let time = |hours: u64| Span::Clock(Duration::from_secs(3_600 * hours));
+        for (slide, panes, windows) in [(1, 24, 168 + 23), (8, 3, 21 + 2), (24, 1, 7), (168, 1, 1)] {
+            let spec = Spec {
+                unit: Unit::User(Bounds::new(1)),
+                continual: true,
+                slide: Some(time(slide)),
+                ..over(&[time(168)])
+            };
+            let checked = checked(spec, Policy::Uniform).unwrap();
+            assert_eq!(
+                (checked.panes_of_unit(), checked.windows_of_unit()),
+                (panes, windows)
+            );
+        }
     }
 }

@@ -74,7 +74,8 @@ fn check_policy(spec: &Spec) -> Result<()> {
         _ => "every epoch of the clock has a pane of its own",
     };
     Err(Error::parameter(format!(
-        "the policy {refused:?} was asked for, but where people are protected {why}: leave the policy out"
+        "the policy {} was asked for, but where people are protected {why}: leave the policy out",
+        format!("{refused:?}").to_lowercase()
     )))
 }
 

@@ -22,12 +22,16 @@
 //! # }
 //! ```
 //!
+//! Where people are protected, counts are of what each of them may contribute: [`how_many`], [`meaning`] and [`not_hidden`] say what that
+//! is.
+//!
 //! [`holds`] and [`why_empty`] say it to those who read a list, without advice to whoever made it.
 //!
 //! What is for the operator alone, and must not be published, is a [`Warning`].
 
 mod moments;
 mod numbers;
+mod people;
 mod readers;
 mod reasons;
 mod statements;
@@ -36,8 +40,7 @@ mod warning;
 pub use moments::{moment, period};
 pub use numbers::{grouped, likelier, megabytes, one_in, percent, plain, spoken, times};
 pub(crate) use numbers::{in_megabytes, megabytes_below};
+pub use people::{bounded, how_many, meaning, not_hidden, things};
 pub use readers::{holds, why_empty};
-pub use statements::{
-    NOT_HIDDEN, Statement, delta_words, horizon, panes, privacy, source, statements, sure, together,
-};
+pub use statements::{Statement, delta_words, horizon, panes, privacy, source, statements, sure, together};
 pub use warning::{Warning, enough_delta};

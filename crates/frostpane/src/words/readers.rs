@@ -2,6 +2,7 @@
 
 use super::moments::moment;
 use super::numbers::{grouped, times};
+use super::people::{never, occurred};
 use super::statements::earlier;
 use crate::key::Key;
 use crate::release::{Asked, Note, Release};
@@ -12,7 +13,8 @@ pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
     [
         intervals(release),
         Some(format!(
-            "Every key that occurred {} or more is listed.",
+            "Every key that {} {} or more is listed.",
+            occurred(release.unit),
             times(release.complete_above)
         )),
         Some(nothing_below(release)),
@@ -37,10 +39,15 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
 }
 
 fn nothing_below<K: Key>(release: &Release<K>) -> String {
+    let never = never(release.unit);
     match release.nothing_below {
-        0 => "A key may be listed because of its noise alone, even if it never occurred.".to_owned(),
-        1 => "No key that never occurred is listed.".to_owned(),
-        least => format!("No key that occurred fewer than {} is listed.", times(least)),
+        0 => format!("A key may be listed because of its noise alone, even if it {never}."),
+        1 => format!("No key that {never} is listed."),
+        least => format!(
+            "No key that {} fewer than {} is listed.",
+            occurred(release.unit),
+            times(least)
+        ),
     }
 }
 
@@ -73,8 +80,9 @@ fn promises<K: Key>(release: &Release<K>) -> Option<String> {
         ),
     };
     Some(format!(
-        "{kept}: every key that occurred alpha times the norm (about {}) is listed, none with half of that, and \
+        "{kept}: every key that {} alpha times the norm (about {}) is listed, none with half of that, and \
          counts are right to a quarter of it.",
+        occurred(release.unit),
         grouped((alpha * release.norm_estimate as f64).round() as u64)
     ))
 }
@@ -117,11 +125,19 @@ pub fn why_empty<K: Key>(release: &Release<K>) -> Option<String> {
         }
         Note::BelowFloor { threshold } => format!(
             "Nothing is listed: no key was frequent enough. A key may be shown only if its count, with its noise, reaches {}: \
-             a lower one could give a single event away.",
-            grouped(threshold)
+             a lower one could give a single {} away.",
+            grouped(threshold),
+            match release.unit.is_user() {
+                true => "person",
+                false => "event",
+            }
         ),
         Note::BelowThreshold { complete_above, .. } => format!(
-            "Nothing is listed: no key was frequent enough. One that had occurred {} or more would be here.",
+            "Nothing is listed: no key was frequent enough. One that {} {} or more would be here.",
+            match release.unit.is_user() {
+                true => "had been counted",
+                false => "had occurred",
+            },
             times(complete_above)
         ),
     })

@@ -2,26 +2,21 @@
 
 use std::fmt;
 
-use super::numbers::{grouped, spoken};
+use super::numbers::grouped;
+use super::people::Epoch;
 use crate::release::{Alternatives, Note, Obstacle, Remedy, Shortfall};
-use crate::spec::{Bounds, Reason, Span, Unit};
+use crate::spec::{Reason, Unit};
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unit::User(Bounds { epoch, .. }) = self else {
-            return f.write_str("the key of one event");
-        };
-        let during = match Span::Clock(*epoch).to_string().as_str() {
-            "1d" => "on one day".to_owned(),
-            "1h" => "in one hour".to_owned(),
-            "1w" => "in one week".to_owned(),
-            "1m" => "in one minute".to_owned(),
-            _ => format!("within one epoch of {}", spoken(*epoch)),
-        };
-        write!(
-            f,
-            "whether one person took part {during}, when, how often and in what"
-        )
+        match self {
+            Unit::Event => f.write_str("the key of one event"),
+            Unit::User(bounds) => write!(
+                f,
+                "whether one person took part {}, when, how often and in what",
+                Epoch::of(bounds).during
+            ),
+        }
     }
 }
 
@@ -87,11 +82,11 @@ impl fmt::Display for Obstacle {
             ),
             Obstacle::Incomplete(from, limit) => write!(
                 f,
-                "only keys that occurred {from} times are surely listed, more than alpha times the norm ({limit:.0})"
+                "only keys with a count of {from} are surely listed, more than alpha times the norm ({limit:.0})"
             ),
             Obstacle::Unclean(from, limit) => write!(
                 f,
-                "a key that occurred {from} times may be listed, no more than half of alpha times the norm ({limit:.0})"
+                "a key with a count of {from} may be listed, no more than half of alpha times the norm ({limit:.0})"
             ),
             Obstacle::Missed(events) => write!(
                 f,

@@ -3,17 +3,12 @@
 use jiff::Timestamp;
 
 use super::numbers::{grouped, percent, plain, times};
+use super::people::{bounded, never, not_hidden, occurred};
 use super::readers::fewer_than_asked;
 use crate::budget::Cost;
 use crate::key::Key;
 use crate::release::{Asked, Estimator, Release};
-use crate::spec::{Edge, Policy};
-
-/// What no release hides.
-pub const NOT_HIDDEN: &str = "that an event took place, when, and how many did";
-
-/// What the unit means for people.
-const SEVERAL: &str = "Someone with several events is protected for each, not for all together";
+use crate::spec::{Edge, Policy, Unit};
 
 const BY_SKETCH: &str = "Counts were read from the sketch, which was more precise here than the counts kept.";
 
@@ -82,16 +77,11 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         )));
     }
     statements.push(Statement::Promise(format!(
-        "every key that occurred {} or more is listed;",
+        "every key that {} {} or more is listed;",
+        occurred(release.unit),
         times(release.complete_above)
     )));
-    statements.push(match release.nothing_below {
-        0 => Statement::Warning(
-            "but a key may be listed because of its noise alone, even if it never occurred;".to_owned(),
-        ),
-        1 => Statement::Promise("no key that never occurred is;".to_owned()),
-        least => Statement::Promise(format!("no key that occurred fewer than {} is;", times(least))),
-    });
+    statements.push(nothing_below(release));
     statements.extend(fewer_than_asked(release).map(|why| Statement::Promise(why + ";")));
     statements.extend(promises(release));
     statements.extend(left_out(release).map(Statement::Promise));
@@ -101,6 +91,21 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
         last.replace_range(last.len() - 1.., ".");
     }
     statements
+}
+
+fn nothing_below<K: Key>(release: &Release<K>) -> Statement {
+    let never = never(release.unit);
+    match release.nothing_below {
+        0 => Statement::Warning(format!(
+            "but a key may be listed because of its noise alone, even if it {never};"
+        )),
+        1 => Statement::Promise(format!("no key that {never} is;")),
+        least => Statement::Promise(format!(
+            "no key that {} fewer than {} is;",
+            occurred(release.unit),
+            times(least)
+        )),
+    }
 }
 
 /// How far noise is off as a rule, where that is known.
@@ -177,11 +182,23 @@ pub fn privacy<K: Key>(release: &Release<K>, each: &str, more: &str) -> String {
         boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
     };
     format!(
-        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. Not hidden: {NOT_HIDDEN}. {SEVERAL}.",
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{more}. {}",
         release.epsilon,
         delta_words(release.delta),
-        release.unit
+        release.unit,
+        within(release.unit)
     )
+}
+
+/// How far the unit goes.
+fn within(unit: Unit) -> String {
+    let not_hidden = format!("Not hidden: {}.", not_hidden(unit));
+    match unit {
+        Unit::Event => {
+            format!("{not_hidden} Someone with several events is protected for each, not for all together.")
+        }
+        Unit::User(bounds) => format!("{} {not_hidden}", bounded(&bounds)),
+    }
 }
 
 /// A delta, also of none.
@@ -196,13 +213,14 @@ pub fn delta_words(delta: f64) -> String {
 pub fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
     let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
     let horizon = grouped(continual.horizon);
+    let adaptive = match release.unit {
+        Unit::Event => "for an event that someone times by what lists showed",
+        Unit::User(_) => "for someone who decides by what lists showed when to take part",
+    };
     Some(match continual.delta_past_horizon {
-        None => format!(
-            "for an event that someone times by what lists showed, delta is for the first {horizon} lists"
-        ),
+        None => format!("{adaptive}, delta is for the first {horizon} lists"),
         Some(delta) => format!(
-            "for an event that someone times by what lists showed, delta has grown to {delta:.1e}, because this is list {}, past \
-             the horizon of {horizon}",
+            "{adaptive}, delta has grown to {delta:.1e}, because this is list {}, past the horizon of {horizon}",
             grouped(continual.number)
         ),
     })

@@ -1,0 +1,244 @@
+//! Lists of people on real streams, as JSON, and as a table on standard error: how many of the keys that most people came to are listed,
+//! how far their counts are off, and whether everything that a release says is true. Noise is seeded.
+
+use std::time::Duration;
+
+use frostpane::audit::{Audit, Audited};
+use frostpane::internals::InsecureSeededEntropy;
+use frostpane::{Bounds, Builder, Bytes, Edge, Event, HeavyHitters, Keys, Release, Unit, Window};
+use hashbrown::{HashMap, HashSet};
+use serde_json::{Value, json};
+
+use crate::real::lines;
+use crate::sharp::cell;
+use crate::{Outcome, median};
+
+/// A year of each: the one with most people on most days.
+const STREAMS: [(&str, &str); 3] = [
+    ("mathoverflow_answers", "2011-01-01T00:00:00Z"),
+    ("retail_items", "2011-12-10T00:00:00Z"),
+    ("commits_folder", "2014-01-01T00:00:00Z"),
+];
+const DAY: Duration = Duration::from_secs(86_400);
+const DAYS: u32 = 365;
+const PER_USER: [u32; 3] = [1, 4, 16];
+const TOP: [u64; 2] = [20, 100];
+/// Releases that are compared with the truth, and that are looked at for untrue statements.
+const COMPARED: usize = 20;
+const CHECKED: usize = 1_000;
+
+type Counts = HashMap<Bytes, u64>;
+
+/// What people did within the window: when, who and what.
+struct Stream {
+    name: &'static str,
+    until: Edge,
+    events: Vec<(i64, Bytes, Bytes)>,
+    /// Of each key the people of each day that came to it.
+    truth: Truth,
+}
+
+/// Counts, and how many there are from each on.
+struct Truth {
+    counts: Counts,
+    falling: Vec<u64>,
+}
+
+pub fn run() -> Outcome {
+    let mut all = Vec::new();
+    eprintln!("{}", heading());
+    for (name, until) in STREAMS {
+        let Some(stream) = Stream::read(name, until)? else {
+            continue;
+        };
+        for per_user in PER_USER {
+            for top in TOP {
+                let measured = stream.measure(per_user, top)?;
+                eprintln!("{}", row(&measured));
+                all.push(measured);
+            }
+        }
+    }
+    println!("{}", serde_json::to_string_pretty(&all)?);
+    Ok(())
+}
+
+impl Stream {
+    /// The events of its window; nothing if it is not there.
+    fn read(name: &'static str, until: &str) -> Result<Option<Self>, Box<dyn std::error::Error>> {
+        let until = Edge::Instant(until.parse()?);
+        let Edge::Instant(end) = until else {
+            return Ok(None);
+        };
+        let last = end.as_second();
+        let first = last - i64::from(DAYS) * DAY.as_secs() as i64;
+        let Some(text) = lines(&format!("people/{name}"))? else {
+            return Ok(None);
+        };
+        let (mut events, mut visits) = (Vec::new(), HashSet::new());
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let mut cells = line.splitn(3, |byte| *byte == b'\t');
+            let (Some(time), Some(user), Some(key)) = (cells.next(), cells.next(), cells.next()) else {
+                continue;
+            };
+            let time: i64 = str::from_utf8(time)?.parse()?;
+            if !(first..last).contains(&time) || user.is_empty() {
+                continue;
+            }
+            let (user, key): (Bytes, Bytes) = (user.into(), key.into());
+            visits.insert((time / DAY.as_secs() as i64, user.clone(), key.clone()));
+            events.push((time * 1_000_000, user, key));
+        }
+        let mut counts = Counts::new();
+        for (_, _, key) in visits {
+            *counts.entry(key).or_default() += 1;
+        }
+        let truth = Truth::new(counts);
+        Ok(Some(Self {
+            name,
+            until,
+            events,
+            truth,
+        }))
+    }
+
+    fn builder(&self, per_user: u32, top: u64) -> Builder<Bytes> {
+        HeavyHitters::builder(Keys::open())
+            .unit(Unit::User(Bounds::new(per_user).epoch(DAY)))
+            .top(top)
+            .epsilon(1.0)
+            .delta(1e-9)
+            .confidence(0.95)
+            .window(Window::clock(DAYS * DAY))
+            .until(self.until)
+            .releases(CHECKED as u32 + 1)
+    }
+
+    fn audited(&self, per_user: u32, top: u64) -> frostpane::Result<Audited<Bytes>> {
+        let mut audited = Audit::of(self.builder(per_user, top), None).build()?;
+        for (time, user, key) in &self.events {
+            audited.push(Event::<Bytes>::by(user, *time, key))?;
+        }
+        Ok(audited)
+    }
+
+    fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Value> {
+        let mut audited = self.audited(per_user, top)?;
+        let bounded = Truth::new(audited.inside()?.counts.into_iter().collect());
+        let mut releases = Vec::new();
+        for seed in 0..CHECKED as u64 {
+            releases.push(audited.release_with_entropy(&mut InsecureSeededEntropy::new(seed))?);
+        }
+        let compared = &releases[..COMPARED];
+        let middle = |number: &dyn Fn(&Release<Bytes>) -> f64| median(compared.iter().map(number).collect());
+        let untrue = releases.iter().filter(|release| !bounded.bears_out(release));
+        let (threshold, first) = (releases[0].threshold, &releases[0]);
+        let (visits, counted) = (self.truth.sum(), bounded.sum());
+        Ok(json!({
+            "stream": self.name,
+            "visits": visits,
+            "keys": self.truth.falling.len(),
+            "per_user": per_user,
+            "top": top,
+            "counted": counted as f64 / visits as f64,
+            "deviation": first.deviation,
+            "threshold": threshold,
+            "could_be_listed": bounded.at_least(threshold),
+            "truly": self.truth.at_least(threshold),
+            "listed": middle(&|release| release.heavy.len() as f64),
+            "f1": middle(&|release| self.truth.f1(release, top)),
+            "error_of_counted": middle(&|release| bounded.mean_error(release)),
+            "error_of_all": middle(&|release| self.truth.mean_error(release)),
+            "mean_of_all": middle(&|release| self.truth.mean(release)),
+            "releases": releases.len(),
+            "untrue": untrue.count(),
+        }))
+    }
+}
+
+impl Truth {
+    fn new(counts: Counts) -> Self {
+        let mut falling: Vec<u64> = counts.values().copied().collect();
+        falling.sort_unstable_by(|a, b| b.cmp(a));
+        Self { counts, falling }
+    }
+
+    fn of(&self, key: &Bytes) -> u64 {
+        self.counts.get(key).copied().unwrap_or(0)
+    }
+
+    fn sum(&self) -> u64 {
+        self.falling.iter().sum()
+    }
+
+    /// How many keys have at least this count.
+    fn at_least(&self, count: u64) -> usize {
+        self.falling.partition_point(|other| *other >= count.max(1))
+    }
+
+    /// Of the keys that are listed and those at the top: how many are both, once for each. A key that ties with the last is at the top.
+    fn f1(&self, release: &Release<Bytes>, top: u64) -> f64 {
+        let last = self.falling.get(top as usize - 1).copied().unwrap_or(1);
+        let right = release.heavy.iter().filter(|heavy| self.of(&heavy.key) >= last);
+        2.0 * right.count() as f64 / (release.heavy.len() as f64 + top.min(self.falling.len() as u64) as f64)
+    }
+
+    fn mean_error(&self, release: &Release<Bytes>) -> f64 {
+        let errors = release
+            .heavy
+            .iter()
+            .map(|heavy| heavy.count.abs_diff(self.of(&heavy.key)));
+        errors.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
+    }
+
+    /// Of the keys that are listed.
+    fn mean(&self, release: &Release<Bytes>) -> f64 {
+        let counts = release.heavy.iter().map(|heavy| self.of(&heavy.key));
+        counts.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
+    }
+
+    /// Whether everything that a release says is true of these counts.
+    fn bears_out(&self, release: &Release<Bytes>) -> bool {
+        let mut complete = 0;
+        for heavy in &release.heavy {
+            let truth = self.of(&heavy.key);
+            if !(heavy.low..=heavy.high).contains(&truth) || truth < release.nothing_below {
+                return false;
+            }
+            complete += usize::from(truth >= release.complete_above);
+        }
+        let [least, most] = release.window.between.unwrap_or([release.window.events; 2]);
+        complete == self.at_least(release.complete_above) && (least..=most).contains(&self.sum())
+    }
+}
+
+const COLUMNS: [(&str, &str, usize); 16] = [
+    ("stream", "stream", 20),
+    ("visits", "visits", 7),
+    ("keys", "keys", 6),
+    ("per_user", "c", 3),
+    ("top", "top", 4),
+    ("counted", "counted", 7),
+    ("deviation", "dev", 6),
+    ("threshold", "T", 4),
+    ("could_be_listed", ">=T", 5),
+    ("truly", "truly", 5),
+    ("listed", "listed", 7),
+    ("f1", "F1", 5),
+    ("error_of_counted", "error", 7),
+    ("error_of_all", "of all", 7),
+    ("mean_of_all", "mean", 8),
+    ("untrue", "untrue", 7),
+];
+
+fn heading() -> String {
+    COLUMNS
+        .map(|(_, title, width)| format!("{title:>width$}"))
+        .join(" ")
+}
+
+fn row(measured: &Value) -> String {
+    COLUMNS
+        .map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])))
+        .join(" ")
+}

@@ -1,0 +1,518 @@
+//! People as the unit of privacy: the real executable on files with users, in any format and order, and what it lets anybody see.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::read::GzEncoder;
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde_json::Value;
+
+use common::{command, folder, frostpane, heavy, json, names, run, stderr, stdout};
+
+/// Somebody searched something: a time, a user and a key, as they are written.
+type Search = [String; 3];
+
+/// Of each of so many people one search on the last day of November 2025, and of a program five hundred more of the same.
+fn searches(people: usize) -> Vec<Search> {
+    let by = |user: String, second: usize, key: &str| {
+        let time = format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60);
+        [time, user, key.to_owned()]
+    };
+    let usual = (0..people).map(|user| by(format!("u{user}"), user, ["yoga", "visa", "rent"][user % 3]));
+    let program = (0..500).map(|number| by("program".to_owned(), number, "news bonn"));
+    usual.chain(program).collect()
+}
+
+/// In another order, the same in every run.
+fn shuffled(mut searches: Vec<Search>) -> Vec<Search> {
+    let mut state = 1_u64;
+    for place in (1..searches.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        searches.swap(place, (state >> 33) as usize % (place + 1));
+    }
+    searches
+}
+
+fn separated(searches: &[Search], by: &str) -> Vec<u8> {
+    let lines = searches.iter().map(|search| search.join(by) + "\n");
+    (["time", "user", "key"].join(by) + "\n" + &lines.collect::<String>()).into_bytes()
+}
+
+fn json_lines(searches: &[Search]) -> Vec<u8> {
+    let line = |[time, user, key]: &Search| {
+        format!(
+            "{}\n",
+            serde_json::json!({ "time": time, "user": user, "key": key })
+        )
+    };
+    searches.iter().map(line).collect::<String>().into_bytes()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    std::io::copy(&mut GzEncoder::new(bytes, Compression::fast()), &mut packed).unwrap();
+    packed
+}
+
+fn parquet(searches: &[Search]) -> Vec<u8> {
+    let schema = "message events { required binary time (STRING); required binary user (STRING); required binary key (STRING); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer =
+        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for field in 0..3 {
+        let mut column = group.next_column().unwrap().unwrap();
+        let cells: Vec<ByteArray> = searches
+            .iter()
+            .map(|search| search[field].as_bytes().to_vec().into())
+            .collect();
+        let typed = column.typed::<ByteArrayType>();
+        typed.write_batch(&cells, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+const COLUMNS: [&str; 6] = ["--time", "time", "--user", "user", "--key", "key"];
+const WEEK: [&str; 4] = ["--window", "7d", "--until", "2025-12-01"];
+
+fn list<'a>(files: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [&["list"], &COLUMNS[..], &WEEK[..], more, files].concat()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let file = folder.join(name);
+    fs::write(&file, bytes).unwrap();
+    file
+}
+
+/// 900 people have one search each, and the program counts once. Noise of scale 1 is off by 40 once in 10^17 counts.
+fn assert_counts_people(release: &Value, format: &str) {
+    let listed = heavy(release);
+    assert_eq!(listed.len(), 3, "{format}: {release}");
+    for (key, count) in listed {
+        assert!((260..=340).contains(&count), "{format}: {key} {count}");
+    }
+    assert_eq!(release["window"]["from"], "2025-11-24T00:00:00Z", "{format}");
+    assert_eq!(release["window"]["to"], "2025-12-01T00:00:00Z", "{format}");
+    let bounds = &release["bounds"];
+    assert_eq!((&bounds["per_user"], &bounds["epoch"]), (&1.into(), &"1d".into()));
+}
+
+#[test]
+fn people_are_counted_once_in_every_format_and_order() {
+    let folder = folder("people-formats");
+    let (ordered, mixed) = (searches(900), shuffled(searches(900)));
+    let (one, other) = mixed.split_at(600);
+    let (one, other) = (separated(one, ","), separated(other, ","));
+    let tsv = separated(&mixed, "\t");
+    for (format, files) in [
+        ("ordered", vec![("a.csv", separated(&ordered, ","))]),
+        ("two files", vec![("b.csv", one), ("c.csv", other)]),
+        ("packed", vec![("d.tsv.gz", gzip(&tsv))]),
+        ("lines", vec![("e.jsonl", json_lines(&mixed))]),
+        ("parquet", vec![("f.parquet", parquet(&mixed))]),
+    ] {
+        let files: Vec<PathBuf> = files
+            .iter()
+            .map(|(name, bytes)| written(&folder, name, bytes))
+            .collect();
+        let files: Vec<&str> = files.iter().map(|file| text(file)).collect();
+        let release = json(&list(&files, &["--all", "--json"]), b"");
+        assert_counts_people(&release, format);
+    }
+    let piped = list(&[], &["--all", "--json", "--format", "tsv"]);
+    assert_counts_people(&json(&piped, &tsv), "pipe");
+}
+
+/// Everything that is not measured with noise, which alone may differ.
+fn without_noisy(mut release: Value) -> Value {
+    for field in [
+        "heavy",
+        "note",
+        "norm_estimate",
+        "threshold",
+        "noise",
+        "complete_above",
+        "nothing_below",
+    ] {
+        release.as_object_mut().unwrap().remove(field);
+    }
+    let window = release["window"].as_object_mut().unwrap();
+    window.remove("events");
+    window.remove("between");
+    release
+}
+
+/// One file has all that one person did on a day: a thousand events, first and last of all, of keys that nobody else has.
+#[test]
+fn one_person_more_changes_only_noisy_numbers() {
+    let folder = folder("people-neighbours");
+    let others = searches(900);
+    let theirs = (0..1_000).map(|number| {
+        let minute = number % 1_440;
+        let time = format!("2025-11-24T{:02}:{:02}:00Z", minute / 60, minute % 60);
+        [time, "WHISTLEBLOWER".to_owned(), format!("SECRET-{number}")]
+    });
+    let with: Vec<Search> = theirs.chain(others.clone()).collect();
+    let files = [("without.csv", others), ("with.csv", with)]
+        .map(|(name, searches)| written(&folder, name, &separated(&searches, ",")));
+    for more in [
+        vec!["--all"],
+        vec!["--top", "2"],
+        vec!["--norm", "l1", "--alpha", "0.2"],
+    ] {
+        let [without, with] = files.each_ref().map(|file| {
+            let guarantee = file.with_extension("txt");
+            let shown = [&more[..], &["--json", "--guarantee", text(&guarantee)]].concat();
+            let output = frostpane(&list(&[text(file)], &shown), b"");
+            let published = stdout(&output) + &fs::read_to_string(guarantee).unwrap();
+            assert!(!published.contains("SECRET") && !published.contains("WHISTLEBLOWER"));
+            let release = published.lines().next().unwrap();
+            let release = without_noisy(serde_json::from_str(release).unwrap());
+            (release.to_string(), figures_hidden(&published))
+        });
+        assert_eq!(without, with, "{more:?}");
+    }
+}
+
+/// The sentences of a guarantee, without their numbers.
+fn figures_hidden(published: &str) -> String {
+    let guarantee = published.split_once('\n').unwrap().1;
+    let words = guarantee.split_whitespace().filter(|word| {
+        let is_number = word.trim_matches(|c: char| !c.is_ascii_digit()).replace(',', "");
+        is_number.is_empty() || word.contains("2025")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Exact numbers are told, but not where they could be published.
+#[test]
+fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
+    let folder = folder("people-told");
+    let mut events = searches(900);
+    events.extend((0..7).map(|_| ["2025-11-30T12:00:00Z", "", "yoga"].map(str::to_owned)));
+    let file = written(&folder, "a.csv", &separated(&events, ","));
+    let (guarantee, page) = (folder.join("g.txt"), folder.join("p.html"));
+    let more = ["--all", "--guarantee", text(&guarantee), "--report", text(&page)];
+    let output = frostpane(&list(&[text(&file)], &more), b"");
+    let told = stderr(&output);
+    assert!(
+        told.contains("499 of the 1,400 events of people in the window were beyond"),
+        "{told}"
+    );
+    assert!(
+        told.contains("7 events have no user, and are not counted"),
+        "{told}"
+    );
+    let table = stdout(&output);
+    let [guarantee, page] = [guarantee, page].map(|file| fs::read_to_string(file).unwrap());
+    for published in [&table, &guarantee, &page] {
+        for number in ["499", "1,400", "1400", "1,407"] {
+            let found = published.split(|c: char| !c.is_ascii_digit() && c != ',');
+            assert!(
+                !found.into_iter().any(|found| found == number),
+                "{number}: {published}"
+            );
+        }
+        for sentence in [
+            "each counted once a day (person-days)",
+            "all statements are about what was counted",
+        ] {
+            assert!(published.replace('\n', " ").contains(sentence), "{published}");
+        }
+    }
+    let privacy = "for whether one person took part on one day, when, how often and in what. Of each person and day at most 1 key is \
+                   counted, once. Not hidden: what someone does over several days (epsilon for each), people with several ids, how \
+                   others react.";
+    for published in [&table, &guarantee] {
+        assert!(published.replace('\n', " ").contains(privacy), "{published}");
+    }
+}
+
+#[test]
+fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
+    let folder = folder("people-sample");
+    let file = written(&folder, "a.csv", &separated(&searches(4_000), ","));
+    let guarantee = folder.join("g.txt");
+    let more = [
+        "--all",
+        "--sample-users",
+        "1/4",
+        "--json",
+        "--guarantee",
+        text(&guarantee),
+    ];
+    let release = json(&list(&[text(&file)], &more), b"");
+    assert_eq!(release["bounds"]["sample_users"], "1/4");
+    let counts: u64 = heavy(&release).iter().map(|(_, count)| count).sum();
+    // 1,000 of 4,000 in the mean, with a deviation of 27: ten of them are never seen.
+    assert!((700..1_300).contains(&counts), "{release}");
+    let guarantee = fs::read_to_string(guarantee).unwrap().replace('\n', " ");
+    assert!(
+        guarantee.contains("Only 1/4 of the users are counted"),
+        "{guarantee}"
+    );
+    assert!(guarantee.contains("multiply counts by 4."), "{guarantee}");
+}
+
+#[test]
+fn every_slide_of_files_has_a_list_with_events_or_without() {
+    let folder = folder("people-watch");
+    let file = written(&folder, "a.csv", &separated(&searches(900), ","));
+    let when = [
+        "--window",
+        "2d",
+        "--slide",
+        "12h",
+        "--from",
+        "2025-11-28",
+        "--until",
+        "2025-12-02",
+    ];
+    let watch = [&["watch", "--json", "--all"], &COLUMNS[..], &when, &[text(&file)]].concat();
+    let lists: Vec<Value> = stdout(&frostpane(&watch, b""))
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ends: Vec<&str> = lists
+        .iter()
+        .map(|list| list["window"]["to"].as_str().unwrap())
+        .collect();
+    assert_eq!(ends.len(), 8, "{ends:?}");
+    assert_eq!(
+        (ends[0], ends[7]),
+        ("2025-11-28T12:00:00Z", "2025-12-02T00:00:00Z")
+    );
+    assert!(heavy(&lists[0]).is_empty());
+    assert_eq!(lists[0]["unit"], lists[7]["unit"]);
+    let without_end = [
+        &["watch"],
+        &COLUMNS[..],
+        &["--window", "2d", "--slide", "1d", text(&file)],
+    ]
+    .concat();
+    let refused = frostpane(&without_end, b"");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("events do not say where the lists end: give --until"));
+}
+
+/// More people than the memory holds.
+fn crowd(folder: &Path) -> PathBuf {
+    let searches = (0..600_000).map(|user| {
+        let (hour, minute) = (user / 60 % 24, user % 60);
+        format!(
+            "2025-11-{:02}T{hour:02}:{minute:02}:00Z,user-with-a-long-name-{user},{}\n",
+            24 + user % 7,
+            user % 3
+        )
+    });
+    let text = "time,user,key\n".to_owned() + &searches.collect::<String>();
+    written(folder, "crowd.csv", text.as_bytes())
+}
+
+fn with_scratch(args: &[&str], scratch: &Path) -> std::process::Command {
+    let mut command = command(args);
+    command.env("TMPDIR", scratch);
+    command
+}
+
+fn is_empty(folder: &Path) -> bool {
+    names(folder).is_empty()
+}
+
+#[test]
+fn many_users_go_through_the_disk_and_leave_nothing_there() {
+    let folder = folder("people-disk");
+    let scratch = folder.join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let file = crowd(&folder);
+    let args = list(&[text(&file)], &["--all", "--json", "--memory", "20MB"]);
+    let output: Output = run(&mut with_scratch(&args, &scratch), b"");
+    let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let listed = heavy(&release);
+    assert_eq!(listed.len(), 3, "{release}");
+    for (key, count) in listed {
+        // Whoever went to disk is counted too, and once.
+        assert!((199_900..=200_100).contains(&count), "{key}: {count}");
+    }
+    assert!(is_empty(&scratch));
+    let nowhere = folder.join("nowhere");
+    let refused = run(&mut with_scratch(&args, &nowhere), b"");
+    assert_eq!(refused.status.code(), Some(1), "so there was something to write");
+    assert!(stdout_of(&refused).is_empty());
+    assert!(
+        !stderr(&refused).contains("user-with-a-long-name"),
+        "{}",
+        stderr(&refused)
+    );
+}
+
+fn stdout_of(output: &Output) -> &[u8] {
+    &output.stdout
+}
+
+/// Whether a program has a file open in a folder, with a name or without.
+#[cfg(target_os = "linux")]
+fn has_open(pid: u32, folder: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
+    let mut links = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links.any(|link| link.starts_with(folder))
+}
+
+/// Scratch files have no names, so there is nothing to clean up however the program ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_killed_leaves_nothing_on_the_disk() {
+    let folder = folder("people-killed");
+    let scratch = folder.join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let file = crowd(&folder);
+    let args = list(&[text(&file)], &["--all", "--json", "--memory", "20MB"]);
+    let mut child = with_scratch(&args, &scratch)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !has_open(child.id(), &scratch) {
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "it ended before anything went to disk"
+        );
+        sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_empty(&scratch), "{:?}", names(&scratch));
+}
+
+#[test]
+fn what_is_printed_of_people_is_read_again_as_the_same() {
+    let folder = folder("people-spec");
+    let asked = [
+        "--window",
+        "7d",
+        "--per-user",
+        "4",
+        "--per-key",
+        "3",
+        "--epoch",
+        "12h",
+        "--sample-users",
+        "1/4",
+    ];
+    for (name, print) in [("a.toml", "--print-spec"), ("a.json", "--print-spec=json")] {
+        let printed = [&["list", "--timezone", "+01:00"], &asked[..], &[print]].concat();
+        let printed = stdout(&frostpane(&printed, b""));
+        let file = written(&folder, name, printed.as_bytes());
+        let again = stdout(&frostpane(&["list", "--spec", text(&file), print], b""));
+        assert_eq!(printed, again);
+        for part in ["per_user", "12h", "1/4", "11h"] {
+            assert!(printed.contains(part), "{part}: {printed}");
+        }
+    }
+    let by_column = json(
+        &["list", "--user", "2", "--window", "7d", "--print-spec=json"],
+        b"",
+    );
+    assert_eq!(by_column["unit"]["user"]["per_user"], 1);
+}
+
+#[test]
+fn a_plan_compares_bounds_and_says_which_noise_they_have() {
+    let plan = [
+        "plan",
+        "--per-user",
+        "3",
+        "--window",
+        "7d",
+        "--events",
+        "50000",
+        "--top",
+        "20",
+    ];
+    let whole = json(&[&plan[..], &["--json"]].concat(), b"");
+    let compared = whole["per_user"].as_array().unwrap();
+    let keys: Vec<u64> = compared
+        .iter()
+        .map(|keys| keys["per_user"].as_u64().unwrap())
+        .collect();
+    assert_eq!(keys, [1, 2, 3, 4, 8, 16, 32]);
+    let floors: Vec<u64> = compared
+        .iter()
+        .map(|keys| keys["floor"].as_u64().unwrap())
+        .collect();
+    assert!(floors.is_sorted(), "{floors:?}");
+    assert_eq!(compared[0]["noise_law"], "laplace");
+    assert_eq!(compared[6]["noise_law"], "gaussian");
+    assert_eq!(compared[2]["floor"], whole["forecast"]["floor"]);
+    assert!(whole["plain"].is_null() && whole["published"].is_null());
+    assert!(whole["plan"]["users_in_memory"].as_u64().unwrap() > 100_000);
+    let words = stdout(&frostpane(&plan, b""));
+    for said in [
+        "of 50,000 contributions",
+        "3, as asked",
+        "go to disk",
+        "every key that is counted",
+    ] {
+        assert!(
+            words.replace("\n                 ", " ").contains(said),
+            "{said}: {words}"
+        );
+    }
+    assert!(
+        !words.contains("Plain counting") && !words.contains("cut"),
+        "{words}"
+    );
+    for slide in ["1h", "2d"] {
+        let more = [
+            "--watch",
+            "--slide",
+            slide,
+            "--window",
+            "8d",
+            "--per-user",
+            "2",
+            "--events",
+            "50000",
+            "--json",
+        ];
+        let watch = json(&[&["plan"], &more[..]].concat(), b"");
+        assert_eq!(watch["per_user"].as_array().unwrap().len(), 6, "{slide}");
+    }
+    let refused = frostpane(&["plan", "--user", "u", "--window", "7d"], b"");
+    assert!(stderr(&refused).contains("say how many contributions to expect, with --events"));
+}
+
+#[test]
+fn a_comparison_is_of_events() {
+    for more in [["--user", "user"], ["--per-user", "2"]] {
+        let output = frostpane(
+            &[&["compare", "--key", "key", "--window", "7d"], &more[..]].concat(),
+            b"",
+        );
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            stderr(&output).contains("a comparison is of single events"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! What users did, written down as it comes.
+//!
+//! To look a user up costs a wait for the memory where there are many of them. So events are not looked up as they come but written at
+//! the end of one of many logs, by a hash of the user: the ends of all logs are in the cache, and later the users of one log are, too.
+
+use std::marker::PhantomData;
+
+use super::contributions::LOGS;
+use super::names::Names;
+use crate::key::Key;
+use crate::key::number::{pack_number, unpack_number};
+
+/// Bytes of a block of a log: what is taken and not used is less than one for each log.
+const BLOCK: usize = 1 << 12;
+/// What numbers take in an entry, at the most.
+const NUMBERS: usize = 32;
+/// In place of a number, before a key that has none.
+const UNNAMED: u32 = u32::MAX;
+
+/// Users, spread over logs by a hash of their ids. An entry has the length of the id, the id, the period, how often, and the number of the key as
+/// four bytes, or else the key after it.
+#[derive(Debug)]
+pub struct Logs<K> {
+    logs: Vec<Log>,
+    /// Empty blocks.
+    spare: Vec<Vec<u8>>,
+    bytes: usize,
+    keys: PhantomData<K>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    full: Vec<Vec<u8>>,
+    last: Vec<u8>,
+}
+
+/// A user came to a key in a period, so often.
+pub struct Entry<'a, K: Key> {
+    pub user: &'a [u8],
+    pub period: u32,
+    pub times: u32,
+    pub key: Logged<'a, K>,
+}
+
+/// A key, or the number that it has.
+pub enum Logged<'a, K: Key> {
+    Number(u32),
+    Key(K::Ref<'a>),
+}
+
+impl<K: Key> Logged<'_, K> {
+    /// Its number, which it is given if it has none. Nothing if the number is nobody's.
+    #[inline]
+    pub fn number(&self, names: &mut Names<K>) -> Option<u32> {
+        match self {
+            Self::Number(number) => Some(*number).filter(|number| (*number as usize) < names.len()),
+            Self::Key(key) => Some(names.number(*key)),
+        }
+    }
+}
+
+impl<K: Key> Logs<K> {
+    pub fn new() -> Self {
+        Self {
+            logs: (0..LOGS).map(|_| Log::default()).collect(),
+            spare: Vec::new(),
+            bytes: 0,
+            keys: PhantomData,
+        }
+    }
+
+    /// Writes an entry at the end of a log.
+    #[inline]
+    pub fn push(&mut self, log: usize, entry: &Entry<'_, K>) {
+        let key_length = match entry.key {
+            Logged::Number(_) => 0,
+            Logged::Key(key) => K::length(key) as usize,
+        };
+        let most = entry.user.len() + key_length + NUMBERS;
+        let last = &self.logs[log].last;
+        if last.capacity() - last.len() < most {
+            self.begin_block(log, most);
+        }
+        let block = &mut self.logs[log].last;
+        pack_number(entry.user.len() as u64, block);
+        block.extend_from_slice(entry.user);
+        pack_number(u64::from(entry.period), block);
+        pack_number(u64::from(entry.times), block);
+        match entry.key {
+            Logged::Number(number) => block.extend_from_slice(&number.to_le_bytes()),
+            Logged::Key(key) => {
+                block.extend_from_slice(&UNNAMED.to_le_bytes());
+                K::pack(key, block);
+            }
+        }
+    }
+
+    #[cold]
+    fn begin_block(&mut self, log: usize, least: usize) {
+        let spare = self.spare.pop_if(|_| least <= BLOCK);
+        let block = spare.unwrap_or_else(|| {
+            let block = Vec::with_capacity(least.max(BLOCK));
+            self.bytes += block.capacity();
+            block
+        });
+        let log = &mut self.logs[log];
+        let full = std::mem::replace(&mut log.last, block);
+        if !full.is_empty() {
+            log.full.push(full);
+        }
+    }
+
+    /// The entries of a log, as bytes in blocks, none of which ends within an entry.
+    pub fn blocks(&self, log: usize) -> impl Iterator<Item = &[u8]> {
+        let log = &self.logs[log];
+        log.full.iter().chain([&log.last]).map(Vec::as_slice)
+    }
+
+    /// Whether there is nothing in a log.
+    pub fn is_empty(&self, log: usize) -> bool {
+        self.logs[log].last.is_empty()
+    }
+
+    /// Takes the entries of a log out.
+    pub fn take(&mut self, log: usize) -> Vec<Vec<u8>> {
+        let Log { mut full, last } = std::mem::take(&mut self.logs[log]);
+        full.push(last);
+        self.bytes -= full.iter().map(Vec::capacity).sum::<usize>();
+        full
+    }
+
+    /// Forgets everything, and keeps the memory for what comes.
+    pub fn clear(&mut self) {
+        for log in &mut self.logs {
+            let Log { full, last } = std::mem::take(log);
+            for mut block in full.into_iter().chain([last]) {
+                if block.capacity() == BLOCK {
+                    block.clear();
+                    self.spare.push(block);
+                } else {
+                    self.bytes -= block.capacity();
+                }
+            }
+        }
+    }
+
+    /// Gives the memory back that is kept for what comes.
+    pub fn keep_none(&mut self) {
+        self.bytes -= self.spare.len() * BLOCK;
+        self.spare = Vec::new();
+    }
+
+    /// How many bytes they take.
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// How many of these hold something.
+    pub fn bytes_in_use(&self) -> u64 {
+        (self.bytes - self.spare.len() * BLOCK) as u64
+    }
+}
+
+/// Takes an entry from the front. Nothing if there is no whole one.
+#[inline]
+pub fn unpack<'a, K: Key>(bytes: &mut &'a [u8]) -> Option<Entry<'a, K>> {
+    let length = usize::try_from(unpack_number(bytes)?).ok()?;
+    let (user, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    let period = u32::try_from(unpack_number(bytes)?).ok()?;
+    let times = u32::try_from(unpack_number(bytes)?).ok()?;
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    let key = match u32::from_le_bytes(*number) {
+        UNNAMED => Logged::Key(K::unpack(bytes)?),
+        number => Logged::Number(number),
+    };
+    Some(Entry {
+        user,
+        period,
+        times,
+        key,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Bytes;
+
+    fn unnamed(key: &[u8]) -> Logged<'_, Bytes> {
+        Logged::Key(key)
+    }
+
+    fn entry<'a>(user: &'a [u8], period: u32, times: u32, key: Logged<'a, Bytes>) -> Entry<'a, Bytes> {
+        Entry {
+            user,
+            period,
+            times,
+            key,
+        }
+    }
+
+    fn shown(entry: &Entry<'_, Bytes>) -> String {
+        let key = match &entry.key {
+            Logged::Number(number) => number.to_string(),
+            Logged::Key(key) => format!("{} bytes", key.len()),
+        };
+        format!(
+            "{} bytes {} {} {key}",
+            entry.user.len(),
+            entry.period,
+            entry.times
+        )
+    }
+
+    /// Short ones and such as are longer than a block, so many that each log has several blocks.
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (long, long_key) = (vec![b'u'; 3 * BLOCK], vec![b'k'; 60_000]);
+        let mut logs = Logs::new();
+        let mut written = vec![Vec::new(); LOGS];
+        for round in 0..400_u32 {
+            for log in [0, 7, LOGS - 1] {
+                let entry = match round % 100 {
+                    0 => entry(&long, round, 1, Logged::Number(round)),
+                    1 => entry(b"u", u32::MAX, u32::MAX, unnamed(&long_key)),
+                    2 => entry(b"u", 0, 1, unnamed(b"")),
+                    _ => entry(b"user", round, round + 1, Logged::Number(UNNAMED - 1 - round)),
+                };
+                logs.push(log, &entry);
+                written[log].push(shown(&entry));
+            }
+        }
+        let held = logs.bytes();
+        for (log, written) in written.iter().enumerate() {
+            let mut read = Vec::new();
+            for mut bytes in logs.blocks(log) {
+                while !bytes.is_empty() {
+                    read.push(shown(&unpack::<Bytes>(&mut bytes).unwrap()));
+                }
+            }
+            assert_eq!(read, *written, "{log}");
+        }
+        assert_eq!(logs.bytes_in_use(), held);
+        logs.clear();
+        assert!((1..held).contains(&logs.bytes()));
+        assert_eq!(logs.bytes_in_use(), 0);
+        assert!((0..LOGS).all(|log| logs.blocks(log).all(<[u8]>::is_empty)));
+        logs.keep_none();
+        assert_eq!(logs.bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_not_whole_is_no_entry() {
+        let mut logs = Logs::new();
+        logs.push(3, &entry(b"user", 300, 2, unnamed(b"key")));
+        let whole = logs.take(3).concat();
+        assert_eq!(logs.bytes(), 0);
+        assert!(unpack::<Bytes>(&mut whole.as_slice()).is_some());
+        for length in 0..whole.len() {
+            assert!(unpack::<Bytes>(&mut &whole[..length]).is_none(), "{length}");
+        }
+    }
+}
