@@ -32,9 +32,9 @@ pub struct ClockArgs {
 }
 
 impl Clock {
-    /// A moment as people write it.
-    pub fn moment(&self, text: &str) -> Result<Timestamp> {
-        moment(text, &self.timezone)
+    /// A moment as people write it, for this option.
+    pub fn moment(&self, option: &str, text: &str) -> Result<Timestamp> {
+        moment(option, text, &self.timezone)
     }
 }
 
@@ -55,7 +55,7 @@ impl ClockArgs {
             until: self
                 .until
                 .as_deref()
-                .map(|text| moment(text, &timezone))
+                .map(|text| moment("--until", text, &timezone))
                 .transpose()?,
             now: Timestamp::now(),
             ahead: self.ahead.unwrap_or(AHEAD),
@@ -169,7 +169,7 @@ fn zone(name: &str) -> std::result::Result<TimeZone, String> {
 }
 
 /// A moment as people write it: with a zone, or in this one.
-fn moment(text: &str, timezone: &TimeZone) -> Result<Timestamp> {
+fn moment(option: &str, text: &str, timezone: &TimeZone) -> Result<Timestamp> {
     let text = text.trim();
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
@@ -179,7 +179,7 @@ fn moment(text: &str, timezone: &TimeZone) -> Result<Timestamp> {
     }
     let civil: DateTime = text.parse().map_err(|_| {
         Failure::Message(format!(
-            "{text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
+            "{option} {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
         ))
     })?;
     let zoned = civil.to_zoned(timezone.clone()).map_err(out_of_calendar)?;

@@ -28,7 +28,7 @@ use crate::{csv, report, table, warnings};
 pub fn run(args: &ListArgs) -> Result<()> {
     let clock = args.clock.resolve()?;
     let request = args.request.resolve(false)?;
-    let request = request.of_users(args.input.has_users(), &clock)?;
+    let request = request.of_users(args.input.user.is_some(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
@@ -140,9 +140,10 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
         tell(format_args!("warning: {warning}"));
     }
     let (without_user, seen) = (hitters.without_user(), events - gate.set_aside());
-    let nobody = ending.request.is_of_users() && without_user == seen;
+    // Where all were set aside, they may have been anybody's.
+    let nobody = ending.request.is_of_users() && without_user == seen && (seen > 0 || events == 0);
     without_user_note(without_user).into_iter().for_each(tell);
-    let without_keys = hitters.without_key() == seen - without_user;
+    let without_keys = seen > without_user && hitters.without_key() == seen - without_user;
     let without = if without_keys { 0 } else { hitters.without_key() };
     for note in Warning::of_events(events, hitters.dropped(), without) {
         tell(note);

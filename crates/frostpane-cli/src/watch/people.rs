@@ -62,7 +62,7 @@ pub fn watch<K: TextKey>(
 /// Where the first slide begins: where that was said, or a window before the end.
 fn first_moment(args: &WatchArgs, clock: &Clock, spec: &Spec, until: Timestamp) -> Result<Timestamp> {
     match &args.from {
-        Some(text) => clock.moment(text),
+        Some(text) => clock.moment("--from", text),
         None => {
             let window = spec.longest().length() as i64;
             let micros = until.as_microsecond().saturating_sub(window);
