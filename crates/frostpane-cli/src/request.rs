@@ -264,7 +264,7 @@ impl Request {
         Ok(end.map(Edge::Instant))
     }
 
-    /// With people protected if there is a column of users, in epochs of this clock.
+    /// With people protected if a column of users was asked for, in epochs of this clock.
     pub fn of_users(mut self, has_column: bool, clock: &Clock) -> Result<Self> {
         if has_column {
             protect_users(&mut self.spec);

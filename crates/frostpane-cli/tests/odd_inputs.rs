@@ -233,7 +233,7 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", csv())], "--key search --user user --window 1d --until 2023-11-15 {}/a.csv", 1, "people are protected by the clock, which needs the times of the events"),
         odd([("a.csv", csv())], "--key search --time time --per-user 2 --window 1d --until 2023-11-15 {}/a.csv", 1, "nothing says whose an event is: say which column holds the user, with --user"),
         odd([("a.csv", csv()), ("user.toml", b"window = \"1d\"\n[unit.user]\nper_user = 2\n".to_vec())], "--spec {}/user.toml --key search --time time --until 2023-11-15 {}/a.csv", 1, "nothing says whose an event is"),
-        odd([("a.log", lines("<t> <u> <k>"))], r"--pattern (?<time>\d+)\s(?<user>\S+)\s(?<key>\S+) --window 1d {}/a.log", 1, "people are protected, so events do not say where the windows end"),
+        odd([("a.log", lines("<t> <u> <k>"))], r"--pattern (?<time>\d+)\s(?<user>\S+)\s(?<key>\S+) --per-user 2 --window 1d {}/a.log", 1, "people are protected, so events do not say where the windows end"),
         // What separates them.
         odd([("a.csv", lines("<t>;<u>;<k>"))], "--key 3 {}/a.csv", 4, "it has too few columns; if another character separates them, use --delimiter").shown(),
         odd([("a.csv", lines("<t>^<u>^<k>"))], "--key search {}/a.csv", 1, "the first line has 1 column: if another character separates more").shown(),

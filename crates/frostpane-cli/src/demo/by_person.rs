@@ -168,7 +168,7 @@ fn about_columns(per_user: u32) -> String {
     format!(
         "The truth: \"searches\" is how often a search was made, \"people\" how many people made it, each counted once a day, and \
          \"bounded\" what is left of that if no more than {} of a person and day count: in the mean, because which of them do is chosen \
-         at random and kept secret. A larger --per-user leaves more, under more noise.",
+         at random and kept secret; intervals are around what was chosen. A larger --per-user leaves more, under more noise.",
         match per_user {
             1 => "one search".to_owned(),
             searches => format!("{} different searches", grouped(searches.into())),

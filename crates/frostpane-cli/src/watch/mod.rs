@@ -34,7 +34,7 @@ const LATE_IN_A_ROW: u64 = 1_000;
 
 pub fn run(args: &WatchArgs) -> Result<()> {
     let clock = args.clock.resolve()?;
-    let request = args.resolve()?.of_users(args.input.has_users(), &clock)?;
+    let request = args.resolve()?.of_users(args.input.user.is_some(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
