@@ -19,6 +19,9 @@ const SYMBOLS: u64 = 2 * KEYS + 1;
 /// Keys of a user, and how often each: fewer than someone has in some streams, and as many as in any.
 const BOUNDS: [(u32, u32); 4] = [(1, 1), (2, 1), (3, 1), (2, 3)];
 
+/// How many others come to a key where no threshold is near.
+const FEW: u64 = 6;
+
 /// The largest loss over all short streams, with someone and without, both ways round.
 pub fn over_all_users(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss> {
     let mut worst = Loss::default();
@@ -29,7 +32,7 @@ pub fn over_all_users(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss>
             .until(moment(START + EPOCH));
         let audit = Audit::of(builder, mutant);
         let near = inside(&audit, &[])?.threshold.value().saturating_sub(2);
-        for before in [0, near] {
+        for before in [0, if near > 0 { near } else { FEW }] {
             let loss = over_streams(setting, &audit, before)?;
             if loss.epsilon > worst.epsilon {
                 worst = Loss {

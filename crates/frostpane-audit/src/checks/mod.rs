@@ -262,8 +262,7 @@ fn of_users() -> [Check; 8] {
             "three times a key of one user alone",
             Setting::open(L1, 3.0, 0.11),
             users::new_key_again,
-        )
-        .with_effort(0.5),
+        ),
         Check::sampled(
             "user-again",
             "three times a declared key of many",
