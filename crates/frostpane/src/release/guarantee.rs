@@ -416,7 +416,7 @@ mod tests {
         assert_eq!(promises.alpha, Some(0.101));
         assert_eq!(
             reason,
-            "only keys that occurred 878 times are surely listed, more than alpha times the norm (878): ask for a larger \
+            "only keys with a count of 878 are surely listed, more than alpha times the norm (878): ask for a larger \
              epsilon or a window with more events; at alpha 0.101 all three hold for the keys listed with 831 or more"
         );
         // A key with 750 may be listed, so half of alpha times the norm must be below.
@@ -425,7 +425,7 @@ mod tests {
         let reason = promises.reason.unwrap().to_string();
         assert!(
             reason.starts_with(
-                "a key that occurred 750 times may be listed, no more than half of alpha times the norm (750)"
+                "a key with a count of 750 may be listed, no more than half of alpha times the norm (750)"
             ),
             "{reason}"
         );
