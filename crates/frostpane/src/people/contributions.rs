@@ -3,6 +3,8 @@
 //! An event costs a look at a user's slot, which is in no cache where there are many users: so a slot has all that is needed in most
 //! cases, the first key included, in 24 bytes.
 
+use std::cmp::Ordering;
+
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::names::Names;
@@ -132,6 +134,15 @@ impl Preference {
     fn rank(self, hash: u64) -> u64 {
         mix(self.0 ^ hash.rotate_left(32))
     }
+
+    /// Which of two keys comes first. Only where their hashes are the same are they looked at themselves.
+    #[inline]
+    fn compare<K: Key>(self, names: &Names<K>, a: u32, b: u32) -> Ordering {
+        let rank = |key| self.rank(names.hash(key));
+        rank(a)
+            .cmp(&rank(b))
+            .then_with(|| names.key(a).cmp(&names.key(b)))
+    }
 }
 
 /// One user in one period, with the keys that may count in the order in which they are taken.
@@ -207,13 +218,10 @@ impl<K: Key> Contributions<K> {
     fn replace(&mut self, place: Place, slot: usize, epoch: i64, (key, times): (u32, u32)) {
         let preference = self.preference(place, epoch);
         let names = &self.names;
-        let rank = |key: u32| (preference.rank(names.hash(key)), names.key(key));
         let part = &mut self.parts[place.part()];
-        let last = part
-            .keys(slot)
-            .max_by_key(|named| rank(named.key))
-            .map(|named| named.key);
-        if let Some(last) = last.filter(|last| rank(key) < rank(*last))
+        let keys = part.keys(slot).map(|named| named.key);
+        let last = keys.max_by(|a, b| preference.compare(names, *a, *b));
+        if let Some(last) = last.filter(|last| preference.compare(names, key, *last).is_lt())
             && let Some(named) = part.find(slot, last)
         {
             (named.key, named.times) = (key, times);
@@ -295,8 +303,7 @@ impl<K: Key> Contributions<K> {
             keys.extend(part.keys(slot as usize).map(|named| (named.key, named.times)));
             if keys.len() > 1 {
                 let preference = self.preference(self.place(user, period), epoch_of(period));
-                let rank = |key: u32| (preference.rank(self.names.hash(key)), self.names.key(key));
-                keys.sort_unstable_by(|(a, _), (b, _)| rank(*a).cmp(&rank(*b)));
+                keys.sort_unstable_by(|(a, _), (b, _)| preference.compare(&self.names, *a, *b));
             }
             visit(Contribution {
                 period,
