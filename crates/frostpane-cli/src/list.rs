@@ -28,7 +28,7 @@ use crate::{csv, report, table, warnings};
 pub fn run(args: &ListArgs) -> Result<()> {
     let clock = args.clock.resolve()?;
     let request = args.request.resolve(false)?;
-    let request = request.of_users(args.input.has_users(), &clock)?;
+    let request = request.of_users(args.input.user.is_some(), &clock)?;
     if request.is_printed(lines_of)? {
         return Ok(());
     }
@@ -294,7 +294,7 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
         (None, _, _) if args.pattern.is_some() => {
             "--pattern has no group (?<key>...): name one so, or say which group is the key, with --key"
         }
-        _ if args.multiline && args.has_users() => {
+        _ if args.multiline && args.user.is_some() => {
             "--multiline was asked for with a column of users, but a quote that somebody left open would swallow what others did: write the \
              file as JSON Lines or Parquet, or with one line an event"
         }

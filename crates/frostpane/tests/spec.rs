@@ -246,8 +246,8 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
         (r#"{ "version": "1" }"#, "expected u32"),
         (r#"{ "version": 1.0 }"#, "expected u32"),
         (
-            r#"{ "unit": "user" }"#,
-            "unknown variant `user`, expected `event`",
+            r#"{ "unit": "people" }"#,
+            "unknown variant `people`, expected `event` or `user`",
         ),
         (
             r#"{ "keys": 5 }"#,
