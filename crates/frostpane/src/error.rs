@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Pane,
     /// What users did does not fit into the memory, nor onto the disk.
     Memory,
+    /// What was kept of an earlier process cannot be read, or belongs to something else.
+    State,
 }
 
 /// An error with a message for people.

@@ -45,6 +45,7 @@
 //! | a window | a release of it | [`HeavyHitters::release_over`]; or [`HeavyHitters::pay`], and the [`Receipt`] alone opens the panes |
 //! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`Asked`], [`Note`] |
 //! | releases | to know what they cost together | [`Cost`] |
+//! | a cap on all of them | to refuse what would exceed it | [`Ledger`]: [`Charge`], [`Cap`], [`Refusal`] |
 //! | numbers | sentences for people | [`words`] |
 //! | a claim | its proof | [`proofs`] |
 //! | an error | to tell it from others | [`Error::kind`] |
@@ -77,6 +78,7 @@
 #[cfg(feature = "internals")]
 pub mod audit;
 mod budget;
+mod codec;
 mod door;
 mod error;
 mod fault;
@@ -84,6 +86,7 @@ mod fault;
 #[doc(hidden)]
 pub mod internals;
 mod key;
+mod ledger;
 mod mechanism;
 mod noise;
 mod pane;
@@ -93,19 +96,22 @@ pub mod proofs;
 mod release;
 mod sketch;
 mod spec;
+pub mod stream;
 mod timeline;
 mod tree;
 pub mod words;
 
 pub use budget::{Cost, Delta, Epsilon};
-pub use door::{Builder, Continual, Event, HeavyHitters, History, Receipt};
+pub use door::{Batch, Builder, Continual, Event, HeavyHitters, History, Receipt};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
+pub use ledger::{Account, Accountant, Amount, Cap, Charge, Ledger, Part, Refusal, Unpaid};
 pub use noise::NoiseLaw;
 pub use people::scratch::File;
 pub use plan::{Forecast, Plan};
 pub use release::{Asked, Continuity, Coverage, Estimator, Heavy, Note, Promises, Release, Shortfall};
-pub use spec::{Bounds, Choice, Edge, KeySpec, Norm, Policy, Ratio, Size, Span, Spec, Unit, Window};
+pub use spec::{Bounds, Budget, Choice, Edge, KeySpec, Norm, Policy, Ratio, Size, Span, Spec, Unit, Window};
+pub use stream::Stream;
 
 /// The README's example, so that it cannot rot.
 #[cfg(doctest)]

@@ -10,6 +10,7 @@
 //! | a release costs epsilon and delta | [`one_shot`] | `release/one_shot.rs` |
 //! | what one user did in one epoch moves counts by little, and nothing that is decided | [`people`] | `people/`, `spec/unit.rs` |
 //! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `budget/`, `timeline/charge.rs` |
+//! | whatever releases are asked for on the way, none loses more than its cap | [`ledger`] | `ledger/` |
 //! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
 //! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |
 //! | the L2 norm moves by 1, by a sketch by 2, for every seed | [`count_sketch`] | `sketch/count_sketch.rs` |
@@ -20,6 +21,7 @@
 //! | panes that end by their norm cost a quarter of epsilon, for ever | [`smooth`], [`above_threshold`] | `timeline/smooth.rs`, `mechanism/above_threshold.rs` |
 //! | what a window leaves out is measured at no further price | [`slack`] | `release/slack.rs` |
 //! | counts read from a sketch cost what counts cost | [`by_sketch`] | `release/by_sketch.rs` |
+//! | going on from what was kept draws nothing again, and charges nothing twice | [`stream`] | `stream/`, `*/stored.rs` |
 //! | a list at every slide costs epsilon once, and delta up to its horizon | [`sequence`], [`tree`] | `release/sequence.rs`, `tree/` |
 //!
 //! # What is right
@@ -53,6 +55,7 @@ proof! {
     exponential in "timeline/exponential.md"
     guarantee in "release/guarantee.md"
     laplace_sum in "noise/laplace_sum.md"
+    ledger in "ledger/ledger.md"
     misra_gries in "sketch/misra_gries.md"
     one_shot in "release/one_shot.md"
     pane in "pane/pane.md"
@@ -62,6 +65,7 @@ proof! {
     reach in "release/reach.md"
     slack in "release/slack.md"
     smooth in "timeline/smooth.md"
+    stream in "stream/stream.md"
     threshold in "mechanism/threshold.md"
     timeline in "timeline/timeline.md"
     tree in "tree/tree.md"

@@ -169,7 +169,7 @@ fn draw_from(number: u64) {
 }
 
 /// Other secrets for every pane.
-fn known_noise() -> Box<dyn Entropy> {
+fn known_noise() -> Box<dyn Entropy + Send> {
     NOISE.set(NOISE.get() + 1);
     Box::new(InsecureSeededEntropy::new(NOISE.get()))
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A delta as it was given. It adds up in whole `UNITS`, rounded up.
+/// A delta as it was given. It adds up in whole units of `1e-36`, rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Delta(f64);
 
-/// Units of a delta of 1: far finer than any delta that is worth stating.
-const UNITS: f64 = 1e36;
+/// Ten to the power of this are the units of a delta of 1: far finer than any delta that is worth stating.
+const DIGITS: i32 = 36;
 
 impl Delta {
     /// None.
@@ -26,8 +26,32 @@ impl Delta {
 
     /// All together.
     pub(crate) fn sum(deltas: impl Iterator<Item = Self>) -> Self {
-        let units = deltas.map(|delta| (delta.0 * UNITS).ceil() as u128);
-        Self(decimal(units.fold(0, u128::saturating_add) as f64 / UNITS))
+        let units = deltas.map(|delta| delta.units().map_or(u128::MAX, |[_, up]| up));
+        Self::of_units(units.fold(0, u128::saturating_add))
+    }
+
+    /// So many units, as a number to show.
+    pub(crate) fn of_units(units: u128) -> Self {
+        Self(decimal(units as f64 / 10_f64.powi(DIGITS)))
+    }
+
+    /// The units of the decimal number as it was written, the shortest that reads as this float: rounded down, and rounded up. None
+    /// of what is below 0, too large to be counted, or no number.
+    pub(crate) fn units(self) -> Option<[u128; 2]> {
+        if self.0 == 0.0 {
+            return Some([0, 0]);
+        }
+        let written = format!("{:e}", self.0);
+        let (digits, exponent) = written.split_once('e')?;
+        let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let digits: u128 = digits.replace('.', "").parse().ok()?;
+        let shift = exponent.parse::<i32>().ok()? - decimals as i32 + DIGITS;
+        let power = 10_u128.checked_pow(shift.unsigned_abs());
+        match power {
+            Some(power) if shift < 0 => Some([digits / power, digits.div_ceil(power)]),
+            None if shift < 0 => Some([0, 1]),
+            _ => digits.checked_mul(power?).map(|units| [units, units]),
+        }
     }
 }
 
@@ -48,5 +72,30 @@ mod tests {
         }
         let tiny = Delta::sum([Delta::new(1e-40); 2].into_iter());
         assert!(tiny.as_f64() >= 2e-40);
+    }
+
+    /// The float that reads as 1e-9 is above it, and the one that reads as 1e-6 below: a thousand would not fit.
+    #[test]
+    fn units_are_those_of_the_number_as_it_was_written() {
+        for (delta, units) in [
+            (0.0, Some([0, 0])),
+            (-0.0, Some([0, 0])),
+            (1e-9, Some([10_u128.pow(27); 2])),
+            (1e-6, Some([10_u128.pow(30); 2])),
+            (1.25e-3, Some([125 * 10_u128.pow(31); 2])),
+            (1.0, Some([10_u128.pow(36); 2])),
+            (120.0, Some([120 * 10_u128.pow(36); 2])),
+            (1e-36, Some([1, 1])),
+            (1.5e-36, Some([1, 2])),
+            (3e-37, Some([0, 1])),
+            (5e-324, Some([0, 1])),
+            (1e3, None),
+            (1e300, None),
+            (-1e-9, None),
+            (f64::NAN, None),
+            (f64::INFINITY, None),
+        ] {
+            assert_eq!(Delta::new(delta).units(), units, "{delta}");
+        }
     }
 }

@@ -9,14 +9,15 @@ use crate::budget::{Cost, Delta, Epsilon, Split};
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 use crate::key::{Footprint, Key, Keys, Universe};
+use crate::ledger::{Charge, Part};
 use crate::mechanism::Threshold;
-use crate::noise::{DiscreteLaplace, Entropy, NoiseSum, OsEntropy};
+use crate::noise::{DiscreteLaplace, Entropy, Noise, NoiseSum, OsEntropy};
 use crate::people::scratch::File;
 use crate::people::{AtRest, Calendar, Scratch};
 use crate::plan::{Forecast, Memory, Plan, Planner, TooSmall};
 use crate::release::Request;
 use crate::release::request::{drawn, noise_unit};
-use crate::release::sequence::{Sequence, Setup, threshold_of_users};
+use crate::release::sequence::{KEYS_OF_PEOPLE, Sequence, Setup, threshold_of_users};
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
@@ -59,6 +60,8 @@ pub struct Builder<K: Key> {
     seed: Option<u64>,
     /// What is left of the memory unless a test says less.
     memory_for_users: Option<u64>,
+    /// The most keys of people that a list at every slide reckons with.
+    keys_of_people: u64,
     fault: Fault,
 }
 
@@ -91,6 +94,7 @@ impl<K: Key> Builder<K> {
             scratch: None,
             seed: None,
             memory_for_users: None,
+            keys_of_people: KEYS_OF_PEOPLE,
             fault: Fault::default(),
         }
     }
@@ -282,6 +286,16 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// Fewer keys that other people have than a list at every slide reckons with. For tests: its delta holds where there are no more.
+    #[cfg(any(test, feature = "internals"))]
+    #[doc(hidden)]
+    pub fn with_keys_of_others(self, keys: u64) -> Self {
+        Self {
+            keys_of_people: keys,
+            ..self
+        }
+    }
+
     /// How much of the memory the program around this takes for itself; none unless told.
     pub fn program(self, bytes: u64) -> Self {
         Self {
@@ -393,9 +407,9 @@ impl<K: Key> Builder<K> {
         if self.spec.norm == Norm::L1 || !self.spec.lists_heavy() {
             return Ok(Choice::one_window());
         }
-        let least_norm = |policy| {
+        let least_norm = |policy| -> Result<_> {
             let forecast = self.clone().policy(policy).forecast(events, None)?;
-            Ok(forecast.least_norm_asked)
+            Ok::<_, Error>(forecast.least_norm_asked)
         };
         // Memory may be too small for the private histogram alone.
         let smooth = least_norm(Policy::Smooth).unwrap_or(None);
@@ -453,7 +467,7 @@ impl<K: Key> Builder<K> {
     pub fn continual(self) -> Result<Continual<K>> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, self.seed()?)?;
-        Continual::new(request, setup(noise, &plan.memory), &self.footprint())
+        Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())
     }
 
     /// The same of people, for a time that is over: between two moments at which slides begin.
@@ -469,7 +483,7 @@ impl<K: Key> Builder<K> {
         let calendar = Calendar::new(&bounds, spec.grid().slide);
         let panes = calendar.panes_between(from.position(), until.position())?;
         let request = self.request(spec, &plan, self.seed()?)?;
-        let setup = setup(noise, &plan.memory);
+        let setup = self.setup(noise, &plan.memory);
         let at_rest = AtRest::new(
             request.keys.clone(),
             bounds,
@@ -490,6 +504,84 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// With a seed that was drawn before.
+    pub(crate) fn seeded(self, seed: u64) -> Self {
+        Self {
+            seed: Some(seed),
+            ..self
+        }
+    }
+
+    /// With what panes are made with written down: another version of the program may plan them in another way.
+    pub(crate) fn pinned(self) -> Result<Self> {
+        if self.spec.unit.is_user() {
+            return Ok(self);
+        }
+        let parameters = match self.spec.continual {
+            true => {
+                let (spec, plan, _) = self.sequence_plan()?;
+                self.request(spec, &plan, 0)?.shape.parameters()
+            }
+            false => self.requested()?.1.shape.parameters(),
+        };
+        let entries = u32::try_from(parameters.entries()).ok();
+        let spec = Spec {
+            entries: self.spec.entries.or(entries),
+            sketch: self.spec.sketch.or(parameters.sketch()),
+            ..self.decided_spec()?
+        };
+        Ok(Self { spec, ..self })
+    }
+
+    fn decided_spec(&self) -> Result<Spec> {
+        Ok(self.clone().decided()?.spec)
+    }
+
+    pub(crate) fn is_continual(&self) -> bool {
+        self.spec.continual
+    }
+
+    pub(crate) fn keys(&self) -> &Keys<K> {
+        &self.keys
+    }
+
+    /// What a single release is asked to be, and its plan.
+    pub(crate) fn requested(&self) -> Result<(Plan, Request<K>)> {
+        let spec = self.checked()?;
+        let plan = self.plan_of(&spec)?;
+        let request = self.request(spec, &plan, self.seed()?)?;
+        Ok((plan, request))
+    }
+
+    /// What is charged to everyone before any release, and to those that one covers.
+    pub(crate) fn charges(&self) -> Result<Charges> {
+        if self.spec.continual {
+            let (spec, _) = self.sequence_spec()?;
+            let born = Charge::laplace(spec.epsilon, spec.delta());
+            return Ok(Charges {
+                born,
+                release: Charge::of(&[], Delta::ZERO),
+            });
+        }
+        let spec = self.checked()?;
+        let split = spec.split(spec.epsilon);
+        let boundaries: Vec<Part> = split.boundaries.into_iter().map(Part::Laplace).collect();
+        let measured = [split.total, split.norm].into_iter().flatten().map(Part::Laplace);
+        let counts = match (*self.floor(&spec).noise(), spec.unit) {
+            (Noise::Gaussian(gaussian), Unit::User(bounds)) => Part::Gaussian {
+                epsilon: split.counts,
+                squares: u64::from(bounds.per_user) * u64::from(bounds.per_key).pow(2),
+                variance: gaussian.fraction(),
+            },
+            _ => Part::Laplace(split.counts),
+        };
+        let parts: Vec<Part> = measured.chain([counts]).collect();
+        Ok(Charges {
+            born: Charge::of(&boundaries, Delta::ZERO),
+            release: Charge::of(&parts, spec.delta()),
+        })
+    }
+
     /// The specification of a list at every slide, with what its noise leaves of the memory.
     fn sequence_spec(&self) -> Result<(Checked, WindowNoise)> {
         let spec = self.clone().with(|spec| spec.continual = true).checked()?;
@@ -498,8 +590,9 @@ impl<K: Key> Builder<K> {
         let unit = noise_unit(spec.unit, self.fault);
         let noise = match unit {
             Unit::User(bounds) if spec.declared().is_none() => {
-                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, unit, sum, delta);
-                let delta = spec.delta().as_f64();
+                let keys = self.keys_of_people;
+                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, (unit, keys), sum, delta);
+                let (panes, delta) = ((panes, spec.panes_of_unit()), spec.delta().as_f64());
                 WindowNoise::for_open_users(panes, bounds, counts, delta, memory, threshold)?
             }
             unit => WindowNoise::new(panes, unit, counts, memory)?,
@@ -517,6 +610,16 @@ impl<K: Key> Builder<K> {
         let keys = spec.panes().saturating_mul(u64::from(plan.entries));
         plan.memory.running = Running::<K>::most_bytes(keys, &self.footprint()).min(left);
         Ok((spec, plan, noise))
+    }
+
+    fn setup(&self, noise: WindowNoise, memory: &Memory) -> Setup {
+        Setup {
+            noise,
+            keys_of_people: self.keys_of_people,
+            memory: memory.total(),
+            running: memory.running,
+            people: memory.users / 2,
+        }
     }
 
     fn checked(&self) -> Result<Checked> {
@@ -645,7 +748,7 @@ impl<K: Key> Builder<K> {
         check_expected(events)?;
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, 0)?;
-        let setup = setup(noise, &plan.memory);
+        let setup = self.setup(noise, &plan.memory);
         let sequence = Sequence::new(request, setup, plan.layout.longest_block())?;
         let norm = norm.map(|norm| norm.min(events));
         Ok(Forecast::of_sequence(&sequence, &plan, events, norm))
@@ -674,13 +777,12 @@ fn check_expected(events: u64) -> Result<()> {
     }
 }
 
-fn setup(noise: WindowNoise, memory: &Memory) -> Setup {
-    Setup {
-        noise,
-        memory: memory.total(),
-        running: memory.running,
-        people: memory.users / 2,
-    }
+/// What a stream pays.
+pub(crate) struct Charges {
+    /// Everyone, before any release.
+    pub born: Charge,
+    /// Whom a release covers.
+    pub release: Charge,
 }
 
 #[cfg(test)]

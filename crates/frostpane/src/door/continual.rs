@@ -53,38 +53,38 @@ const QUIET_WINDOWS: i64 = 2;
 /// # }
 /// ```
 pub struct Continual<K: Key> {
-    intake: Intake<K>,
-    sequence: Sequence<K>,
-    grid: Grid,
-    by_count: bool,
-    nodes: Nodes,
-    source: Source,
+    pub(super) intake: Intake<K>,
+    pub(super) sequence: Sequence<K>,
+    pub(super) grid: Grid,
+    pub(super) by_count: bool,
+    pub(super) nodes: Nodes,
+    pub(super) source: Source,
     /// The oldest pane that has not ended: panes are numbered by where they lie.
-    open: Option<i64>,
+    pub(super) open: Option<i64>,
     /// By the clock, those of them that have events.
-    busy: BTreeSet<i64>,
+    pub(super) busy: BTreeSet<i64>,
     /// How many panes in a row, up to the latest that has ended, had no event.
-    quiet: i64,
+    pub(super) quiet: i64,
     /// How many panes have ended: each has its release.
-    ended: u64,
+    pub(super) ended: u64,
     /// By the clock: the latest time.
-    now: i64,
+    pub(super) now: i64,
     /// How many events of the latest window came too late, when it ended.
-    missed: u64,
+    pub(super) missed: u64,
     /// How many events the latest panes had, as far back as noise may matter: four times a window. Where people are protected: how
     /// many the latest windows had, as they said at most.
-    events: VecDeque<u64>,
+    pub(super) events: VecDeque<u64>,
     /// What people do, where they are protected.
-    people: Option<Live<K>>,
+    pub(super) people: Option<Live<K>>,
     /// How far ahead of the clock an event of theirs may be.
-    ahead: i64,
+    pub(super) ahead: i64,
     /// Whether what people did was bounded elsewhere: who has been counted in the last epoch is not known here, so nothing may follow.
-    over: bool,
+    pub(super) over: bool,
 }
 
 /// Where the secrets of nodes come from. A new one for each pane: what it has read ahead must not outlive the pane, or a copy
 /// of the process would draw the same.
-type Source = fn() -> Box<dyn Entropy>;
+type Source = fn() -> Box<dyn Entropy + Send>;
 
 impl<K: Key> Continual<K> {
     pub(super) fn new(request: Request<K>, setup: Setup, key: &Footprint) -> Result<Self> {
@@ -231,7 +231,7 @@ impl<K: Key> Continual<K> {
     /// better than the source.
     #[cfg(any(test, feature = "internals"))]
     #[doc(hidden)]
-    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self { source, ..self }
     }
 
@@ -275,7 +275,7 @@ impl<K: Key> Continual<K> {
     }
 
     /// The numbers that its panes are made with.
-    pub(super) fn made_with(&self) -> Parameters {
+    pub(crate) fn made_with(&self) -> Parameters {
         self.sequence.request().shape.parameters()
     }
 
@@ -354,6 +354,96 @@ impl<K: Key> Continual<K> {
         self.intake.timeline.bytes() + self.nodes.bytes() + people
     }
 
+    pub(crate) fn timeline(&self) -> &Timeline<K> {
+        &self.intake.timeline
+    }
+
+    pub(crate) fn is_of_people(&self) -> bool {
+        self.people.is_some()
+    }
+
+    pub(crate) fn is_by_count(&self) -> bool {
+        self.by_count
+    }
+
+    /// How often a pane may have ended, and how late it is.
+    pub(crate) fn ticks(&self) -> (u64, i64) {
+        (self.ended, self.open.unwrap_or(i64::MIN))
+    }
+
+    /// How late it is, or how many events there were.
+    pub(crate) fn now(&self) -> i64 {
+        match self.by_count {
+            true => self.intake.arrived(),
+            false => self.now,
+        }
+    }
+
+    /// There were so many lists before.
+    pub(crate) fn go_on_from(&mut self, lists: u64) {
+        self.ended = lists;
+    }
+
+    /// The pane of a moment.
+    pub(crate) fn pane_at(&self, moment: i64) -> i64 {
+        match &self.people {
+            Some(people) => people.pane_at(moment),
+            None => moment.div_euclid(self.grid.slide),
+        }
+    }
+
+    /// Whether users may take no more than the memory that is planned for them.
+    pub(crate) fn limit_memory(&mut self, limited: bool) {
+        self.people
+            .iter_mut()
+            .for_each(|people| people.limit_memory(limited));
+    }
+
+    /// Its noise, in words that tell it from any other.
+    pub(crate) fn noise(&self) -> String {
+        self.sequence.noise()
+    }
+
+    /// How many lists there were.
+    pub(crate) fn lists(&self) -> u64 {
+        self.ended
+    }
+
+    /// The oldest pane that has not ended.
+    pub(crate) fn open_pane(&self) -> i64 {
+        self.open.unwrap_or(0)
+    }
+
+    /// Where a pane begins.
+    pub(crate) fn begins(&self, pane: i64) -> i64 {
+        pane.saturating_mul(self.grid.slide)
+            .saturating_add(self.people.as_ref().map_or(0, Live::offset))
+    }
+
+    /// Where people are protected: events that come now may be as late as this moment, to which the clock has not come yet.
+    pub(crate) fn expect_until(&mut self, moment: i64) {
+        self.ahead = moment.saturating_sub(self.now).max(0);
+    }
+
+    /// Begins with the next pane that nobody can have seen anything of: what came before is left out.
+    pub(crate) fn begin_after(&mut self, now: i64) -> Result<()> {
+        let pane = match &self.people {
+            Some(_) => return self.advance(now, |_| ()),
+            None => now.div_euclid(self.grid.slide) + 1,
+        };
+        self.open = Some(pane);
+        match self.by_count {
+            true => self.intake.arrived = pane * self.grid.slide,
+            false => self.now = pane * self.grid.slide,
+        }
+        Ok(())
+    }
+
+    /// About how many bytes would be kept of what has not ended.
+    pub(crate) fn open_bytes(&self) -> u64 {
+        self.intake.timeline.open_bytes() + self.people.as_ref().map_or(0, Live::bytes)
+    }
+
     /// Other keys than those of the nodes, if noise is to be drawn again.
     fn fresh_keys(&self, nodes: &WindowNodes<'_>) -> Option<Vec<NodeKey>> {
         if !self.sequence.request().fault.is(Mutant::RedrawnNoise) {
@@ -364,7 +454,7 @@ impl<K: Key> Continual<K> {
     }
 
     /// How many panes a window has.
-    fn panes(&self) -> i64 {
+    pub(crate) fn panes(&self) -> i64 {
         self.grid.length / self.grid.slide
     }
 

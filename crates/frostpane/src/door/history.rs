@@ -74,7 +74,7 @@ impl<K: Key> History<K> {
     /// better than the source.
     #[cfg(any(test, feature = "internals"))]
     #[doc(hidden)]
-    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy>) -> Self {
+    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self {
             continual: self.continual.drawing_from(source),
             ..self

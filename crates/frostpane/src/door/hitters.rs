@@ -1,11 +1,15 @@
 //! The door to single releases.
 
+use std::ops::Range;
+
 use super::builder::Builder;
 use super::event::Event;
 use super::intake::{Intake, needs_time};
 use super::receipt::{Paid, Receipt};
 use crate::error::Result;
 use crate::key::{Key, Keys};
+use crate::noise::Entropy;
+use crate::pane::Parameters;
 use crate::people::{self, Epochs, Scratch, Tally};
 use crate::plan::Plan;
 use crate::release::{Release, Request};
@@ -36,8 +40,8 @@ use crate::timeline::schedule::Schedule;
 /// # }
 /// ```
 pub struct HeavyHitters<K: Key> {
-    intake: Intake<K>,
-    request: Request<K>,
+    pub(super) intake: Intake<K>,
+    pub(super) request: Request<K>,
     /// What people did, where they are protected.
     people: Option<Epochs<K>>,
 }
@@ -321,6 +325,73 @@ impl<K: Key> HeavyHitters<K> {
     /// How many closed panes there are.
     pub fn panes(&self) -> usize {
         self.intake.timeline.panes()
+    }
+}
+
+/// What a [`Stream`](crate::Stream) is made of, which has the accounts itself.
+impl<K: Key> HeavyHitters<K> {
+    pub(crate) fn timeline(&self) -> &Timeline<K> {
+        &self.intake.timeline
+    }
+
+    /// How often a pane may have ended, or noise may have been drawn.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.intake.timeline.ticks()
+    }
+
+    /// The latest position.
+    pub(crate) fn now(&self) -> i64 {
+        self.intake.timeline.newest().unwrap_or(0)
+    }
+
+    pub(crate) fn slide(&self) -> i64 {
+        self.request.spec.grid().slide
+    }
+
+    pub(crate) fn length_of(&self, span: Span) -> Result<i64> {
+        let spec = &self.request.spec;
+        let length = spec.window().shorter(span, &spec.grid())?;
+        Ok(length as i64)
+    }
+
+    /// Releases a window that others have charged, and whether they have charged the pane that it begins within.
+    pub(crate) fn release_charged(
+        &mut self,
+        length: i64,
+        straddling: bool,
+        entropy: &mut impl Entropy,
+    ) -> Result<Release<K>> {
+        let receipt = Receipt {
+            paid: Paid::Panes(self.intake.timeline.charged(length, straddling)),
+            by_count: self.request.spec.window().is_by_count(),
+            request: &self.request,
+        };
+        receipt.release_with_entropy(entropy)
+    }
+
+    /// Whether its panes lie where the clock says, and know nothing of each other.
+    pub(crate) fn has_movable_panes(&self) -> bool {
+        !self.request.spec.window().is_by_count() && self.request.spec.policy() != Policy::Smooth
+    }
+
+    /// Takes a closed pane in, where there is none.
+    pub(crate) fn place(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
+        self.intake.timeline.put(bounds, bytes)
+    }
+
+    /// Gives a closed pane away.
+    pub(crate) fn remove(&mut self, bounds: &Range<i64>) {
+        self.intake.timeline.remove(bounds);
+    }
+
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn drawing_from(mut self, source: Box<dyn Entropy + Send>) -> Self {
+        self.intake.timeline = self.intake.timeline.drawing_from(source);
+        self
+    }
+
+    pub(crate) fn made_with(&self) -> Parameters {
+        self.request.shape.parameters()
     }
 }
 

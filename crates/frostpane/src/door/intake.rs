@@ -16,12 +16,12 @@ pub(crate) struct Intake<K: Key> {
     keys: Keys<K>,
     by_count: bool,
     /// By count: how many events there were.
-    arrived: i64,
-    dropped: u64,
-    outside: u64,
+    pub(super) arrived: i64,
+    pub(super) dropped: u64,
+    pub(super) outside: u64,
     /// Up to the latest event.
-    dropped_in_a_row: u64,
-    without_key: u64,
+    pub(super) dropped_in_a_row: u64,
+    pub(super) without_key: u64,
 }
 
 impl<K: Key> Intake<K> {
@@ -167,7 +167,7 @@ pub fn needs_time() -> Error {
 }
 
 #[cold]
-fn has_no_time() -> Error {
+pub fn has_no_time() -> Error {
     Error::window("this window goes by the number of events: give the event without a time, with update")
 }
 

@@ -155,6 +155,15 @@ fn view<K: Key>(covered: Covered<'_, K>, by_count: bool) -> View<'_, K> {
     }
 }
 
+/// Releases a window of people that others have charged.
+pub(crate) fn release_of_people<K: Key>(
+    request: &Request<K>,
+    window: people::Window<'_, K>,
+    entropy: &mut impl Entropy,
+) -> Result<Release<K>> {
+    one_shot::release(request, view_of_people(window), entropy)
+}
+
 /// The window is the one that was asked for, whatever is in it.
 fn view_of_people<K: Key>(window: people::Window<'_, K>) -> View<'_, K> {
     let people::Window { panes, from, to } = window;

@@ -5,8 +5,8 @@ use std::str::Utf8Chunk;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::footprint::Footprint;
-use super::number::{pack_number, unpack_number};
 use super::{Bytes, Key, LONGEST_KEY};
+use crate::codec::{pack_number, unpack_number};
 
 /// What an allocator keeps beside a block, and the lengths that blocks have: those of the C library on 64 bits.
 const BLOCK_HEAD: u64 = 8;

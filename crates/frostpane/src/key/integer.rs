@@ -1,8 +1,10 @@
 //! Keys that are 64-bit integers.
 
-use super::Key;
+use std::ops::Range;
+
 use super::footprint::Footprint;
 use super::mix::{mix, unmix};
+use super::{Key, Keys};
 
 impl Key for u64 {
     type Ref<'a> = u64;
@@ -63,6 +65,10 @@ impl Key for u64 {
         let (key, rest) = bytes.split_first_chunk()?;
         *bytes = rest;
         Some(u64::from_le_bytes(*key))
+    }
+
+    fn of_range(range: Range<u64>) -> Option<Keys<u64>> {
+        Keys::range(range).ok()
     }
 
     fn text(key: u64) -> Option<String> {

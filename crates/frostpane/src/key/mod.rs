@@ -4,10 +4,10 @@ mod bytes;
 mod footprint;
 mod integer;
 pub(crate) mod mix;
-pub(crate) mod number;
 mod universe;
 
 use std::fmt::{Debug, Display};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -105,6 +105,11 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
     /// The key with this hash, if no two keys ever have the same.
     #[inline]
     fn unhash(_hash: u64, _seed: u64) -> Option<Self::Ref<'static>> {
+        None
+    }
+
+    /// The keys of a range, if they are integers.
+    fn of_range(_range: Range<u64>) -> Option<Keys<Self>> {
         None
     }
 

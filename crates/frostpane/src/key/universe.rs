@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
+use crate::codec::damaged;
+use crate::codec::{pack_number, unpack_number};
 use crate::error::{Error, Result};
 use crate::key::{Key, LONGEST_KEY};
 
@@ -43,6 +45,56 @@ impl<K: Key> Keys<K> {
         Ok(Keys::Declared(Arc::new(List::new(keys)?)))
     }
 }
+
+impl<K: Key> Keys<K> {
+    /// The keys themselves, as bytes: all that were declared, so that they can be kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let Keys::Declared(universe) = self else {
+            return bytes;
+        };
+        match universe.range() {
+            Some(range) => {
+                bytes.push(RANGE);
+                pack_number(range.start, &mut bytes);
+                pack_number(range.end, &mut bytes);
+            }
+            None => {
+                bytes.push(LIST);
+                universe.for_each(&mut |key| K::pack(key, &mut bytes));
+            }
+        }
+        bytes
+    }
+
+    /// Keys that were kept.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let read = |kind: u8, mut rest: &[u8]| match kind {
+            RANGE => {
+                let range = unpack_number(&mut rest)?..unpack_number(&mut rest)?;
+                K::of_range(range).filter(|_| rest.is_empty())
+            }
+            LIST => {
+                let mut keys = Vec::new();
+                while !rest.is_empty() {
+                    keys.push(K::owned(K::unpack(&mut rest)?));
+                }
+                Self::list(keys).ok()
+            }
+            _ => None,
+        };
+        match bytes.split_first() {
+            None => Ok(Keys::Open),
+            Some((kind, rest)) => {
+                read(*kind, rest).ok_or_else(|| damaged("the declared keys cannot be read"))
+            }
+        }
+    }
+}
+
+/// How declared keys are written.
+const RANGE: u8 = 0;
+const LIST: u8 = 1;
 
 impl Keys<u64> {
     /// The integers of a range.

@@ -1,6 +1,7 @@
 #![doc = include_str!("above_threshold.md")]
 
 use crate::budget::Epsilon;
+use crate::codec::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::mechanism::{Bounded, Draws, Secret};
 use crate::noise::DiscreteLaplace;
@@ -35,6 +36,19 @@ impl AboveThreshold {
         let laplace = DiscreteLaplace::new(2 * sensitivity, epsilon);
         Ok(Self {
             noisy_threshold: threshold as i64 + draws.noise(&laplace)?,
+            laplace: DiscreteLaplace::new(4 * sensitivity, epsilon),
+        })
+    }
+
+    /// Writes the noisy threshold, which is as secret as the noise.
+    pub(crate) fn save(&self, to: &mut Writer) {
+        to.signed(self.noisy_threshold);
+    }
+
+    /// Goes on with a threshold that was drawn before.
+    pub(crate) fn load(from: &mut Reader<'_>, sensitivity: u32, epsilon: Epsilon) -> Result<Self> {
+        Ok(Self {
+            noisy_threshold: from.position()?,
             laplace: DiscreteLaplace::new(4 * sensitivity, epsilon),
         })
     }

@@ -47,6 +47,11 @@ impl DiscreteGaussian {
         })
     }
 
+    /// The variance parameter, as a fraction.
+    pub fn fraction(&self) -> [u64; 2] {
+        [self.numerator, self.denominator]
+    }
+
     /// The standard deviation, to show.
     pub fn sigma(&self) -> f64 {
         self.variance().sqrt()
@@ -119,6 +124,7 @@ impl DiscreteGaussian {
         reach_by(|m| self.tail_in_floats(m), self.sigma(), chance)
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)

@@ -21,6 +21,12 @@ pub trait Entropy {
     }
 }
 
+impl<E: Entropy + ?Sized> Entropy for Box<E> {
+    fn word(&mut self) -> Result<u64> {
+        (**self).word()
+    }
+}
+
 const WORD: usize = size_of::<u64>();
 const POOL: usize = 128 * WORD;
 

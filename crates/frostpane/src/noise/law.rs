@@ -89,6 +89,7 @@ impl Noise {
         of_either!(self, law => law.reach_in_floats(chance))
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         of_either!(self, law => law.quantile(keys, failure))

@@ -11,17 +11,17 @@ use crate::sketch::CountSketch;
 /// A closed block: what is kept of its events.
 #[derive(Clone, Debug)]
 pub struct Pane<K> {
-    made_with: Parameters,
+    pub(super) made_with: Parameters,
     /// How many events the block had.
-    events: u64,
+    pub(super) events: u64,
     /// What was subtracted in all: `f - cut <= v <= f` for every key.
-    cut: u64,
+    pub(super) cut: u64,
     /// A public bound on the sum of `v`.
     pub(super) mass: u64,
     /// The keys with `v >= 1`.
-    counts: PackedCounts<K>,
+    pub(super) counts: PackedCounts<K>,
     /// All events, if the shape has a sketch and the counts are not exact.
-    sketch: Option<CountSketch>,
+    pub(super) sketch: Option<CountSketch>,
 }
 
 impl<K: Key> Pane<K> {

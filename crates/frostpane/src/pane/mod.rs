@@ -8,6 +8,7 @@ mod open_norm;
 pub(crate) mod packed;
 mod parked;
 mod shape;
+mod stored;
 #[cfg(test)]
 mod tests;
 

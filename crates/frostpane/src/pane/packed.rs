@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
-use crate::key::number::{pack_number, unpack_number};
 
 /// Keys with their counts, one after the other in one block of memory: a key of 16 bytes takes about 19.
 #[derive(Clone, Debug)]
@@ -28,6 +28,20 @@ impl<K: Key> PackedCounts<K> {
     /// How many bytes they take.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
+    }
+
+    /// As they are packed.
+    pub(super) fn packed(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// So many that were packed.
+    pub(super) fn from_packed(bytes: Box<[u8]>, entries: usize) -> Self {
+        Self {
+            bytes,
+            entries,
+            keys: PhantomData,
+        }
     }
 
     /// The keys and their counts, in no order.

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, LOGS, Place, part_of};
+use super::contributions::{LOGS, Part, Place, Rule};
 use super::counts::Counts;
 use super::door::{Door, Tally};
-use super::log::{self, Entry, Logged, Logs};
-use super::names::Nearby;
+use super::log::{Entry, Logged, Logs};
+use super::names::{Names, Nearby};
 use super::scratch::{OnDisk, Scratch, no_room};
-use crate::error::{Error, Result};
-use crate::fault::{Fault, Mutant};
+use super::settling::{Settling, Stored, begin};
+use crate::error::Result;
+use crate::fault::Fault;
 use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
 use crate::spec::Bounds;
@@ -19,20 +20,17 @@ use crate::spec::Bounds;
 const LOOK_EVERY: u64 = 1 << 12;
 /// Events whose keys are looked up at a time: one does not wait for the other.
 const TOGETHER: usize = 32;
-/// Bytes of an entry, about.
-const AN_ENTRY: usize = 16;
 
 /// Everything that users did in some periods. It is written down as it comes, and bounded user by user when all has come, or when
 /// it takes too much memory. What does not fit even so goes to disk: where it was in between shows in nothing but time.
 pub struct AtRest<K: Key> {
     pub door: Door<K>,
-    bounds: Bounds,
-    seed: u64,
+    rule: Rule,
+    settling: Settling,
     calendar: Calendar,
     periods: Range<i64>,
     logs: Logs<K>,
-    /// Of the users of one part at a time.
-    contributions: Contributions<K>,
+    names: Names<K>,
     /// Whether keys that have no number yet are given one.
     names_keys: bool,
     on_disk: OnDisk,
@@ -51,6 +49,7 @@ struct Offer<'a, K: Key> {
     key: K::Ref<'a>,
     /// Where its number may be.
     nearby: Nearby,
+    number: Option<u32>,
     place: Place,
     period: u32,
 }
@@ -66,13 +65,21 @@ impl<K: Key> AtRest<K> {
         (most_bytes, scratch): (u64, Option<Scratch>),
         fault: Fault,
     ) -> Self {
+        let rule = Rule::new(&bounds, seed);
         Self {
             door: Door::new(keys, &bounds, seed),
+            rule,
+            settling: Settling {
+                rule,
+                bounds,
+                seed,
+                calendar,
+                first: periods.start,
+                fault,
+            },
             logs: Logs::new(),
-            contributions: Contributions::new(&bounds, seed),
+            names: rule.names(),
             names_keys: true,
-            bounds,
-            seed,
             calendar,
             periods,
             on_disk: OnDisk::default(),
@@ -99,6 +106,11 @@ impl<K: Key> AtRest<K> {
             offers.clear();
             let some = std::iter::once(first).chain(events.by_ref().take(TOGETHER - 1));
             offers.extend(some.filter_map(|event| self.offer(event)));
+            // Step by step, because a short step has many waits for the memory at once.
+            offers
+                .iter_mut()
+                .for_each(|offer| self.names.look_up(&mut offer.nearby));
+            offers.iter_mut().for_each(|offer| self.number(offer));
             offers.iter().for_each(|offer| self.write(offer));
             if self.door.tally.offered >= self.next_look {
                 self.make_room()?;
@@ -107,21 +119,23 @@ impl<K: Key> AtRest<K> {
         Ok(())
     }
 
+    /// Finds the number of the key, and gives it one if all keys have one.
+    #[inline]
+    fn number(&mut self, offer: &mut Offer<'_, K>) {
+        offer.number = match self.names_keys {
+            true => Some(self.names.number_near(offer.key, offer.nearby)),
+            false => self.names.find(offer.key),
+        };
+    }
+
     /// Writes down what an event offers.
     #[inline]
     fn write(&mut self, offer: &Offer<'_, K>) {
-        let names = &mut self.contributions.names;
-        let key = match self.names_keys {
-            true => Logged::Number(names.number_near(offer.key, offer.nearby)),
-            false => names
-                .find(offer.key)
-                .map_or(Logged::Key(offer.key), Logged::Number),
-        };
         let entry = Entry {
             user: offer.user,
             period: offer.period,
             times: 1,
-            key,
+            key: offer.number.map_or(Logged::Key(offer.key), Logged::Number),
         };
         self.logs.push(offer.place.log(), &entry);
     }
@@ -143,8 +157,9 @@ impl<K: Key> AtRest<K> {
         Some(Offer {
             user,
             key,
-            nearby: self.contributions.names.nearby(key),
-            place: self.contributions.place(user, period),
+            nearby: self.names.hashed(key),
+            number: None,
+            place: self.rule.place(user, period),
             period,
         })
     }
@@ -154,7 +169,7 @@ impl<K: Key> AtRest<K> {
     fn make_room(&mut self) -> Result<()> {
         self.next_look = self.door.tally.offered + LOOK_EVERY;
         self.check_numbers()?;
-        let names = self.contributions.names.bytes();
+        let names = self.names.bytes();
         self.names_keys &= names <= self.most_bytes / 4;
         // What counting takes when all has come.
         let room = (self.most_bytes - self.most_bytes / 8).saturating_sub(names);
@@ -182,17 +197,18 @@ impl<K: Key> AtRest<K> {
 
     /// Leaves of all that is written down what may count.
     fn bound(&mut self) -> Result<()> {
+        let mut part = Part::default();
         for log in 0..LOGS {
             if self.logs.is_empty(log) {
                 continue;
             }
-            let (part, blocks) = (part_of(log), self.logs.take(log));
-            self.contributions.expect(part, length(&blocks) / AN_ENTRY);
+            let blocks = self.logs.take(log);
+            begin(&mut part, &blocks, 0);
             for block in blocks {
-                self.offer_all(&block)?;
+                self.settling.offer_all(&mut part, &mut &mut self.names, &block)?;
             }
             let logs = &mut self.logs;
-            let write = |user: &[u8], period, key, times| {
+            part.for_each_entry(|user, period, key, times| {
                 let key = Logged::Number(key);
                 let entry = Entry {
                     user,
@@ -201,10 +217,8 @@ impl<K: Key> AtRest<K> {
                     key,
                 };
                 logs.push(log, &entry);
-            };
-            self.contributions.for_each_entry_of_part(part, write);
+            });
             self.check_numbers()?;
-            self.contributions.clear_part(part);
         }
         Ok(())
     }
@@ -213,37 +227,30 @@ impl<K: Key> AtRest<K> {
     pub fn close(
         &mut self,
         panes: usize,
-        pane_of: impl Fn(i64) -> usize,
+        pane_of: impl Fn(i64) -> usize + Sync,
         made_with: Parameters,
     ) -> Result<(Vec<Pane<K>>, Tally)> {
-        let mut counts = Counts::new(panes);
-        let first = self.periods.start;
         self.logs.keep_none();
-        let mut packed = Vec::new();
-        for log in 0..LOGS {
-            if self.logs.is_empty(log) && self.on_disk.length(log) == 0 {
-                continue;
-            }
-            let part = part_of(log);
-            self.bring_back(log, &mut packed)?;
-            self.check_numbers()?;
-            self.settle(part, |period, key, times| {
-                counts.add(pane_of(first + i64::from(period)), key, times);
-            });
-            self.contributions.clear_part(part);
-        }
+        let (first, settling) = (self.periods.start, self.settling);
+        let pane_of = |period: u32| pane_of(first + i64::from(period));
+        let stored = Stored::new(&mut self.logs, &mut self.on_disk);
+        // Counts of two threads take twice the room.
+        let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
+        let counts = match self.names_keys && has_room {
+            true => settling.count_on_two_threads(&stored, &self.names, panes, &pane_of)?,
+            false => settling.count(&stored, &mut self.names, panes, pane_of)?,
+        };
         let tally = Tally {
             beyond_bounds: self.door.tally.offered - counts.total(),
             ..self.door.tally
         };
         let broken = (self.door.tally.offered, self.fault);
-        let panes = counts.close(&self.contributions.names, made_with, broken);
-        Ok((panes, tally))
+        Ok((counts.close(&self.names, made_with, broken), tally))
     }
 
-    /// That everybody has a number.
+    /// That every key has a number.
     fn check_numbers(&self) -> Result<()> {
-        match self.contributions.is_full() {
+        match self.names.is_full {
             true => Err(no_room()),
             false => Ok(()),
         }
@@ -251,67 +258,8 @@ impl<K: Key> AtRest<K> {
 
     /// About how many bytes users take.
     pub fn bytes(&self) -> u64 {
-        self.logs.bytes() + self.contributions.bytes()
+        self.logs.bytes() + self.names.bytes()
     }
-
-    /// Bounds all that is written down in a log, here and on disk.
-    fn bring_back(&mut self, log: usize, packed: &mut Vec<u8>) -> Result<()> {
-        let blocks = self.logs.take(log);
-        let bytes = length(&blocks) + self.on_disk.length(log);
-        self.contributions.expect(part_of(log), bytes / AN_ENTRY);
-        for block in blocks {
-            self.offer_all(&block)?;
-        }
-        for run in 0..self.on_disk.runs() {
-            self.on_disk.read(run, log, packed)?;
-            self.offer_all(packed)?;
-        }
-        Ok(())
-    }
-
-    /// Offers entries.
-    fn offer_all(&mut self, mut entries: &[u8]) -> Result<()> {
-        let (calendar, first) = (self.calendar, self.periods.start);
-        while !entries.is_empty() {
-            let (entry, key) = log::unpack::<K>(&mut entries)
-                .and_then(|entry| {
-                    let key = entry.key.number(&mut self.contributions.names)?;
-                    Some((entry, key))
-                })
-                .ok_or_else(|| {
-                    Error::window("what went to disk did not come back as it was: nothing was released")
-                })?;
-            let place = self.contributions.place(entry.user, entry.period);
-            let epoch = calendar.epoch_of(first + i64::from(entry.period));
-            self.contributions
-                .offer_number(entry.user, place, epoch, key, entry.times);
-        }
-        Ok(())
-    }
-
-    /// Visits what counts of the users of a part.
-    fn settle(&self, part: usize, mut count: impl FnMut(u32, u32, u32)) {
-        let (calendar, first) = (self.calendar, self.periods.start);
-        if !calendar.splits_epochs() || self.fault.is(Mutant::SecondMap) {
-            return self.contributions.for_each_key_of_part(part, count);
-        }
-        let epoch_of = |period: u32| calendar.epoch_of(first + i64::from(period));
-        let mut admitted = Contributions::<K>::new(&self.bounds, self.seed);
-        self.contributions
-            .for_each_of_part(part, epoch_of, |Contribution { period, user, keys }| {
-                let epoch = (epoch_of(period) - calendar.epoch_of(first)) as u32;
-                let place = admitted.place(user, epoch);
-                for (number, times) in keys {
-                    if let Some(key) = self.contributions.names.key(*number) {
-                        count(period, *number, admitted.admit(user, place, key, *times));
-                    }
-                }
-            });
-    }
-}
-
-fn length(blocks: &[Vec<u8>]) -> usize {
-    blocks.iter().map(Vec::len).sum()
 }
 
 #[cfg(test)]

@@ -38,6 +38,11 @@ impl Calendar {
         Self::new(bounds, bounds.epoch.as_micros() as i64)
     }
 
+    /// How long an epoch is, in microseconds.
+    pub fn length_of_epoch(&self) -> i64 {
+        self.period * self.an_epoch
+    }
+
     /// How many epochs there are in so many microseconds.
     pub fn epochs_in(&self, length: i64) -> i64 {
         length / (self.period * self.an_epoch)

@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::names::Names;
+use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
 use crate::key::mix::mix;
-use crate::key::number::{pack_number, unpack_number};
 use crate::spec::Bounds;
 
 /// Users are spread over so many parts by a hash of their id: where all together do not fit into the memory, one part does.
@@ -34,23 +34,28 @@ const MOST_AT_FIRST: usize = 1 << 15;
 /// of one follows from the events of that user alone.
 #[derive(Debug)]
 pub struct Contributions<K> {
-    per_user: u32,
-    per_key: u32,
-    seed: u64,
+    rule: Rule,
     pub names: Names<K>,
     parts: Vec<Part>,
 }
 
+/// How much of a user is kept, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    per_user: u32,
+    per_key: u32,
+    seed: u64,
+}
+
 /// Some of the users: a table that is looked through from the place on that a hash says.
 #[derive(Debug, Default)]
-struct Part {
+pub struct Part {
     slots: Vec<Slot>,
     taken: usize,
     /// Keys after the first of each user.
     more: Vec<Named>,
     /// Ids of users, each with its length before it.
     ids: Vec<u8>,
-    /// Whether something came that there is no number for any more: then all of this is worth nothing.
     is_full: bool,
 }
 
@@ -119,11 +124,6 @@ impl Place {
     }
 }
 
-/// The part of the users of a log.
-pub fn part_of(log: usize) -> usize {
-    log / (LOGS / PARTS)
-}
-
 /// In which order the keys of a user are taken in one epoch.
 #[derive(Clone, Copy)]
 struct Preference(u64);
@@ -153,14 +153,40 @@ pub struct Contribution<'a> {
     pub keys: &'a [(u32, u32)],
 }
 
-impl<K: Key> Contributions<K> {
-    /// None so far. The seed is secret: who knew it could foresee which keys of a user are taken.
+impl Rule {
+    /// The seed is secret: who knew it could foresee which keys of a user are taken.
     pub fn new(bounds: &Bounds, seed: u64) -> Self {
         Self {
             per_user: bounds.per_user,
             per_key: bounds.per_key,
             seed,
-            names: Names::new(mix(seed ^ 1)),
+        }
+    }
+
+    /// Where a user is looked for in a period.
+    #[inline]
+    pub fn place(self, user: &[u8], period: u32) -> Place {
+        let hash = xxh3_64_with_seed(user, self.seed);
+        Place { hash, period }
+    }
+
+    /// Numbers for keys, none so far.
+    pub fn names<K: Key>(self) -> Names<K> {
+        Names::new(mix(self.seed ^ 1))
+    }
+
+    fn preference(self, place: Place, epoch: i64) -> Preference {
+        Preference(mix(place.hash ^ mix(epoch as u64 ^ self.seed)))
+    }
+}
+
+impl<K: Key> Contributions<K> {
+    /// None so far.
+    pub fn new(bounds: &Bounds, seed: u64) -> Self {
+        let rule = Rule::new(bounds, seed);
+        Self {
+            rule,
+            names: rule.names(),
             parts: (0..PARTS).map(|_| Part::default()).collect(),
         }
     }
@@ -168,12 +194,7 @@ impl<K: Key> Contributions<K> {
     /// Where a user is looked for in a period.
     #[inline]
     pub fn place(&self, user: &[u8], period: u32) -> Place {
-        let hash = xxh3_64_with_seed(user, self.seed);
-        Place { hash, period }
-    }
-
-    fn preference(&self, place: Place, epoch: i64) -> Preference {
-        Preference(mix(place.hash ^ mix(epoch as u64 ^ self.seed)))
+        self.rule.place(user, period)
     }
 
     /// A user came to a key in a period of an epoch, so often. Of all keys that come those are kept, in whatever order they come, that
@@ -187,45 +208,14 @@ impl<K: Key> Contributions<K> {
     /// The same with the number of the key.
     #[inline]
     pub fn offer_number(&mut self, user: &[u8], place: Place, epoch: i64, key: u32, times: u32) {
-        let times = times.min(self.per_key);
-        let part = &mut self.parts[place.part()];
-        let slot = part.slot(user, place);
-        let mut number = 0;
-        let mut named = &mut part.slots[slot].first;
-        loop {
-            if named.key == key {
-                named.times = named.times.saturating_add(times).min(self.per_key);
-                return;
-            }
-            if named.key == NONE {
-                (named.key, named.times) = (key, times);
-                return;
-            }
-            number += 1;
-            match named.next {
-                NONE => break,
-                next => named = &mut part.more[next as usize],
-            }
-        }
-        match number < self.per_user {
-            true => part.push(slot, key, times),
-            false => self.replace(place, slot, epoch, (key, times)),
-        }
-    }
-
-    /// A key comes that there is no room for: it takes the place of the one that comes last, unless it comes last itself.
-    #[cold]
-    fn replace(&mut self, place: Place, slot: usize, epoch: i64, (key, times): (u32, u32)) {
-        let preference = self.preference(place, epoch);
-        let names = &self.names;
-        let part = &mut self.parts[place.part()];
-        let keys = part.keys(slot).map(|named| named.key);
-        let last = keys.max_by(|a, b| preference.compare(names, *a, *b));
-        if let Some(last) = last.filter(|last| preference.compare(names, key, *last).is_lt())
-            && let Some(named) = part.find(slot, last)
-        {
-            (named.key, named.times) = (key, times);
-        }
+        let offer = Offer {
+            user,
+            place,
+            epoch,
+            key,
+            times,
+        };
+        self.parts[place.part()].offer(self.rule, &self.names, &offer);
     }
 
     /// Takes a key of a user for good, if they have named fewer than they may, and as often as it may still count. How often that
@@ -235,14 +225,14 @@ impl<K: Key> Contributions<K> {
         let part = &mut self.parts[place.part()];
         let slot = part.slot(user, place);
         if let Some(named) = part.find(slot, key) {
-            let more = times.min(self.per_key - named.times);
+            let more = times.min(self.rule.per_key - named.times);
             named.times += more;
             return more;
         }
-        let times = times.min(self.per_key);
+        let times = times.min(self.rule.per_key);
         match part.keys(slot).count() {
             0 => (part.slots[slot].first.key, part.slots[slot].first.times) = (key, times),
-            number if number < self.per_user as usize => part.push(slot, key, times),
+            number if number < self.rule.per_user as usize => part.push(slot, key, times),
             _ => return 0,
         }
         times
@@ -260,57 +250,19 @@ impl<K: Key> Contributions<K> {
         part.find(slot, number).map_or(0, |named| named.times - before)
     }
 
-    /// Makes room for so many users of a part, which has none: more or fewer may come.
-    pub fn expect(&mut self, part: usize, users: usize) {
-        self.parts[part].slots = vec![FREE; (users.min(MOST_AT_FIRST) * 3 / 2).max(FEWEST)];
-    }
-
-    /// Visits everything that may count of the users of a part, in no order: period, key and how often.
-    pub fn for_each_key_of_part(&self, part: usize, mut visit: impl FnMut(u32, u32, u32)) {
-        let part = &self.parts[part];
-        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
-            part.keys(index)
-                .for_each(|named| visit(slot.period, named.key, named.times));
-        }
-    }
-
-    /// Visits everything that may count of the users of a part, with whom it is of, in no order.
-    pub fn for_each_entry_of_part(&self, part: usize, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
-        let part = &self.parts[part];
-        for (index, slot) in part.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
-            let user = id_at(&part.ids, slot.id);
-            part.keys(index)
-                .for_each(|named| visit(user, slot.period, named.key, named.times));
-        }
-    }
-
     /// Visits everything that may count of the users of a part, periods in their order.
     pub fn for_each_of_part(
         &self,
         part: usize,
         epoch_of: impl Fn(u32) -> i64,
-        mut visit: impl FnMut(Contribution<'_>),
+        visit: impl FnMut(Contribution<'_>),
     ) {
-        let part = &self.parts[part];
-        let taken = |slot: &u32| part.slots[*slot as usize].id != NONE;
-        let mut order: Vec<u32> = (0..part.slots.len() as u32).filter(taken).collect();
-        order.sort_by_key(|slot| part.slots[*slot as usize].period);
-        let mut keys = Vec::new();
-        for slot in order {
-            let Slot { period, id, .. } = part.slots[slot as usize];
-            let user = id_at(&part.ids, id);
-            keys.clear();
-            keys.extend(part.keys(slot as usize).map(|named| (named.key, named.times)));
-            if keys.len() > 1 {
-                let preference = self.preference(self.place(user, period), epoch_of(period));
-                keys.sort_unstable_by(|(a, _), (b, _)| preference.compare(&self.names, *a, *b));
-            }
-            visit(Contribution {
-                period,
-                user,
-                keys: &keys,
-            });
-        }
+        self.parts[part].for_each(self.rule, &self.names, epoch_of, visit);
+    }
+
+    /// Visits everything that may count, with whom it is of, in no order: user, period, key and how often.
+    pub fn for_each_entry(&self, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
+        self.parts.iter().for_each(|part| part.for_each_entry(&mut visit));
     }
 
     /// Whether users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
@@ -323,14 +275,130 @@ impl<K: Key> Contributions<K> {
     pub fn bytes(&self) -> u64 {
         self.names.bytes() + self.parts.iter().map(Part::bytes).sum::<u64>()
     }
+}
 
-    /// Forgets the users of a part, and gives their memory back.
-    pub fn clear_part(&mut self, part: usize) {
-        self.parts[part] = Part::default();
-    }
+/// A user came to the key with a number, in a period of an epoch, so often.
+pub struct Offer<'a> {
+    pub user: &'a [u8],
+    pub place: Place,
+    pub epoch: i64,
+    pub key: u32,
+    pub times: u32,
 }
 
 impl Part {
+    /// Forgets everybody, and makes room for so many users: more or fewer may come.
+    pub fn begin(&mut self, users: usize) {
+        self.slots.clear();
+        self.slots
+            .resize((users.min(MOST_AT_FIRST) * 3 / 2).max(FEWEST), FREE);
+        self.taken = 0;
+        self.more.clear();
+        self.ids.clear();
+    }
+
+    /// Of all keys that come those are kept, in whatever order they come, that are first in the user's order of preference.
+    #[inline]
+    pub fn offer<K: Key>(&mut self, rule: Rule, names: &Names<K>, offer: &Offer<'_>) {
+        let (key, times) = (offer.key, offer.times.min(rule.per_key));
+        let slot = self.slot(offer.user, offer.place);
+        let mut number = 0;
+        let mut named = &mut self.slots[slot].first;
+        loop {
+            if named.key == key {
+                named.times = named.times.saturating_add(times).min(rule.per_key);
+                return;
+            }
+            if named.key == NONE {
+                (named.key, named.times) = (key, times);
+                return;
+            }
+            number += 1;
+            match named.next {
+                NONE => break,
+                next => named = &mut self.more[next as usize],
+            }
+        }
+        match number < rule.per_user {
+            true => self.push(slot, key, times),
+            false => self.replace(
+                rule.preference(offer.place, offer.epoch),
+                names,
+                slot,
+                (key, times),
+            ),
+        }
+    }
+
+    /// A key comes that there is no room for: it takes the place of the one that comes last, unless it comes last itself.
+    #[cold]
+    fn replace<K: Key>(
+        &mut self,
+        preference: Preference,
+        names: &Names<K>,
+        slot: usize,
+        (key, times): (u32, u32),
+    ) {
+        let keys = self.keys(slot).map(|named| named.key);
+        let last = keys.max_by(|a, b| preference.compare(names, *a, *b));
+        if let Some(last) = last.filter(|last| preference.compare(names, key, *last).is_lt())
+            && let Some(named) = self.find(slot, last)
+        {
+            (named.key, named.times) = (key, times);
+        }
+    }
+
+    /// Visits everything that may count, in no order: period, key and how often.
+    pub fn for_each_key(&self, mut visit: impl FnMut(u32, u32, u32)) {
+        for (index, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
+            self.keys(index)
+                .for_each(|named| visit(slot.period, named.key, named.times));
+        }
+    }
+
+    /// Visits everything that may count, with whom it is of, in no order.
+    pub fn for_each_entry(&self, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
+        for (index, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
+            let user = id_at(&self.ids, slot.id);
+            self.keys(index)
+                .for_each(|named| visit(user, slot.period, named.key, named.times));
+        }
+    }
+
+    /// Visits everything that may count, periods in their order.
+    pub fn for_each<K: Key>(
+        &self,
+        rule: Rule,
+        names: &Names<K>,
+        epoch_of: impl Fn(u32) -> i64,
+        mut visit: impl FnMut(Contribution<'_>),
+    ) {
+        let taken = |slot: &u32| self.slots[*slot as usize].id != NONE;
+        let mut order: Vec<u32> = (0..self.slots.len() as u32).filter(taken).collect();
+        order.sort_by_key(|slot| self.slots[*slot as usize].period);
+        let mut keys = Vec::new();
+        for slot in order {
+            let Slot { period, id, .. } = self.slots[slot as usize];
+            let user = id_at(&self.ids, id);
+            keys.clear();
+            keys.extend(self.keys(slot as usize).map(|named| (named.key, named.times)));
+            if keys.len() > 1 {
+                let preference = rule.preference(rule.place(user, period), epoch_of(period));
+                keys.sort_unstable_by(|(a, _), (b, _)| preference.compare(names, *a, *b));
+            }
+            visit(Contribution {
+                period,
+                user,
+                keys: &keys,
+            });
+        }
+    }
+
+    /// Whether something came that there is no number for any more: then all of this is worth nothing.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The slot of a user and period, which is made if there is none.
     #[inline]
     fn slot(&mut self, user: &[u8], place: Place) -> usize {

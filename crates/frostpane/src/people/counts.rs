@@ -30,6 +30,24 @@ impl Counts {
         counts[key] += u64::from(times);
     }
 
+    /// Adds those of the same panes.
+    pub fn merge(&mut self, other: &Self) {
+        for (counts, more) in self.panes.iter_mut().zip(&other.panes) {
+            counts.resize(counts.len().max(more.len()), 0);
+            counts
+                .iter_mut()
+                .zip(more)
+                .for_each(|(count, more)| *count += more);
+        }
+    }
+
+    /// What those of so many panes and keys take at the most.
+    pub fn bytes(panes: usize, keys: usize) -> u64 {
+        (panes as u64)
+            .saturating_mul(keys as u64)
+            .saturating_mul(size_of::<u64>() as u64)
+    }
+
     /// What they add up to.
     pub fn total(&self) -> u64 {
         self.panes.iter().flatten().sum()

@@ -20,17 +20,19 @@ const LOOK_EVERY: u64 = 1 << 12;
 /// events of a user pass through. What has been counted stays counted.
 pub struct Live<K: Key> {
     pub door: Door<K>,
-    bounds: Bounds,
-    seed: u64,
+    pub(super) bounds: Bounds,
+    pub(super) seed: u64,
     calendar: Calendar,
-    open: BTreeMap<i64, Contributions<K>>,
+    pub(super) open: BTreeMap<i64, Contributions<K>>,
     /// How many events there were in each of them.
-    offered: BTreeMap<i64, u64>,
+    pub(super) offered: BTreeMap<i64, u64>,
     /// Panes that were counted elsewhere.
     counted: BTreeMap<i64, Pane<K>>,
     /// By epoch; needed only where an epoch has several periods.
-    admitted: BTreeMap<i64, Contributions<K>>,
+    pub(super) admitted: BTreeMap<i64, Contributions<K>>,
     most_bytes: u64,
+    /// Whether that is looked at.
+    is_limited: bool,
     fault: Fault,
 }
 
@@ -53,8 +55,14 @@ impl<K: Key> Live<K> {
             counted: BTreeMap::new(),
             admitted: BTreeMap::new(),
             most_bytes,
+            is_limited: true,
             fault,
         }
+    }
+
+    /// Whether users may take no more than the memory that was planned: what was taken once has its place.
+    pub fn limit_memory(&mut self, limited: bool) {
+        self.is_limited = limited;
     }
 
     /// By how much later panes begin than at multiples of their length.
@@ -87,7 +95,8 @@ impl<K: Key> Live<K> {
             .or_insert_with(|| Contributions::new(&bounds, seed));
         let place = open.place(user, 0);
         open.offer(user, place, self.calendar.epoch_of(period), key, 1);
-        match self.door.tally.offered.is_multiple_of(LOOK_EVERY) && self.bytes() > self.most_bytes {
+        let looks = self.is_limited && self.door.tally.offered.is_multiple_of(LOOK_EVERY);
+        match looks && self.bytes() > self.most_bytes {
             true => Err(no_room()),
             false => Ok(()),
         }

@@ -7,18 +7,20 @@ use std::marker::PhantomData;
 
 use super::contributions::LOGS;
 use super::names::Names;
+use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
-use crate::key::number::{pack_number, unpack_number};
 
 /// Bytes of a block of a log: what is taken and not used is less than one for each log.
 const BLOCK: usize = 1 << 12;
 /// What numbers take in an entry, at the most.
 const NUMBERS: usize = 32;
-/// In place of a number, before a key that has none.
+/// Packed numbers below this have one byte.
+const ONE_BYTE: u8 = 0x80;
+/// In place of a number, for a key that has none.
 const UNNAMED: u32 = u32::MAX;
 
-/// Users, spread over logs by a hash of their ids. An entry has the length of the id, the id, the period, how often, and the number of the key as
-/// four bytes, or else the key after it.
+/// Users, spread over logs by a hash of their ids. An entry has the length of the id, the period, how often, the number of the key as four
+/// bytes, the id, and a key that has no number.
 #[derive(Debug)]
 pub struct Logs<K> {
     logs: Vec<Log>,
@@ -53,8 +55,17 @@ impl<K: Key> Logged<'_, K> {
     #[inline]
     pub fn number(&self, names: &mut Names<K>) -> Option<u32> {
         match self {
-            Self::Number(number) => Some(*number).filter(|number| (*number as usize) < names.len()),
+            Self::Number(_) => self.known_number(names),
             Self::Key(key) => Some(names.number(*key)),
+        }
+    }
+
+    /// Its number, if it has one.
+    #[inline]
+    pub fn known_number(&self, names: &Names<K>) -> Option<u32> {
+        match self {
+            Self::Number(number) => Some(*number).filter(|number| (*number as usize) < names.len()),
+            Self::Key(key) => names.find(*key),
         }
     }
 }
@@ -82,16 +93,19 @@ impl<K: Key> Logs<K> {
             self.begin_block(log, most);
         }
         let block = &mut self.logs[log].last;
-        pack_number(entry.user.len() as u64, block);
+        let number = match entry.key {
+            Logged::Number(number) => number,
+            Logged::Key(_) => UNNAMED,
+        };
+        let numbers = [
+            entry.user.len() as u64,
+            u64::from(entry.period),
+            u64::from(entry.times),
+        ];
+        pack_head(numbers, number, block);
         block.extend_from_slice(entry.user);
-        pack_number(u64::from(entry.period), block);
-        pack_number(u64::from(entry.times), block);
-        match entry.key {
-            Logged::Number(number) => block.extend_from_slice(&number.to_le_bytes()),
-            Logged::Key(key) => {
-                block.extend_from_slice(&UNNAMED.to_le_bytes());
-                K::pack(key, block);
-            }
+        if let Logged::Key(key) = entry.key {
+            K::pack(key, block);
         }
     }
 
@@ -161,17 +175,45 @@ impl<K: Key> Logs<K> {
     }
 }
 
+/// Writes the numbers that an entry begins with: at once, where each of three has one byte.
+#[inline]
+fn pack_head([length, period, times]: [u64; 3], number: u32, block: &mut Vec<u8>) {
+    let [a, b, c, d] = number.to_le_bytes();
+    if length | period | times < ONE_BYTE.into() {
+        block.extend_from_slice(&[length as u8, period as u8, times as u8, a, b, c, d]);
+    } else {
+        for number in [length, period, times] {
+            pack_number(number, block);
+        }
+        block.extend_from_slice(&[a, b, c, d]);
+    }
+}
+
+/// Takes these numbers from the front.
+#[inline]
+fn unpack_head(bytes: &mut &[u8]) -> Option<([u64; 3], u32)> {
+    if let Some(([length, period, times, number @ ..], rest)) = bytes.split_first_chunk::<7>()
+        && length | period | times < ONE_BYTE
+    {
+        *bytes = rest;
+        let numbers = [*length, *period, *times].map(u64::from);
+        return Some((numbers, u32::from_le_bytes(*number)));
+    }
+    let [length, period, times] = [(); 3].map(|()| unpack_number(bytes));
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(([length?, period?, times?], u32::from_le_bytes(*number)))
+}
+
 /// Takes an entry from the front. Nothing if there is no whole one.
 #[inline]
 pub fn unpack<'a, K: Key>(bytes: &mut &'a [u8]) -> Option<Entry<'a, K>> {
-    let length = usize::try_from(unpack_number(bytes)?).ok()?;
-    let (user, rest) = bytes.split_at_checked(length)?;
+    let ([length, period, times], number) = unpack_head(bytes)?;
+    let (user, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
     *bytes = rest;
-    let period = u32::try_from(unpack_number(bytes)?).ok()?;
-    let times = u32::try_from(unpack_number(bytes)?).ok()?;
-    let (number, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    let key = match u32::from_le_bytes(*number) {
+    let [period, times] = [period, times].map(|number| u32::try_from(number).ok());
+    let (period, times) = (period?, times?);
+    let key = match number {
         UNNAMED => Logged::Key(K::unpack(bytes)?),
         number => Logged::Number(number),
     };

@@ -10,6 +10,9 @@ mod live;
 mod log;
 mod names;
 pub(crate) mod scratch;
+mod settling;
+mod standing;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +23,4 @@ pub use door::Tally;
 pub use epochs::{Asked, Epochs, Window};
 pub use live::Live;
 pub use scratch::Scratch;
+pub use standing::Standing;

@@ -71,15 +71,20 @@ impl<K: Key> Names<K> {
         self.number_of(key, K::hash(key, self.seed))
     }
 
-    /// Looks up where a key may be.
+    /// A key, of which nothing is found yet.
     #[inline]
-    pub fn nearby(&self, key: K::Ref<'_>) -> Nearby {
-        let hash = K::hash(key, self.seed);
-        let held = self.numbers.find(hash, |held| held.tag == tag(hash));
+    pub fn hashed(&self, key: K::Ref<'_>) -> Nearby {
         Nearby {
-            hash,
-            held: held.copied(),
+            hash: K::hash(key, self.seed),
+            held: None,
         }
+    }
+
+    /// Looks up where it may be.
+    #[inline]
+    pub fn look_up(&self, nearby: &mut Nearby) {
+        let tag = tag(nearby.hash);
+        nearby.held = self.numbers.find(nearby.hash, |held| held.tag == tag).copied();
     }
 
     /// The number of a key that was looked up.

@@ -33,7 +33,9 @@ pub const LARGEST_UNIVERSE: u64 = 1 << 24;
 const RARE: f64 = 0.1;
 const WINDOWS_BACK: u64 = 4;
 /// Of people it is not public how many keys there can be: more than any machine has seen.
-const KEYS_OF_PEOPLE: u64 = 1 << 48;
+pub const KEYS_OF_PEOPLE: u64 = 1 << 48;
+/// Where keys that are passed over need a part of delta of their own: they cost time, and not a higher threshold.
+const SHARE_OF_TOP: f64 = 1.0 / 1024.0;
 
 /// How a list that is released at every slide is made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +68,8 @@ pub struct Continuity {
 /// How a sequence is to be made.
 pub(crate) struct Setup {
     pub noise: WindowNoise,
+    /// The most keys that people can have near a window.
+    pub keys_of_people: u64,
     /// The most that it takes, in bytes.
     pub memory: u64,
     /// How much of that is for counts that are carried on to the next window.
@@ -94,14 +98,28 @@ pub(crate) struct Sequence<K: Key> {
     /// At most so many keys have noise that matters to a window and that earlier releases may have shown.
     live: u64,
     floor: u64,
-    /// For open keys: noise never lifts a count by this much, but for a part of delta.
-    lift: Option<u64>,
+    /// For open keys.
+    lift: Option<Lift>,
+}
+
+/// Noise never lifts a count by this much, but for a part of delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lift {
+    /// A count that only one of two neighbours looks at.
+    past_threshold: u64,
+    /// Any count.
+    into_top: u64,
 }
 
 impl<K: Key> Sequence<K> {
     /// A sequence of windows of panes of at most so many events each, if that is known.
     pub fn new(request: Request<K>, setup: Setup, longest_pane: Option<u64>) -> Result<Self> {
-        let Setup { noise, memory, .. } = setup;
+        let Setup {
+            noise,
+            memory,
+            keys_of_people,
+            ..
+        } = setup;
         let (horizon, together) = (request.spec.horizon(), request.spec.together());
         let panes = request.spec.panes();
         // Each release has its share of the chance of an untrue statement.
@@ -114,7 +132,7 @@ impl<K: Key> Sequence<K> {
         let entries = request.shape.most_entries(longest_pane.unwrap_or(u64::MAX));
         let unit = request.noise_unit();
         let live = match &request.keys {
-            Keys::Open if unit.is_user() => KEYS_OF_PEOPLE,
+            Keys::Open if unit.is_user() => keys_of_people,
             Keys::Open => (2 * panes - 1).saturating_mul(entries),
             Keys::Declared(universe) => universe.size(),
         };
@@ -123,8 +141,8 @@ impl<K: Key> Sequence<K> {
             Keys::Open => {
                 // Of two keys that move, each may bring it about; those of a user move in one direction.
                 let share = if unit.is_user() { noise.delta_left() } else { 0.5 };
-                let lift = lift(&request.spec, unit, live, &noise.sum, (delta, share))?;
-                (1 + lift, Some(lift))
+                let lift = lift(&request.spec, (unit, live), &noise.sum, (delta, share))?;
+                (1 + lift.past_threshold, Some(lift))
             }
             Keys::Declared(universe) if universe.size() > LARGEST_UNIVERSE => {
                 return Err(Error::parameter(format!(
@@ -179,6 +197,16 @@ impl<K: Key> Sequence<K> {
     /// How its lists are made, before there is one.
     pub fn continuity(&self) -> &Continuity {
         &self.continuity
+    }
+
+    /// All noise that is drawn, in words that tell it from any other.
+    pub fn noise(&self) -> String {
+        format!(
+            "{:?} {:?} {:?}",
+            self.noise.sum.noise(),
+            self.total,
+            self.request.norm_epsilon()
+        )
     }
 
     /// The distribution of each noise value.
@@ -275,7 +303,8 @@ impl<K: Key> Sequence<K> {
         let horizon = self.continuity.horizon;
         let of_unit = self.request.spec.windows_of_unit().max(self.panes);
         let windows = |panes_with_events| windows_with(panes_with_events, of_unit) as f64;
-        let is_past = number > horizon && self.lift.is_some();
+        let waiting_helps = !shows_no_noise_before(&self.request.spec, self.request.noise_unit());
+        let is_past = number > horizon && self.lift.is_some() && waiting_helps;
         is_past.then(|| self.request.spec.delta().as_f64() * (windows(number) / windows(horizon)))
     }
 
@@ -336,7 +365,12 @@ impl<K: Key> Sequence<K> {
 
     /// How many keys, among so many events, can have been frequent enough to be listed, but for a small chance.
     fn frequent(&self, events: u64) -> f64 {
-        let (sum, live) = (&self.noise.sum, self.live as f64);
+        // Each key of people is there by an event.
+        let live = match self.request.noise_unit().is_user() {
+            true => self.live.min(events),
+            false => self.live,
+        };
+        let (sum, live) = (&self.noise.sum, live as f64);
         let windows = (WINDOWS_BACK * self.panes) as f64;
         let chance = self.request.counts_failure() * RARE / windows - live * sum.tail(self.floor);
         let passes = |count: u64| events as f64 / count as f64 * sum.tail(self.floor - count) > chance;
@@ -352,10 +386,11 @@ impl<K: Key> Sequence<K> {
         threshold: u64,
     ) -> Result<Vec<(K, u64)>> {
         let mut noises = Noises::new(nodes, &self.noise.sampler);
-        let mut least = self.looked_at(threshold);
+        let below = |noisy: u64, lift: fn(Lift) -> u64| noisy.saturating_sub(self.lift.map_or(noisy, lift));
+        let mut least = below(threshold, |lift| lift.past_threshold);
         if let Some(top) = self.request.spec.top {
             let last = last_of_top(counts, &mut noises, top)?;
-            least = least.max(self.looked_at(last.max(0) as u64));
+            least = least.max(below(last.max(0) as u64, |lift| lift.into_top));
         }
         let mut passed = Vec::new();
         counts.for_each(|key, count| {
@@ -369,11 +404,6 @@ impl<K: Key> Sequence<K> {
             Ok(())
         })?;
         Ok(passed)
-    }
-
-    /// From which count on keys are looked at whose noisy count is to reach this.
-    fn looked_at(&self, noisy: u64) -> u64 {
-        noisy.saturating_sub(self.lift.unwrap_or(noisy))
     }
 
     /// All keys of the universe that pass, with their noisy counts.
@@ -472,19 +502,46 @@ fn windows_with(first: u64, each: u64) -> u64 {
     first.saturating_add(each - 1)
 }
 
-/// How far below a threshold counts are looked at: no noise lifts one that only one of two neighbours looks at, but for this share
-/// of delta.
-fn lift(spec: &Checked, unit: Unit, live: u64, sum: &NoiseSum, delta: (f64, f64)) -> Result<u64> {
-    let windows = windows_with(spec.horizon(), spec.windows_of_unit().max(spec.panes()));
-    let keys = live as f64 + f64::from(unit.keys());
-    let reach = reach_of_none(sum, delta, keys * windows as f64)?;
-    // A count may be moved so far past the least one that is looked at.
-    Ok(reach + u64::from(unit.largest_count() - 1))
+/// Whether a key of a user is chosen before any of the noise that it meets has shown: where a window is one pane.
+fn shows_no_noise_before(spec: &Checked, unit: Unit) -> bool {
+    unit.is_user() && spec.panes() == 1
 }
 
-/// The least threshold of open keys of users with this noise, if there is one.
-pub(crate) fn threshold_of_users(spec: &Checked, unit: Unit, sum: &NoiseSum, delta: f64) -> Option<u64> {
-    Some(1 + lift(spec, unit, KEYS_OF_PEOPLE, sum, (delta, 1.0)).ok()?)
+/// How far below a threshold counts are looked at, with so many keys that may have shown their noise: no noise lifts one that only one
+/// of two neighbours looks at, but for this share of delta.
+fn lift(
+    spec: &Checked,
+    (unit, live): (Unit, u64),
+    sum: &NoiseSum,
+    (delta, share): (f64, f64),
+) -> Result<Lift> {
+    let keys = live as f64 + f64::from(unit.keys());
+    let reach = |part: f64, chances: f64| reach_of_none(sum, (delta, share * part), chances);
+    let [past_threshold, into_top] = if shows_no_noise_before(spec, unit) {
+        let of_top = spec.top.map_or(0.0, |_| SHARE_OF_TOP);
+        let past = reach(1.0 - of_top, f64::from(unit.keys()))?;
+        let of_any = spec.top.map(|_| reach(of_top, keys));
+        [past, of_any.transpose()?.unwrap_or(past)]
+    } else {
+        let windows = windows_with(spec.horizon(), spec.windows_of_unit().max(spec.panes()));
+        [reach(1.0, keys * windows as f64)?; 2]
+    };
+    // A count may be moved so far past the least one that is looked at.
+    let moved = u64::from(unit.largest_count() - 1);
+    Ok(Lift {
+        past_threshold: past_threshold + moved,
+        into_top: into_top + moved,
+    })
+}
+
+/// The least threshold of open keys of users with this noise, where others have so many keys, if there is one.
+pub(crate) fn threshold_of_users(
+    spec: &Checked,
+    unit: (Unit, u64),
+    sum: &NoiseSum,
+    delta: f64,
+) -> Option<u64> {
+    Some(1 + lift(spec, unit, sum, (delta, 1.0)).ok()?.past_threshold)
 }
 
 /// The least `d` that no noise reaches which has so many chances to, one for each key and window, but for this share of delta.
@@ -502,14 +559,15 @@ fn reach_of_none(sum: &NoiseSum, (delta, share): (f64, f64), chances: f64) -> Re
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::budget::Epsilon;
     use crate::door::Builder;
     use crate::door::HeavyHitters;
     use crate::noise::InsecureSeededEntropy;
     use crate::release::by_hand::{pane, times};
-    use crate::spec::Unit;
-    use crate::spec::{Norm, Window};
+    use crate::spec::{Bounds, Norm, Unit, Window};
 
     fn sequence(builder: Builder<u64>, panes: u64, longest_pane: Option<u64>) -> Result<Sequence<u64>> {
         let window = Window::events(1_000 * panes).slide(1_000);
@@ -523,6 +581,7 @@ mod tests {
             request,
             Setup {
                 noise,
+                keys_of_people: KEYS_OF_PEOPLE,
                 memory: 1,
                 running: 0,
                 people: 0,
@@ -611,6 +670,34 @@ mod tests {
         }
     }
 
+    /// In windows of one pane. What is passed over for the top may be any key, and has a thousandth of delta.
+    #[test]
+    fn noise_that_has_not_shown_is_reckoned_with_for_the_keys_of_a_user_alone() {
+        let (epsilon, delta, live) = (Epsilon::new(1.0).unwrap(), 1e-6, 1 << 48);
+        let day = Duration::from_secs(86_400);
+        for (keys, times) in [(1, 1), (3, 1), (3, 2)] {
+            let unit = Unit::User(Bounds::new(keys).per_key(times));
+            let spec = |builder: Builder<u64>| {
+                let builder = builder.unit(unit).window(Window::clock(day).slide(day));
+                builder.sequence_request(0).unwrap().spec
+            };
+            let sum = WindowNoise::new(1, unit, epsilon, u64::MAX).unwrap().sum;
+            let least = |chance: f64| {
+                let reach = (0..).find(|d| sum.tail(*d) <= chance).unwrap();
+                reach + u64::from(times) - 1
+            };
+            let of = |spec: &Checked| lift(spec, (unit, live), &sum, (delta, 1.0)).unwrap();
+            let open = || HeavyHitters::<u64>::builder(Keys::open());
+            let all = of(&spec(open().all()));
+            assert_eq!(all.past_threshold, least(delta / f64::from(keys)));
+            let top = of(&spec(open().top(5)));
+            let left = delta * (1.0 - SHARE_OF_TOP);
+            assert_eq!(top.past_threshold, least(left / f64::from(keys)));
+            let anybody = (live + u64::from(keys)) as f64;
+            assert_eq!(top.into_top, least(delta * SHARE_OF_TOP / anybody));
+        }
+    }
+
     #[test]
     fn a_delta_that_cannot_be_reckoned_with_is_refused_with_the_least_that_can() {
         let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX)
@@ -637,7 +724,7 @@ mod tests {
     fn open_keys_are_looked_at_from_the_lift_below_the_threshold_on() {
         let open = HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1);
         let sequence = sequence(open.delta(0.5).entries(1_000), 1, Some(1)).unwrap();
-        let lift = sequence.lift.unwrap();
+        let lift = sequence.lift.unwrap().past_threshold;
         assert_eq!((sequence.live, lift, sequence.floor), (1, 7, 8));
         let panes = [pane(
             (1..30).flat_map(|key| times(key, key as usize)),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::codec::{Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::mix::mix;
 use crate::noise::{DiscreteLaplace, Entropy};
@@ -196,6 +197,24 @@ impl CountSketch {
             ErrorKind::Pane,
             "hashes with another seed than the sketch's cannot be added to it: make all panes of a window with the same seed",
         ))
+    }
+
+    pub(crate) fn save(&self, to: &mut Writer) {
+        self.cells.iter().for_each(|cell| to.signed(*cell));
+    }
+
+    /// Of so many events at the most: no counter has more.
+    pub(crate) fn load(
+        from: &mut Reader<'_>,
+        dimensions: Dimensions,
+        seed: u64,
+        events: u64,
+    ) -> Result<Self> {
+        let mut sketch = Self::new(dimensions, seed);
+        for cell in &mut sketch.cells {
+            *cell = from.within(events)?;
+        }
+        Ok(sketch)
     }
 
     /// All counters, row by row.

@@ -1,5 +1,6 @@
 //! What a release is asked to be.
 
+mod budget;
 mod checked;
 mod choice;
 mod edge;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+pub use budget::Budget;
 pub(crate) use checked::{Checked, check_windows};
 pub use choice::{Choice, Reason};
 pub use edge::Edge;
@@ -110,6 +112,9 @@ pub struct Spec {
     /// In how many releases an event may be, each at this epsilon and delta; as many as there are windows unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub releases: Option<u32>,
+    /// What a pane, or an epoch, may lose by all releases of a stream that is kept, instead of `releases` times what one costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// **A privacy parameter** of a list at every slide with open keys: [`Builder::horizon`](crate::Builder::horizon).
     /// 1,000,000 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,6 +154,7 @@ impl Default for Spec {
             confidence: 0.95,
             continual: false,
             releases: None,
+            budget: None,
             horizon: None,
             together: None,
             memory: Size(MEMORY),

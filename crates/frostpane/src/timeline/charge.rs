@@ -1,6 +1,7 @@
 //! Paying for the panes of a window, which opens them.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Timeline;
 use crate::budget::Account;
@@ -90,6 +91,30 @@ impl<K: Key> Timeline<K> {
             length,
             straddling,
         })
+    }
+
+    /// What a window covers, in whole panes up to the latest position, and the pane that it begins within. None if there was no event.
+    pub(crate) fn spans(&self, length: i64) -> Option<(Range<i64>, Option<Range<i64>>)> {
+        let (latest, since) = (self.latest()?, self.since(length));
+        let head = self.state.head.iter().map(|(_, block)| block.start..block.end);
+        let waiting = self.state.waiting.iter().map(|block| block.start..block.end);
+        let closed = self.state.closed.iter().map(|block| block.start..block.end);
+        let mut all = head.chain(waiting).chain(closed);
+        let beside = all.find(|bounds| bounds.start < since && bounds.end > since);
+        let slide = self.state.grid.slide;
+        let from = (since + slide - 1).div_euclid(slide) * slide;
+        let from = beside.as_ref().map_or(from, |beside| from.max(beside.end));
+        Some((from.min(latest)..latest + 1, beside))
+    }
+
+    /// The panes of a window that others have charged.
+    pub(crate) fn charged(&mut self, length: i64, straddling: bool) -> Charged<'_, K> {
+        self.finish();
+        Charged {
+            timeline: self,
+            length,
+            straddling,
+        }
     }
 
     pub(super) fn since(&self, length: i64) -> i64 {

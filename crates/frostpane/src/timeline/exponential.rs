@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::codec::{Reader, Writer};
+use crate::error::Result;
 use crate::timeline::schedule::{Outline, Outlines};
 
 /// How many panes are merged at a time.
@@ -50,6 +52,15 @@ impl Exponential {
         }
         runs.retain(|run| run.len() > 1);
         runs
+    }
+
+    pub(super) fn save(&self, to: &mut Writer) {
+        to.maybe((self.passed > i64::MIN).then_some(self.passed), Writer::signed);
+    }
+
+    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.passed = from.maybe(Reader::position)?.unwrap_or(i64::MIN);
+        Ok(())
     }
 
     /// The end of the longest cell around a pane that is old enough for its length.

@@ -1,5 +1,6 @@
 //! The norms that the levels of a histogram ask about.
 
+use crate::codec::{MOST_OF_PANE, Reader, Writer, damaged};
 use crate::error::Result;
 use crate::key::Key;
 use crate::mechanism::Secret;
@@ -52,6 +53,20 @@ impl LevelSketches {
             Some(above) => above.merge(&ended),
             None => Ok(()),
         }
+    }
+
+    pub(super) fn save(&self, to: &mut Writer) {
+        to.each(self.levels.iter(), |to, sketch| sketch.save(to));
+    }
+
+    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        let levels: Vec<CountSketch> =
+            from.each(|from| CountSketch::load(from, self.dimensions, self.seed, MOST_OF_PANE))?;
+        if levels.len() != self.levels.len() {
+            return Err(damaged("there are more or fewer levels"));
+        }
+        self.levels = levels;
+        Ok(())
     }
 
     /// How many bytes they take.

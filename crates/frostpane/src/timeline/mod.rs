@@ -9,6 +9,7 @@ pub(crate) mod levels;
 mod running;
 pub(crate) mod schedule;
 pub(crate) mod smooth;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod workers;
@@ -21,6 +22,8 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::key::Key;
 use crate::mechanism::Draws;
+#[cfg(any(test, feature = "internals"))]
+use crate::noise::Entropy;
 use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
 use crate::spec::window::Grid;
@@ -48,6 +51,8 @@ pub struct Timeline<K> {
     closer: Closer<K>,
     /// The counts of the latest window, where they are carried on.
     running: Option<Running<K>>,
+    /// How often the schedule was asked, or panes were closed.
+    ticks: u64,
 }
 
 /// What outlives the process, if anything does, while no block is being closed: plain data, and all of it that what comes
@@ -101,7 +106,22 @@ impl<K: Key> Timeline<K> {
             spares: Vec::new(),
             closer: Closer::default(),
             running: None,
+            ticks: 0,
         }
+    }
+
+    /// With noise of the schedule from another source.
+    #[cfg(any(test, feature = "internals"))]
+    pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
+        Self {
+            draws: Box::new(source),
+            ..self
+        }
+    }
+
+    /// How often a pane may have ended, or noise may have been drawn.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.ticks
     }
 
     /// The latest position so far, or that there will be, if that is known.
@@ -174,6 +194,7 @@ impl<K: Key> Timeline<K> {
                 self.state.origin = self.state.origin.min(start);
                 return Ok(Some(self.waiting_at(start)));
             }
+            self.ticks += 1;
             let outline = head.outline(head.pane.events());
             let norm = OpenNorm {
                 block: &mut head.pane,
@@ -235,6 +256,7 @@ impl<K: Key> Timeline<K> {
 
     /// Closes what no longer waits, merges what has aged, and forgets what no window can reach any more.
     fn advance(&mut self, latest: i64) -> Result<()> {
+        self.ticks += 1;
         let lateness = self.state.grid.lateness;
         while let Some(block) = self
             .state
@@ -346,6 +368,18 @@ impl<K: Key> Timeline<K> {
         let within = |block: &&Block<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
         let blocks = self.state.closed.iter().rev().filter(within);
         blocks.map(|block| block.pane.events()).sum()
+    }
+
+    /// About how many bytes the panes take that have not closed.
+    pub(crate) fn open_bytes(&self) -> u64 {
+        let head = self.state.head.iter().map(|(_, block)| block);
+        let open = head.chain(&self.state.waiting);
+        open.map(|block| block.pane.bytes()).sum()
+    }
+
+    /// The latest position, if there was an event.
+    pub(crate) fn newest(&self) -> Option<i64> {
+        self.latest()
     }
 
     /// How many closed panes there are.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::budget::Epsilon;
+use crate::codec::{Reader, Writer, damaged};
 use crate::error::Result;
 use crate::mechanism::{AboveThreshold, Answer, Bounded, Draws};
 use crate::noise::DiscreteLaplace;
@@ -75,6 +76,33 @@ impl Smooth {
     }
 }
 
+/// What was drawn and not yet used up goes on: to draw it again within a block would cost its budget twice.
+impl Smooth {
+    pub(super) fn save(&self, to: &mut Writer) {
+        to.each(self.questions.iter(), |to, question| {
+            to.maybe(question.as_ref(), |to, question| question.save(to));
+        });
+    }
+
+    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        let mut level = 0..;
+        let histogram = self.histogram;
+        let questions: Vec<Option<AboveThreshold>> = from.each(|from| {
+            let level = level.next().filter(|level| *level < histogram.levels);
+            let level = level.ok_or_else(|| damaged("there are more levels"))?;
+            let load = |from: &mut Reader<'_>| {
+                AboveThreshold::load(from, histogram.sensitivity(level), histogram.epsilon)
+            };
+            from.maybe(load)
+        })?;
+        if questions.len() != self.questions.len() {
+            return Err(damaged("there are fewer levels"));
+        }
+        self.questions = questions;
+        Ok(())
+    }
+}
+
 impl Histogram {
     /// How far the noise of threshold and question together reach at level 1, but for this chance. At level
     /// `j` it is `2^(j-1)` times as much, and less at level 0.
@@ -126,16 +154,21 @@ impl Histogram {
     }
 
     fn question(&self, level: usize, draws: &mut (impl Draws + ?Sized)) -> Result<AboveThreshold> {
-        let sensitivity = match level {
-            0 => self.unit.norm(),
-            _ => self.unit.sketched_norm(),
-        };
         AboveThreshold::new(
             self.first_norm << level,
-            sensitivity << (level + 1),
+            self.sensitivity(level),
             self.epsilon,
             draws,
         )
+    }
+
+    /// How far a norm of a level moves, in parts of what the level may spend.
+    fn sensitivity(&self, level: usize) -> u32 {
+        let norm = match level {
+            0 => self.unit.norm(),
+            _ => self.unit.sketched_norm(),
+        };
+        norm << (level + 1)
     }
 
     /// From how many levels up a complete block dissolves a boundary that lies before it.

@@ -2,6 +2,7 @@
 
 pub(crate) mod node_key;
 pub(crate) mod nodes;
+pub(crate) mod stored;
 mod window_noise;
 
 pub use node_key::NodeKey;

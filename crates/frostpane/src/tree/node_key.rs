@@ -32,6 +32,8 @@ pub enum Purpose<'a> {
     Norm,
     /// How many events of people it has.
     Total,
+    /// A whole release that is made once.
+    Release,
 }
 
 impl NodeKey {
@@ -45,6 +47,15 @@ impl NodeKey {
             bytes.copy_from_slice(&entropy.word()?.to_ne_bytes());
         }
         Ok(key)
+    }
+
+    /// One that was drawn before.
+    pub(crate) fn from_secret(secret: Zeroizing<[u8; KEY]>) -> Self {
+        Self(Box::new(secret))
+    }
+
+    pub(super) fn secret(&self) -> &[u8; KEY] {
+        &self.0
     }
 
     /// Its function, for many noise values.
@@ -87,6 +98,7 @@ impl Keyed {
             Purpose::Counts => hasher.update(&[1]),
             Purpose::Norm => hasher.update(&[2]),
             Purpose::Total => hasher.update(&[3]),
+            Purpose::Release => hasher.update(&[4]),
         };
         *self.output.reader = hasher.finalize_xof();
         self.output.used = POOL;

@@ -11,13 +11,13 @@ use crate::tree::{Node, Tree};
 /// Secrets of nodes: drawn when a node ends, erased when it leaves the window.
 #[derive(Debug)]
 pub struct Nodes {
-    tree: Tree,
+    pub(super) tree: Tree,
     /// The panes of a window.
     panes: i64,
     /// Those that have ended, from the first there was.
-    ended: Option<Range<i64>>,
+    pub(super) ended: Option<Range<i64>>,
     /// By their place since the first.
-    nodes: VecDeque<(Node, NodeKey)>,
+    pub(super) nodes: VecDeque<(Node, NodeKey)>,
 }
 
 /// The secrets of the nodes that end with a pane, before it has ended.
@@ -89,6 +89,11 @@ impl Nodes {
     fn origin(&self, pane: i64) -> i64 {
         let before = self.ended.as_ref().filter(|ended| ended.end == pane);
         before.map_or(pane, |ended| ended.start)
+    }
+
+    /// The panes that have ended one after the other.
+    pub(crate) fn ended(&self) -> Option<&Range<i64>> {
+        self.ended.as_ref()
     }
 
     /// The window that ends with the latest pane, if there is one.

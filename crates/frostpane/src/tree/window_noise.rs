@@ -12,8 +12,8 @@ const TABLE_ENTRIES: f64 = 320.0;
 /// The same of a Gaussian distribution, for each unit of its standard deviation.
 const GAUSSIAN_ENTRIES: f64 = 10.0;
 const ENTRY: f64 = 16.0;
-/// The part of delta that Gaussian noise takes.
-const GAUSSIAN_SHARE: f64 = 0.5;
+/// The part of delta that Gaussian noise takes: the tails of a threshold are the steeper, so that they get by with less.
+const GAUSSIAN_SHARE: f64 = 0.75;
 
 /// One value for each node of a tree, and the sum of those that make up a window.
 #[derive(Clone, Debug)]
@@ -35,10 +35,11 @@ impl WindowNoise {
         Self::of(tree, panes, laplace.into(), memory)
     }
 
-    /// The same for open keys of users who contribute within these bounds: of Laplace and Gaussian noise the one with the lower
-    /// threshold, which `threshold` knows of the noise of a window and of what is left of delta for it, or that there is none.
+    /// The same for open keys of users who contribute within these bounds, in epochs of so many panes: of Laplace and Gaussian noise the
+    /// one with the lower threshold, which `threshold` knows of the noise of a window and of what is left of delta for it, or that there
+    /// is none.
     pub fn for_open_users(
-        panes: u64,
+        (panes, epoch): (u64, u64),
         bounds: Bounds,
         epsilon: Epsilon,
         delta: f64,
@@ -46,7 +47,7 @@ impl WindowNoise {
         threshold: impl Fn(&NoiseSum, f64) -> Option<u64>,
     ) -> Result<Self> {
         let laplace = Self::new(panes, Unit::User(bounds), epsilon, memory);
-        let Some(gaussian) = Self::by_gaussian(panes, bounds, epsilon, delta, memory) else {
+        let Some(gaussian) = Self::by_gaussian((panes, epoch), bounds, epsilon, delta, memory) else {
             return laplace;
         };
         let of = |noise: &Self| threshold(&noise.sum, delta * noise.delta_left()).unwrap_or(u64::MAX);
@@ -59,11 +60,27 @@ impl WindowNoise {
         })
     }
 
-    /// With half of delta. None where no such noise is offered, or its table does not fit.
-    fn by_gaussian(panes: u64, bounds: Bounds, epsilon: Epsilon, delta: f64, memory: u64) -> Option<Self> {
+    /// With its share of delta. None where no such noise is offered, or its table does not fit.
+    fn by_gaussian(
+        (panes, epoch): (u64, u64),
+        bounds: Bounds,
+        epsilon: Epsilon,
+        delta: f64,
+        memory: u64,
+    ) -> Option<Self> {
         let tree = Tree::for_window(panes);
-        let squares = bounds.squares().checked_mul(tree.levels().into())?;
-        let gaussian = DiscreteGaussian::for_rho(squares, rho_for(epsilon, delta * GAUSSIAN_SHARE))?;
+        let delta = delta * GAUSSIAN_SHARE;
+        let gaussian = match epoch == 1 || bounds.per_key == 1 {
+            // Of each level one node has all that a user did at a key.
+            true => {
+                let counts = bounds.per_user.checked_mul(tree.levels())?;
+                DiscreteGaussian::for_keys(counts, bounds.per_key, epsilon, delta)?
+            }
+            false => {
+                let squares = bounds.squares().checked_mul(tree.levels().into())?;
+                DiscreteGaussian::for_rho(squares, rho_for(epsilon, delta))?
+            }
+        };
         Self::of(tree, panes, gaussian.into(), memory).ok()
     }
 
@@ -87,7 +104,7 @@ impl WindowNoise {
         })
     }
 
-    /// The share of delta that is left for a threshold: all of it, or half if the noise takes the other.
+    /// The share of delta that is left for a threshold: all of it, or what the noise does not take.
     pub fn delta_left(&self) -> f64 {
         match self.sum.noise() {
             Noise::Laplace(_) => 1.0,
@@ -172,25 +189,37 @@ mod tests {
         Some(1 + sum.reach(left / 1e6))
     }
 
-    /// Few keys of a user have Laplace noise of scale `levels c m / epsilon`, many have Gaussian noise of variance
-    /// `c levels m^2 / (2 rho)`, with the rho that half of delta allows.
+    /// What a user's keys take at all levels, with three quarters of delta: of counts that move once, or in steps that adapt.
+    fn gaussian(levels: u32, bounds: Bounds, epoch: u64, epsilon: Epsilon, delta: f64) -> DiscreteGaussian {
+        let Bounds {
+            per_user, per_key, ..
+        } = bounds;
+        if epoch == 1 || per_key == 1 {
+            return DiscreteGaussian::for_keys(levels * per_user, per_key, epsilon, 0.75 * delta).unwrap();
+        }
+        let squares = f64::from(levels * per_user * per_key * per_key);
+        let variance = squares / (2.0 * rho_for(epsilon, 0.75 * delta));
+        DiscreteGaussian::new((variance * 64.0).ceil() as u64, 64).unwrap()
+    }
+
+    /// Few keys of a user have Laplace noise of scale `levels c m / epsilon`, many have Gaussian noise.
     #[test]
     fn users_have_the_noise_with_the_lower_threshold() {
         let epsilon = Epsilon::new(1.0).unwrap();
-        for (panes, levels, nodes) in [(1, 1, 1), (32, 1, 32), (64, 2, 15)] {
+        for (panes, levels, nodes, epoch) in [(1, 1, 1, 1), (32, 1, 32, 1), (32, 1, 32, 24), (64, 2, 15, 24)]
+        {
             for (per_user, per_key) in [(1, 1), (1, 2), (4, 1), (50, 1), (50, 3)] {
                 let bounds = Bounds::new(per_user).per_key(per_key);
                 let found =
-                    WindowNoise::for_open_users(panes, bounds, epsilon, 1e-9, u64::MAX, reach).unwrap();
+                    WindowNoise::for_open_users((panes, epoch), bounds, epsilon, 1e-9, u64::MAX, reach)
+                        .unwrap();
                 assert_eq!((found.tree.levels(), found.sum.terms()), (levels, nodes));
                 let scale = f64::from(levels * per_user * per_key);
-                let squares = f64::from(levels * per_user * per_key * per_key);
-                let variance = squares / (2.0 * rho_for(epsilon, 0.5e-9));
                 let laplace =
                     LaplaceSum::new(DiscreteLaplace::new(levels * per_user * per_key, epsilon), nodes);
-                let gaussian = DiscreteGaussian::new((variance * 64.0).ceil() as u64, 64).unwrap();
+                let gaussian = gaussian(levels, bounds, epoch, epsilon, 1e-9);
                 let by_laplace = laplace.reach(1e-15);
-                let by_gaussian = NoiseSum::new(gaussian, nodes).reach(0.5e-15);
+                let by_gaussian = NoiseSum::new(gaussian, nodes).reach(0.25e-15);
                 match found.sum.noise() {
                     Noise::Laplace(_) => {
                         assert!(by_laplace <= by_gaussian, "{panes} {bounds:?}");
@@ -199,8 +228,8 @@ mod tests {
                     Noise::Gaussian(found_gaussian) => {
                         assert!(by_gaussian < by_laplace, "{panes} {bounds:?}");
                         assert_eq!(found_gaussian, gaussian);
-                        assert_eq!(found.delta_left(), 0.5);
-                        let deviation = (nodes as f64 * variance).sqrt();
+                        assert_eq!(found.delta_left(), 0.25);
+                        let deviation = (nodes as f64 * gaussian.variance()).sqrt();
                         assert!((found.deviation() / deviation - 1.0).abs() < 1e-3);
                         assert_eq!(found.bytes(), found.sampler.bytes());
                         let reckoned = GAUSSIAN_ENTRIES * found.sum.scale() * ENTRY;
@@ -225,18 +254,18 @@ mod tests {
     fn the_kind_of_noise_that_fits_is_taken() {
         let epsilon = Epsilon::new(1.0).unwrap();
         let taken = |per_user: u32, memory: u64, threshold: &dyn Fn(&NoiseSum, f64) -> Option<u64>| {
-            WindowNoise::for_open_users(8, Bounds::new(per_user), epsilon, 1e-9, memory, threshold)
+            WindowNoise::for_open_users((8, 1), Bounds::new(per_user), epsilon, 1e-9, memory, threshold)
                 .map(|noise| matches!(noise.sum.noise(), Noise::Gaussian(_)))
         };
         let never = |_: &NoiseSum, _: f64| None;
         let only_laplace = |sum: &NoiseSum, _: f64| matches!(sum, NoiseSum::Laplace(_)).then_some(1_000_000);
         assert!(!taken(1, u64::MAX, &reach).unwrap() && taken(1, 2_000, &reach).unwrap());
-        assert!(taken(1, 900, &reach).is_err());
+        assert!(taken(1, 800, &reach).is_err());
         assert!(!taken(50, u64::MAX, &never).unwrap() && !taken(50, u64::MAX, &only_laplace).unwrap());
         assert!(taken(50, u64::MAX, &reach).unwrap());
         // No Gaussian noise is offered at so small an epsilon.
         let tiny = Epsilon::new(1e-6).unwrap();
-        let found = WindowNoise::by_gaussian(8, Bounds::new(1), tiny, 1e-9, u64::MAX);
+        let found = WindowNoise::by_gaussian((8, 1), Bounds::new(1), tiny, 1e-9, u64::MAX);
         assert!(found.is_none());
     }
 }

@@ -119,7 +119,7 @@ thread_local! {
 }
 
 /// Seeded, each time by the next number.
-fn seeded() -> Box<dyn Entropy> {
+fn seeded() -> Box<dyn Entropy + Send> {
     Box::new(InsecureSeededEntropy::new(SEED.replace(SEED.get() + 1)))
 }
 
@@ -136,7 +136,7 @@ impl Entropy for Failing {
     }
 }
 
-fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy>) -> Continual<u64> {
+fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy + Send>) -> Continual<u64> {
     Continual {
         source,
         ..builder.continual().unwrap()

@@ -1,0 +1,235 @@
+//! Bytes that outlive the process: numbers and lists of them, written one after the other.
+//!
+//! What is read is trusted in nothing: a length is checked against the bytes that are left before memory is taken for it, and what
+//! does not fit is an error of the kind [`State`](crate::ErrorKind::State). `docs/format.md` says what is written where.
+
+mod number;
+
+use std::ops::Range;
+
+use crate::error::{Error, ErrorKind, Result};
+pub(crate) use number::{pack_number, unpack_number};
+
+/// Far above anything that is counted, and far from overflow.
+pub(crate) const MOST: u64 = 1 << 60;
+/// Far above the events of a pane, and as many panes as there can be add up.
+pub(crate) const MOST_OF_PANE: u64 = 1 << 44;
+
+/// Writes numbers and bytes.
+#[derive(Default)]
+pub(crate) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub fn number(&mut self, number: u64) {
+        pack_number(number, &mut self.0);
+    }
+
+    /// Small ones of either sign take few bytes.
+    pub fn signed(&mut self, number: i64) {
+        self.number((number << 1 ^ number >> 63) as u64);
+    }
+
+    pub fn flag(&mut self, flag: bool) {
+        self.0.push(flag.into());
+    }
+
+    /// Bytes, with their number before them.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.raw(bytes);
+    }
+
+    /// Bytes of which it is known how many they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub fn range(&mut self, range: &Range<i64>) {
+        self.signed(range.start);
+        self.signed(range.end);
+    }
+
+    /// How many there are, and each of them.
+    pub fn each<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
+        self.number(items.len() as u64);
+        items.for_each(|item| write(self, item));
+    }
+
+    /// Whether there is one, and which.
+    pub fn maybe<T>(&mut self, item: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.flag(item.is_some());
+        if let Some(item) = item {
+            write(self, item);
+        }
+    }
+
+    pub fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Reads what was written.
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn number(&mut self) -> Result<u64> {
+        unpack_number(&mut self.0).ok_or_else(|| damaged("a number ends early"))
+    }
+
+    /// A number of events, or one that is reckoned with like it.
+    pub fn count(&mut self) -> Result<u64> {
+        self.at_most(MOST)
+    }
+
+    /// A number of events of one pane, which is added to those of others.
+    pub fn count_of_pane(&mut self) -> Result<u64> {
+        self.at_most(MOST_OF_PANE)
+    }
+
+    pub fn at_most(&mut self, most: u64) -> Result<u64> {
+        match self.number()? {
+            number if number <= most => Ok(number),
+            _ => Err(damaged("a number is too large")),
+        }
+    }
+
+    pub fn signed(&mut self) -> Result<i64> {
+        let number = self.number()?;
+        Ok((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    /// A position: one that can be reckoned with.
+    pub fn position(&mut self) -> Result<i64> {
+        self.within(MOST)
+    }
+
+    /// One of either sign.
+    pub fn within(&mut self, most: u64) -> Result<i64> {
+        match self.signed()? {
+            number if number.unsigned_abs() <= most => Ok(number),
+            _ => Err(damaged("a number is too large")),
+        }
+    }
+
+    pub fn flag(&mut self) -> Result<bool> {
+        match self.raw(1)? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(damaged("a flag is neither yes nor no")),
+        }
+    }
+
+    pub fn bytes(&mut self) -> Result<&'a [u8]> {
+        let length = self.length()?;
+        self.raw(length)
+    }
+
+    pub fn raw(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (bytes, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or_else(|| damaged("bytes end early"))?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    /// So many bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.raw(N)?);
+        Ok(array)
+    }
+
+    pub fn range(&mut self) -> Result<Range<i64>> {
+        let range = self.position()?..self.position()?;
+        match range.start <= range.end {
+            true => Ok(range),
+            false => Err(damaged("a range ends before it begins")),
+        }
+    }
+
+    /// A number of things that take a byte each at the least.
+    pub fn length(&mut self) -> Result<usize> {
+        let left = self.0.len() as u64;
+        self.at_most(left).map(|length| length as usize)
+    }
+
+    pub fn each<T, C: FromIterator<T>>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<C> {
+        (0..self.length()?).map(|_| read(self)).collect()
+    }
+
+    pub fn maybe<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<Option<T>> {
+        self.flag()?.then(|| read(self)).transpose()
+    }
+
+    /// The rest, in which the reader goes on as it likes.
+    pub fn rest(&mut self) -> &mut &'a [u8] {
+        &mut self.0
+    }
+
+    /// That nothing is left.
+    pub fn finish(self) -> Result<()> {
+        match self.0 {
+            [] => Ok(()),
+            _ => Err(damaged("something follows its end")),
+        }
+    }
+}
+
+/// That bytes are not what was written.
+#[cold]
+pub(crate) fn damaged(what: &str) -> Error {
+    Error::new(
+        ErrorKind::State,
+        format!("the state is damaged ({what}): restore a copy, whose budget will count as spent"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_more() {
+        let mut to = Writer::default();
+        for number in [0, -1, 1, i64::MIN, i64::MAX] {
+            to.signed(number);
+        }
+        to.bytes(b"frost");
+        to.each([3_u64, 5].into_iter(), Writer::number);
+        to.maybe(None::<u64>, Writer::number);
+        to.range(&(-7..9));
+        let bytes = to.finish();
+        let read = |bytes: &[u8]| -> Result<()> {
+            let mut from = Reader::new(bytes);
+            for number in [0, -1, 1, i64::MIN, i64::MAX] {
+                assert_eq!(from.signed()?, number);
+            }
+            assert_eq!(from.bytes()?, b"frost");
+            assert_eq!(from.each::<_, Vec<u64>>(Reader::number)?, [3, 5]);
+            assert_eq!(from.maybe(Reader::number)?, None);
+            assert_eq!(from.range()?, -7..9);
+            from.finish()
+        };
+        assert!(read(&bytes).is_ok());
+        for length in 0..bytes.len() {
+            assert_eq!(read(&bytes[..length]).unwrap_err().kind(), ErrorKind::State);
+        }
+        assert!(read(&[&bytes[..], &[0]].concat()).is_err());
+    }
+
+    /// A length is never trusted: memory is taken for what is there.
+    #[test]
+    fn a_length_beyond_the_bytes_that_are_left_is_refused() {
+        let mut to = Writer::default();
+        to.number(u64::MAX);
+        to.raw(&[1; 20]);
+        let bytes = to.finish();
+        assert!(Reader::new(&bytes).bytes().is_err());
+        assert!(Reader::new(&bytes).each::<_, Vec<u64>>(Reader::number).is_err());
+    }
+}

@@ -1,0 +1,316 @@
+#![doc = include_str!("ledger.md")]
+
+mod account;
+mod amount;
+mod cap;
+mod charge;
+mod conversion;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+pub use account::Account;
+pub use amount::Amount;
+pub use cap::{Accountant, Cap};
+pub use charge::{Charge, Part};
+pub use refusal::{Refusal, Unpaid};
+
+use crate::error::{self, Error};
+
+/// What every number of a pane, or of an epoch, has spent: also those without events, and those that are yet to come. It
+/// refuses whatever would exceed a cap, and keeps nothing but itself.
+///
+/// ```
+/// use frostpane::{Account, Accountant, Cap, Charge, Delta, Epsilon, Ledger};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let cap = Cap::new(Epsilon::new(2.0)?, Delta::new(1e-6), Delta::ZERO)?;
+/// let charge = Charge::laplace(Epsilon::ONE, Delta::new(1e-9));
+/// let mut ledger = Ledger::new(Account::default());
+/// assert_eq!(ledger.charge(0..30, &charge, &cap)?, Accountant::Basic);
+/// assert_eq!(ledger.charge(29..59, &charge, &cap)?, Accountant::Basic);
+/// // Number 29 has been in both.
+/// assert!(ledger.charge(29..30, &charge, &cap).is_err());
+/// assert!(ledger.charge(30..60, &charge, &cap).is_ok());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Ranges are without their end, so `i64::MAX` is no number. One that is empty charges nobody, and is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// Numbers before this have left for good, and are spent.
+    gone: i64,
+    /// From each of these numbers on, up to the next. There is one for the first number of all, and no two neighbours are the same.
+    steps: BTreeMap<i64, Account>,
+}
+
+impl Ledger {
+    /// Every number has spent what it is born with: private boundaries, or a list at every slide.
+    ///
+    /// ```
+    /// use frostpane::{Account, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let boundaries = Charge::laplace(Epsilon::new(0.25)?, Delta::ZERO);
+    /// let born = Account::default().plus(&boundaries);
+    /// assert_eq!(Ledger::new(born).account(1_000_000..1_000_001), born);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn new(born: Account) -> Self {
+        Self {
+            gone: i64::MIN,
+            steps: BTreeMap::from([(i64::MIN, born)]),
+        }
+    }
+
+    /// Charges every number of the range, or, if one cannot pay, none. Says whom it took to let all of them pass.
+    pub fn charge(&mut self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> Result<Accountant, Refusal> {
+        let accountant = self.check(numbers.clone(), charge, cap)?;
+        if !numbers.is_empty() {
+            self.split(numbers.start);
+            self.split(numbers.end);
+            for (_, account) in self.steps.range_mut(numbers) {
+                *account = account.plus(charge);
+            }
+            self.join();
+        }
+        Ok(accountant)
+    }
+
+    /// What [`charge`](Self::charge) would say, with nothing charged.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
+    /// let mut ledger = Ledger::new(Account::default());
+    /// assert!(ledger.check(0..5, &charge, &cap).is_ok());
+    /// assert!(ledger.charge(0..5, &charge, &cap).is_ok());
+    /// assert!(ledger.check(4..5, &charge, &cap).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check(&self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> Result<Accountant, Refusal> {
+        let mut accountant = Accountant::Basic;
+        let mut unpaid = Vec::new();
+        for (numbers, spent) in self.pieces(numbers.clone()) {
+            match cap.accepts(&spent.plus(charge)) {
+                Some(by) => accountant = accountant.max(by),
+                None => unpaid.push(Unpaid {
+                    have_left: numbers.start < self.gone,
+                    numbers,
+                    spent,
+                    left: cap.left(&spent),
+                }),
+            }
+        }
+        match unpaid.is_empty() {
+            true => Ok(accountant),
+            false => Err(Refusal {
+                asked: *charge,
+                of: numbers,
+                unpaid,
+            }),
+        }
+    }
+
+    /// How many more charges like this one the range can pay.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let charge = Charge::laplace(Epsilon::new(0.1)?, Delta::new(1e-9));
+    /// let ledger = Ledger::new(Account::default());
+    /// let left = |slack| -> frostpane::Result<u64> {
+    ///     let cap = Cap::new(Epsilon::new(8.0)?, Delta::new(1e-6), Delta::new(slack))?;
+    ///     Ok(ledger.releases_left(0..30, &charge, &cap))
+    /// };
+    /// assert_eq!((left(0.0)?, left(5e-7)?), (80, 174));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn releases_left(&self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> u64 {
+        let left = |spent: Account| {
+            let fit = |number| cap.accepts(&spent.plus_many(charge, number)).is_some();
+            // What fits no longer fits never again.
+            let (mut low, mut high) = (0, u64::MAX);
+            while low < high {
+                let middle = high - (high - low) / 2;
+                if fit(middle) {
+                    low = middle
+                } else {
+                    high = middle - 1
+                }
+            }
+            low
+        };
+        let each = self.pieces(numbers).map(|(_, spent)| left(spent));
+        each.min().unwrap_or(u64::MAX)
+    }
+
+    /// What a pane has spent that is made of these numbers: as much as the one that has spent most, of each accountant by itself.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.charge(4..5, &charge, &cap)?;
+    /// assert_eq!(ledger.account(0..4), Account::default());
+    /// assert_eq!(ledger.account(0..5), Account::default().plus(&charge));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn account(&self, numbers: Range<i64>) -> Account {
+        let accounts = self.pieces(numbers).map(|(_, account)| account);
+        accounts.fold(Account::default(), |most, account| most.max(&account))
+    }
+
+    /// Numbers before this leave for good: none of them is ever charged again.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.retire(10);
+    /// assert!(ledger.check(10..20, &charge, &cap).is_ok());
+    /// let refusal = ledger.check(9..20, &charge, &cap).unwrap_err();
+    /// assert!(refusal.to_string().contains("but number 9 has left for good"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retire(&mut self, before: i64) {
+        self.gone = self.gone.max(before);
+        self.spend_all(before);
+    }
+
+    /// Numbers before this have spent all that there is, under any cap: what they were released in may not be known.
+    ///
+    /// ```
+    /// use frostpane::{Account, Ledger};
+    ///
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.spend_all(10);
+    /// assert_eq!(ledger.account(9..10), Account::SPENT);
+    /// assert_eq!(ledger.account(10..11), Account::default());
+    /// ```
+    pub fn spend_all(&mut self, before: i64) {
+        self.split(before);
+        let rest = self.steps.split_off(&before);
+        self.steps = BTreeMap::from([(i64::MIN, Account::SPENT)]);
+        self.steps.extend(rest);
+        self.join();
+    }
+
+    /// These numbers have spent all that there is: what they stand for has gone elsewhere.
+    pub fn spend(&mut self, numbers: Range<i64>) {
+        self.raise(numbers, &Account::SPENT);
+    }
+
+    /// These numbers have spent at least as much elsewhere, of each accountant by itself.
+    pub fn carry(&mut self, numbers: Range<i64>, spent: &Account) {
+        self.raise(numbers, spent);
+    }
+
+    fn raise(&mut self, numbers: Range<i64>, least: &Account) {
+        if numbers.is_empty() {
+            return;
+        }
+        self.split(numbers.start);
+        self.split(numbers.end);
+        for (_, account) in self.steps.range_mut(numbers) {
+            *account = account.max(least);
+        }
+        self.join();
+    }
+
+    /// Numbers before this have left; the smallest number of all if none has.
+    pub fn gone(&self) -> i64 {
+        self.gone
+    }
+
+    /// All accounts, to be written down: each holds from its number on, up to the next.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.charge(3..8, &charge, &cap)?;
+    /// let starts: Vec<i64> = ledger.segments().map(|(start, _)| start).collect();
+    /// assert_eq!(starts, [i64::MIN, 3, 8]);
+    /// assert_eq!(Ledger::from_parts(ledger.gone(), ledger.segments())?, ledger);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn segments(&self) -> impl Iterator<Item = (i64, Account)> {
+        self.steps.iter().map(|(start, account)| (*start, *account))
+    }
+
+    /// As it was written down. Refuses what no ledger writes.
+    pub fn from_parts(gone: i64, segments: impl IntoIterator<Item = (i64, Account)>) -> error::Result<Self> {
+        let segments: Vec<_> = segments.into_iter().collect();
+        let begins = segments.first().is_some_and(|(start, _)| *start == i64::MIN);
+        let ascends =
+            segments.is_sorted_by(|(start, account), (next, after)| start < next && account != after);
+        let ledger = Self {
+            gone,
+            steps: segments.into_iter().collect(),
+        };
+        let is_spent = |(_, account)| account == Account::SPENT;
+        match begins && ascends && ledger.pieces(i64::MIN..gone).all(is_spent) {
+            true => Ok(ledger),
+            false => Err(Error::parameter(
+                "this is no ledger: its accounts must begin with the smallest number, ascend, differ from one to the next, and be spent \
+                 where numbers have left",
+            )),
+        }
+    }
+
+    /// The range, cut where accounts differ and where numbers have left.
+    fn pieces(&self, numbers: Range<i64>) -> impl Iterator<Item = (Range<i64>, Account)> {
+        let Range { start, end } = numbers;
+        let steps = self.steps.keys().copied().chain([self.gone]);
+        let within = steps.filter(|number| start < *number).chain([start]);
+        let mut starts: Vec<i64> = within.filter(|number| *number < end).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let ends: Vec<i64> = starts.iter().skip(1).copied().chain([end]).collect();
+        let pieces = starts.into_iter().zip(ends);
+        pieces.map(|(start, end)| (start..end, self.at(start)))
+    }
+
+    fn at(&self, number: i64) -> Account {
+        let step = self.steps.range(..=number).next_back();
+        // There is always one.
+        step.map_or(Account::SPENT, |(_, account)| *account)
+    }
+
+    /// Has a step begin with this number.
+    fn split(&mut self, number: i64) {
+        let account = self.at(number);
+        self.steps.insert(number, account);
+    }
+
+    /// Makes neighbours that are the same one.
+    fn join(&mut self) {
+        let mut before = None;
+        self.steps
+            .retain(|_, account| before.replace(*account) != Some(*account));
+    }
+}

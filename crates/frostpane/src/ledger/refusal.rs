@@ -1,0 +1,113 @@
+//! Who cannot pay.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::account::Account;
+use super::amount::Amount;
+use super::charge::Charge;
+use crate::error::{Error, ErrorKind};
+
+/// How many ranges a message speaks of.
+const SAID: usize = 3;
+
+/// Consecutive numbers that cannot pay, and have spent the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpaid {
+    /// The first of them, up to the one before the last.
+    pub numbers: Range<i64>,
+    /// Whether they have left for good, whatever they had spent.
+    pub have_left: bool,
+    /// What each of them has spent.
+    pub spent: Account,
+    /// What each of them has left under each accountant.
+    pub left: Amount,
+}
+
+/// A charge that some of those it was asked of cannot pay. None of them has been charged.
+///
+/// ```
+/// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Error, ErrorKind, Ledger};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+/// let charge = Charge::laplace(Epsilon::new(0.6)?, Delta::new(1e-9));
+/// let mut ledger = Ledger::new(Account::default());
+/// ledger.charge(3..8, &charge, &cap)?;
+/// let refusal = ledger.charge(7..10, &charge, &cap).unwrap_err();
+/// assert_eq!(refusal.unpaid[0].numbers, 7..8);
+/// assert_eq!(
+///     refusal.to_string(),
+///     "epsilon 0.6, delta 1e-9 and rho 0.18 were asked of numbers 7 to 9, but number 7 has spent epsilon 0.6, delta 1e-9 \
+///      and rho 0.18, and has epsilon 0.4, delta 9.99e-7 and rho 0 left: ask for less, or wait until the window has moved on"
+/// );
+/// assert_eq!(Error::from(refusal).kind(), ErrorKind::Budget);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was asked.
+    pub asked: Charge,
+    /// Of these.
+    pub of: Range<i64>,
+    /// Those of them that cannot pay, in order.
+    pub unpaid: Vec<Unpaid>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} were asked of {}, but ", self.asked, Numbers(&self.of))?;
+        for (index, unpaid) in self.unpaid.iter().take(SAID).enumerate() {
+            let and = if index > 0 { "; " } else { "" };
+            write!(f, "{and}{unpaid}")?;
+        }
+        if self.unpaid.len() > SAID {
+            write!(f, "; and so on, {} ranges in all", self.unpaid.len())?;
+        }
+        f.write_str(": ask for less, or wait until the window has moved on")
+    }
+}
+
+impl fmt::Display for Unpaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = Numbers(&self.numbers);
+        let have = if numbers.is_one() { "has" } else { "have" };
+        match (self.have_left, self.spent) {
+            (true, _) => write!(f, "{numbers} {have} left for good"),
+            (false, Account::SPENT) => write!(f, "{numbers} {have} spent {}", self.spent),
+            (false, spent) => write!(f, "{numbers} {have} spent {spent}, and {have} {} left", self.left),
+        }
+    }
+}
+
+/// A range as people say it.
+struct Numbers<'a>(&'a Range<i64>);
+
+impl Numbers<'_> {
+    fn last(&self) -> i64 {
+        self.0.end.saturating_sub(1)
+    }
+
+    fn is_one(&self) -> bool {
+        self.last() == self.0.start
+    }
+}
+
+impl fmt::Display for Numbers<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, last) = (self.0.start, self.last());
+        match self.is_one() {
+            true => write!(f, "number {first}"),
+            false => write!(f, "numbers {first} to {last}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(ErrorKind::Budget, refusal.to_string())
+    }
+}

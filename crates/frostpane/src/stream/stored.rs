@@ -1,0 +1,155 @@
+//! A stream as bytes.
+
+use std::ops::Range;
+
+use super::{Mark, SecretBytes, Stream};
+use crate::codec::{Reader, Writer, damaged};
+use crate::door::Builder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::{Key, Keys};
+use crate::ledger::{Account, Amount, Ledger};
+use crate::spec::Spec;
+
+/// The version of what is written: `docs/format.md`.
+const VERSION: u64 = 1;
+
+/// Where the parts of a stream are kept that are not in its state.
+pub trait Kept {
+    /// A closed pane, by where it lies.
+    fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>>;
+
+    /// A secret of noise, by its mark.
+    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes>;
+}
+
+impl<K: Key> Stream<K> {
+    /// Everything but the closed panes, the accounts and the secrets of noise, as bytes. They hold what people did: keep them as safe as the events.
+    pub fn state(&mut self) -> Vec<u8> {
+        let mut to = Writer::default();
+        to.number(VERSION);
+        to.raw(&self.fingerprint());
+        to.raw(&self.terms.seed.to_le_bytes());
+        to.signed(self.terms.begin);
+        self.engine.save(&mut to);
+        to.finish()
+    }
+
+    /// The accounts, as bytes. Nothing in them is private.
+    pub fn accounts(&self) -> Vec<u8> {
+        let mut to = Writer::default();
+        self.ledger.save(&mut to);
+        to.finish()
+    }
+
+    /// Goes on with a stream of this specification.
+    pub fn restore(
+        spec: Spec,
+        keys: Keys<K>,
+        [state, accounts]: [&[u8]; 2],
+        kept: &mut impl Kept,
+    ) -> Result<Self> {
+        let mut from = Reader::new(state);
+        if from.number()? != VERSION {
+            return Err(Error::new(
+                ErrorKind::State,
+                "the state was written by a newer version of the program: use that version",
+            ));
+        }
+        let (fingerprint, seed) = (from.array::<32>()?, u64::from_le_bytes(from.array()?));
+        let begin = from.position()?;
+        let mut stream = Self::with_seed(&Builder::from_spec(spec, keys), begin, seed)?;
+        if stream.fingerprint() != fingerprint {
+            return Err(Error::new(
+                ErrorKind::State,
+                "the state belongs to another specification, or to a version of the program that plans panes in another way",
+            ));
+        }
+        stream.ledger = load_accounts(accounts)?;
+        // Two that look into the same place, one after the other.
+        let kept = std::cell::RefCell::new(kept);
+        let missing = || damaged("a pane is missing");
+        let mut pane = |bounds: Range<i64>| kept.borrow_mut().pane(bounds).ok_or_else(missing);
+        let secret = |mark: &Mark| kept.borrow_mut().secret(mark);
+        stream.engine.load(&mut from, &mut pane, secret)?;
+        from.finish()?;
+        Ok(stream)
+    }
+
+    /// Where closed panes lie, from the oldest on: what lies where never changes.
+    pub fn closed(&self) -> Vec<Range<i64>> {
+        self.engine.closed()
+    }
+
+    /// A closed pane, as bytes.
+    pub fn closed_pane(&self, bounds: &Range<i64>) -> Result<Vec<u8>> {
+        let pane = self.engine.closed_pane(bounds);
+        pane.ok_or_else(|| damaged("a pane is not there"))
+    }
+
+    /// The secrets of noise that may still be asked for. Keep them where they can be overwritten.
+    pub fn secrets(&self) -> Vec<&[u8; 32]> {
+        self.engine.secrets()
+    }
+
+    /// What its panes are made with: those of streams with another one do not add up with them.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let mut to = Writer::default();
+        let (parameters, slide) = self.engine.made_with();
+        to.raw(&parameters.seed().to_le_bytes());
+        to.number(parameters.entries());
+        to.maybe(parameters.sketch(), |to, sketch| {
+            to.number(sketch.rows as u64);
+            to.number(sketch.width as u64);
+        });
+        to.signed(slide);
+        to.flag(self.terms.spec.longest().is_by_count());
+        to.maybe(self.terms.spec.unit.bounds(), |to, bounds| {
+            to.number(bounds.per_user.into());
+            to.number(bounds.per_key.into());
+            to.number(bounds.epoch.as_micros() as u64);
+            to.number(bounds.offset.as_micros() as u64);
+            to.bytes(format!("{:?}", bounds.sample_users.and_then(|share| share.limit())).as_bytes());
+        });
+        to.bytes(&self.builder.keys().to_bytes());
+        // Another law or scale would make other noise of the same secrets.
+        to.bytes(self.engine.noise().as_bytes());
+        blake3::derive_key(
+            "frostpane 2026-11-17 what panes of a stream are made with",
+            &to.finish(),
+        )
+    }
+}
+
+fn load_accounts(bytes: &[u8]) -> Result<Ledger> {
+    let mut from = Reader::new(bytes);
+    let ledger = Ledger::load(&mut from)?;
+    from.finish().map(|()| ledger)
+}
+
+impl Ledger {
+    fn save(&self, to: &mut Writer) {
+        to.signed(self.gone());
+        let segments: Vec<_> = self.segments().collect();
+        to.each(segments.into_iter(), |to, (start, account)| {
+            let Amount { epsilon, delta, rho } = account.amount();
+            to.signed(start);
+            to.number(epsilon);
+            to.raw(&delta.to_le_bytes());
+            to.raw(&rho.to_le_bytes());
+        });
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        let gone = from.signed()?;
+        let segments: Vec<_> = from.each(|from| {
+            let start = from.signed()?;
+            let units = Amount {
+                epsilon: from.number()?,
+                delta: u128::from_le_bytes(from.array()?),
+                rho: u128::from_le_bytes(from.array()?),
+            };
+            Ok((start, Account::from_amount(units)))
+        })?;
+        Self::from_parts(gone, segments).map_err(|_| damaged("accounts contradict each other"))
+    }
+}

@@ -1,0 +1,430 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::*;
+use crate::budget::Epsilon;
+use crate::door::Event;
+use crate::error::ErrorKind;
+use crate::key::Bytes;
+use crate::key::mix::mix;
+use crate::noise::{Entropy, InsecureSeededEntropy};
+use crate::spec::{Bounds, Norm, Policy, Unit};
+
+const SECOND: i64 = 1_000_000;
+const HOUR: i64 = 3_600 * SECOND;
+const SECRET: [u8; 32] = [7; 32];
+
+fn known() -> Box<dyn Entropy + Send> {
+    Box::new(InsecureSeededEntropy::new(11))
+}
+
+/// What is kept, in memory.
+#[derive(Clone, Default)]
+struct Memory {
+    state: Vec<u8>,
+    accounts: Vec<u8>,
+    panes: BTreeMap<(i64, i64), Vec<u8>>,
+    secrets: BTreeMap<Mark, [u8; 32]>,
+    log: Vec<(Entry, i64)>,
+}
+
+#[derive(Clone)]
+enum Entry {
+    Events(Batch<Bytes>),
+    Tick,
+}
+
+impl Kept for Memory {
+    fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
+        self.panes.get(&(bounds.start, bounds.end)).cloned()
+    }
+
+    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
+        self.secrets.get(mark).map(|secret| Zeroizing::new(*secret))
+    }
+}
+
+impl Memory {
+    /// Keeps a stream as it is now. A pane that was kept is never written again: what lies where does not change.
+    fn keep(&mut self, stream: &mut Stream<Bytes>) {
+        let closed = stream.closed();
+        self.panes
+            .retain(|(start, end), _| closed.contains(&(*start..*end)));
+        for bounds in closed {
+            let pane = stream.closed_pane(&bounds).unwrap();
+            let kept = self
+                .panes
+                .entry((bounds.start, bounds.end))
+                .or_insert(pane.clone());
+            assert_eq!(*kept, pane);
+        }
+        self.secrets = stream
+            .secrets()
+            .into_iter()
+            .map(|secret| (mark_of(secret), *secret))
+            .collect();
+        (self.state, self.accounts) = (stream.state(), stream.accounts());
+        self.log.clear();
+    }
+
+    fn restored(&self, spec: &Spec) -> Result<Stream<Bytes>> {
+        let mut kept = self.clone();
+        let mut stream = Stream::restore(
+            spec.clone(),
+            Keys::open(),
+            [&self.state, &self.accounts],
+            &mut kept,
+        )?;
+        for (entry, present) in &self.log {
+            match entry {
+                Entry::Events(batch) => stream.replay(batch, *present)?,
+                Entry::Tick => assert!(!stream.tick(*present)?.ticked),
+            }
+        }
+        Ok(stream)
+    }
+}
+
+fn spec(change: impl FnOnce(&mut Spec)) -> Spec {
+    let mut spec = Spec {
+        norm: Norm::L1,
+        releases: Some(9),
+        ..Spec::default()
+    };
+    change(&mut spec);
+    spec
+}
+
+fn by_count(policy: Policy, norm: Norm) -> Spec {
+    spec(|spec| {
+        (spec.policy, spec.norm) = (Some(policy), norm);
+        spec.windows = vec![Span::Events(20_000)];
+        spec.slide = Some(Span::Events(if policy == Policy::Smooth { 100 } else { 500 }));
+        spec.entries = Some(90);
+    })
+}
+
+fn by_clock(length: i64, slide: i64) -> Spec {
+    let span = |hours: i64| Span::Clock(Duration::from_micros((hours * HOUR) as u64));
+    spec(|spec| {
+        spec.windows = vec![span(length)];
+        spec.slide = Some(span(slide));
+        spec.lateness = Duration::from_secs(1_800);
+    })
+}
+
+fn of_people(length: i64, slide: Option<i64>) -> Spec {
+    let mut spec = by_clock(length, slide.unwrap_or(1));
+    let bounds = Bounds {
+        per_key: 2,
+        epoch: Duration::from_secs(6 * 3_600),
+        ..Bounds::new(3)
+    };
+    spec.unit = Unit::User(bounds);
+    spec.slide = spec.slide.filter(|_| slide.is_some());
+    spec
+}
+
+fn continual(spec: Spec) -> Spec {
+    Spec {
+        epsilon: Epsilon::new(40.0).unwrap(),
+        continual: true,
+        policy: None,
+        releases: None,
+        entries: None,
+        ..spec
+    }
+}
+
+/// Every policy, both units, single lists and one at every slide.
+fn all() -> Vec<(&'static str, Spec)> {
+    vec![
+        ("uniform", by_count(Policy::Uniform, Norm::L1)),
+        ("uniform, L2", by_count(Policy::Uniform, Norm::L2)),
+        ("exponential", by_count(Policy::Exponential, Norm::L2)),
+        ("smooth", by_count(Policy::Smooth, Norm::L2)),
+        ("by the clock", by_clock(24, 1)),
+        ("people", of_people(24, None)),
+        (
+            "at every slide, by count",
+            continual(by_count(Policy::Uniform, Norm::L2)),
+        ),
+        ("at every slide", continual(by_clock(24, 1))),
+        ("people at every slide", continual(of_people(24, Some(2)))),
+        (
+            "people at every slide of two epochs",
+            continual(of_people(24, Some(12))),
+        ),
+    ]
+}
+
+/// Some events, most of them of a few keys, times rising with some behind.
+fn batch(number: i64, by_count: bool) -> Batch<Bytes> {
+    let mut batch = Batch::new();
+    for event in 0..700_i64 {
+        let random = mix((number * 700 + event) as u64);
+        let key = match random % 4 {
+            0 => random % 400,
+            _ => random % 7,
+        };
+        let time = number * HOUR + event * 5 * SECOND - (random % 100) as i64 * 20 * SECOND;
+        let (key, user) = (key.to_be_bytes(), (random / 400 % 90).to_be_bytes());
+        batch.push(match by_count {
+            true => Event::of(key.as_slice()),
+            false => Event::by(&user, time, key.as_slice()),
+        });
+    }
+    batch
+}
+
+/// A run, with everything it showed; written down and read again after each step, if it is to be.
+fn shown(spec: &Spec, restarts: bool, whole: bool) -> Vec<Release<Bytes>> {
+    let by_count = spec.longest().is_by_count();
+    let builder = Builder::from_spec(spec.clone(), Keys::open());
+    let mut stream = Stream::with_seed(&builder, 0, 5).unwrap().drawing_from(known);
+    let mut memory = Memory::default();
+    memory.keep(&mut stream);
+    let mut shown = Vec::new();
+    for number in 0..60 {
+        let batch = batch(number, by_count);
+        let now = (number + 1) * HOUR;
+        for entry in [Entry::Events(batch), Entry::Tick] {
+            let taken = match &entry {
+                Entry::Events(batch) => stream.take(batch, now),
+                Entry::Tick => stream.tick(now),
+            }
+            .unwrap();
+            shown.extend(taken.releases);
+            memory.log.push((entry, now));
+            if taken.ticked || whole {
+                memory.keep(&mut stream);
+            }
+            if restarts {
+                stream = memory.restored(spec).unwrap().drawing_from(known);
+            }
+        }
+        if number % 20 == 19 && !spec.continual {
+            let paid = stream.pay(spec.longest()).unwrap().unwrap();
+            let paid = Paid::from_bytes(&paid.to_bytes()).unwrap();
+            shown.push(stream.release(&paid, &Zeroizing::new(SECRET)).unwrap());
+            memory.keep(&mut stream);
+        }
+    }
+    shown
+}
+
+/// Smooth panes end by noise that comes from one source in the first run, and begins anew after each restart in the others.
+#[test]
+fn what_comes_after_a_restart_is_what_would_have_come_without_one() {
+    for (name, spec) in all() {
+        if name == "smooth" {
+            continue;
+        }
+        let expected = shown(&spec, false, false);
+        assert!(expected.len() >= 3, "{name}");
+        assert!(expected.iter().any(|release| !release.heavy.is_empty()), "{name}");
+        for whole in [false, true] {
+            let found = shown(&spec, true, whole);
+            assert_eq!(found.len(), expected.len(), "{name}");
+            for (number, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert_eq!(found, expected, "{name}, list {number}");
+            }
+        }
+    }
+}
+
+/// With real noise: what was drawn for a threshold, and what was answered, is never drawn or asked again.
+#[test]
+fn a_restart_draws_no_threshold_and_asks_no_question_again() {
+    let spec = by_count(Policy::Smooth, Norm::L2);
+    let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
+    let mut memory = Memory::default();
+    for number in 0..30 {
+        assert!(stream.take(&batch(number, true), 0).unwrap().ticked);
+        memory.keep(&mut stream);
+        for _ in 0..3 {
+            let mut again = memory.restored(&spec).unwrap();
+            assert_eq!(again.state(), memory.state, "batch {number}");
+            assert_eq!(again.closed(), stream.closed());
+        }
+        stream = memory.restored(&spec).unwrap();
+    }
+    assert!(stream.closed().len() > 3);
+}
+
+/// With real noise: a step that has drawn secrets is never taken again, which would draw others for the same panes.
+#[test]
+fn a_restart_draws_no_secret_again() {
+    for (name, spec) in all().into_iter().filter(|(_, spec)| spec.continual) {
+        let by_count = spec.longest().is_by_count();
+        let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
+        let mut memory = Memory::default();
+        memory.keep(&mut stream);
+        for number in 0..30 {
+            let (batch, now) = (batch(number, by_count), (number + 1) * HOUR);
+            let taken = stream.take(&batch, now).unwrap();
+            memory.log.push((Entry::Events(batch), now));
+            if taken.ticked || stream.tick(now).unwrap().ticked {
+                memory.keep(&mut stream);
+            }
+            let again = memory.restored(&spec).unwrap();
+            assert_eq!(again.secrets(), stream.secrets(), "{name}, batch {number}");
+        }
+        assert!(!stream.secrets().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_batch_is_taken_whole_or_not_at_all() {
+    for (name, spec) in all() {
+        let by_count = spec.longest().is_by_count();
+        let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
+        stream.take(&batch(0, by_count), HOUR).unwrap();
+        let before = stream.state();
+        let mut wrong = batch(1, by_count);
+        let events = wrong.events();
+        assert_eq!(events.count(), 700);
+        wrong.push(match by_count {
+            true => Event::at(5, b"late".as_slice()),
+            false => Event::of(b"when".as_slice()),
+        });
+        let refusal = stream.take(&wrong, HOUR).unwrap_err();
+        assert_eq!(refusal.kind(), ErrorKind::Window, "{name}");
+        assert_eq!(stream.state(), before, "{name}");
+    }
+}
+
+#[test]
+fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
+    for spec in [by_count(Policy::Exponential, Norm::L1), of_people(24, None)] {
+        let by_count = spec.longest().is_by_count();
+        let mut stream = Stream::<Bytes>::new(
+            Spec {
+                releases: Some(1),
+                ..spec
+            },
+            Keys::open(),
+            0,
+        )
+        .unwrap();
+        for number in 0..30 {
+            stream
+                .take(&batch(number, by_count), (number + 1) * HOUR)
+                .unwrap();
+            stream.tick((number + 1) * HOUR).unwrap();
+        }
+        let longest = stream.spec().longest();
+        assert_eq!(stream.releases_left(longest).unwrap(), 1);
+        let paid = stream.pay(longest).unwrap().unwrap();
+        let before = stream.accounts();
+        let refusal = stream.pay(longest).unwrap().unwrap_err();
+        assert_eq!(refusal, stream.try_pay(longest).unwrap().unwrap_err());
+        assert_eq!(refusal.of, paid.numbers());
+        assert_eq!(
+            (stream.accounts(), stream.releases_left(longest).unwrap()),
+            (before, 0)
+        );
+    }
+}
+
+/// The pane that a window begins within is charged with the release that measures it.
+#[test]
+fn whoever_is_looked_at_is_charged() {
+    let mut stream = Stream::<Bytes>::new(by_count(Policy::Exponential, Norm::L1), Keys::open(), 0).unwrap();
+    for number in 0..40 {
+        stream.take(&batch(number, true), 0).unwrap();
+    }
+    let born = stream.ledger().clone();
+    let paid = stream.pay(Span::Events(9_876)).unwrap().unwrap();
+    let charged: Vec<i64> = stream
+        .numbers()
+        .filter(|number| stream.ledger().account(*number..number + 1) != born.account(*number..number + 1))
+        .collect();
+    let release = stream.release(&paid, &Zeroizing::new(SECRET)).unwrap();
+    let Some(crate::Edge::Event(from)) = release.window.from else {
+        panic!("a window by count")
+    };
+    let Some(crate::Edge::Event(asked)) = release.asked.from else {
+        panic!("a window by count")
+    };
+    assert!(asked < from && release.asked.slack.is_some());
+    assert!(
+        charged.contains(&(asked as i64 / 500)),
+        "the pane that it begins within"
+    );
+    assert!((from as i64 / 500..=stream.now() / 500).all(|number| charged.contains(&number)));
+}
+
+/// A copy of a stream that was gone on with elsewhere: nothing of its past is released again.
+#[test]
+fn the_past_of_a_restored_copy_is_spent() {
+    for (name, spec) in all() {
+        let by_count = spec.longest().is_by_count();
+        let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
+        for number in 0..30 {
+            stream
+                .take(&batch(number, by_count), (number + 1) * HOUR)
+                .unwrap();
+            stream.tick((number + 1) * HOUR).unwrap();
+        }
+        let lists = stream.lists();
+        let accepted = stream.distrust_past(30 * HOUR, lists + 5);
+        if by_count {
+            assert_eq!(accepted.unwrap_err().kind(), ErrorKind::Window, "{name}");
+            continue;
+        }
+        accepted.unwrap();
+        if stream.spec().continual {
+            assert!(
+                stream.closed().is_empty() && stream.secrets().is_empty(),
+                "{name}"
+            );
+            let taken = stream.take(&batch(30, by_count), 31 * HOUR).unwrap();
+            let first = taken
+                .releases
+                .into_iter()
+                .chain(stream.tick(60 * HOUR).unwrap().releases)
+                .next();
+            if let Some(first) = first {
+                // Its pane had not ended, so nobody has seen anything of it.
+                let to = first.window.to.map(|edge| edge.position());
+                assert!(to > Some(30 * HOUR), "{name}: {to:?}");
+                // And numbers go on after all that any copy can have shown.
+                assert_eq!(first.continual.map(|continual| continual.number), Some(lists + 6));
+            }
+            assert!(stream.lists() < lists + 50, "{name}");
+        } else {
+            assert!(stream.pay(stream.spec().longest()).unwrap().is_err(), "{name}");
+        }
+    }
+}
+
+/// Every flipped byte and every cut is an error or another state, and never a panic.
+#[test]
+fn a_damaged_state_is_refused_or_read_and_never_a_panic() {
+    for (name, spec) in all() {
+        let by_count = spec.longest().is_by_count();
+        let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
+        for number in 0..7 {
+            stream
+                .take(&batch(number, by_count), (number + 1) * HOUR)
+                .unwrap();
+            stream.tick((number + 1) * HOUR).unwrap();
+        }
+        let mut memory = Memory::default();
+        memory.keep(&mut stream);
+        let state = memory.state.clone();
+        for place in (0..state.len()).step_by(state.len() / 60 + 1) {
+            memory.state = state[..place].to_vec();
+            assert!(memory.restored(&spec).is_err(), "{name} cut at {place}");
+            for bit in [0, 3, 7] {
+                memory.state = state.clone();
+                memory.state[place] ^= 1 << bit;
+                let _ = memory.restored(&spec);
+            }
+        }
+    }
+}
