@@ -1,0 +1,134 @@
+//! What can go wrong with what is kept.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use frostpane::Refusal;
+
+/// What went wrong. Nothing was charged and nothing was taken, unless it says so.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The library refused what it was given.
+    Stream(frostpane::Error),
+    /// Somebody whom a release would cover cannot pay for it.
+    Refused(Box<Unaffordable>),
+    /// It contradicts what was kept before.
+    Conflict(String),
+    /// Another process has it.
+    Busy(String),
+    /// A file cannot be read or written, or is damaged.
+    File(String),
+}
+
+/// A release that cannot be paid for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Unaffordable {
+    /// Who cannot pay, with what was asked, spent and left.
+    pub refusal: Refusal,
+    /// When they leave the window, in the order of the refusal: a moment, or a number of events.
+    pub leave: Vec<String>,
+}
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::Conflict(message.into())
+    }
+
+    /// That something could not be done with a file.
+    pub(crate) fn file(path: &Path, cause: io::Error) -> Self {
+        match cause.kind() {
+            io::ErrorKind::StorageFull => Self::full(),
+            _ => Self::File(format!("{}: {cause}", path.display())),
+        }
+    }
+
+    fn full() -> Self {
+        Self::File("the disk is full: make room, then go on from what was kept".to_owned())
+    }
+
+    /// That nothing more is done with what is in memory.
+    pub(crate) fn broken() -> Self {
+        Self::conflict(
+            "something failed before, and what is in memory may not be what is kept: open the state again",
+        )
+    }
+
+    pub(crate) fn damaged(what: impl fmt::Display) -> Self {
+        Self::File(format!(
+            "the state is damaged ({what}): restore a copy, whose budget will count as spent"
+        ))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stream(cause) => cause.fmt(f),
+            Self::Refused(unaffordable) => unaffordable.fmt(f),
+            Self::Conflict(message) | Self::Busy(message) | Self::File(message) => f.write_str(message),
+        }
+    }
+}
+
+impl fmt::Display for Unaffordable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)?;
+        match self.leave.last() {
+            Some(last) => write!(f, "; the last of them leaves the window at {last}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<frostpane::Error> for Error {
+    fn from(cause: frostpane::Error) -> Self {
+        Self::Stream(cause)
+    }
+}
+
+impl From<redb::Error> for Error {
+    fn from(cause: redb::Error) -> Self {
+        match cause {
+            redb::Error::DatabaseAlreadyOpen => Self::Busy(
+                "another process has this state open: wait until it has ended (budget and inspect can look at it meanwhile)".to_owned(),
+            ),
+            redb::Error::Io(cause) if cause.kind() == io::ErrorKind::StorageFull => Self::full(),
+            redb::Error::PreviousIo => Self::broken(),
+            cause => Self::damaged(cause),
+        }
+    }
+}
+
+/// Errors of the parts of a database are errors of it.
+macro_rules! from_redb {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Error {
+            fn from(cause: $error) -> Self {
+                redb::Error::from(cause).into()
+            }
+        })*
+    };
+}
+
+from_redb!(
+    redb::DatabaseError,
+    redb::TransactionError,
+    redb::TableError,
+    redb::StorageError,
+    redb::CommitError,
+    redb::SetDurabilityError
+);
+
+impl From<serde_json::Error> for Error {
+    fn from(cause: serde_json::Error) -> Self {
+        Self::damaged(cause)
+    }
+}

@@ -1,0 +1,120 @@
+//! Files that their owner alone can read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Makes a folder that only its owner can look into; one that is there must be empty.
+pub(crate) fn create_folder(path: &Path) -> Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|cause| Error::file(path, cause))?;
+    let mut inside = fs::read_dir(path).map_err(|cause| Error::file(path, cause))?;
+    match inside.next() {
+        None => Ok(()),
+        Some(_) => Err(Error::conflict(format!(
+            "{} is not empty: a state is begun in a folder of its own",
+            path.display()
+        ))),
+    }
+}
+
+/// Opens a file to be read and written, or makes it.
+pub(crate) fn open_private(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600);
+    options.open(path).map_err(|cause| Error::file(path, cause))
+}
+
+/// Puts bytes in the place of a file, all of them or none, so that they are there whatever happens.
+pub(crate) fn replace(path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".frostpane-draft");
+    let draft = path.with_file_name(name);
+    let fail = |cause| Error::file(path, cause);
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&draft)
+        .map_err(fail)?;
+    points::writing()
+        .and_then(|()| file.write_all(bytes))
+        .map_err(fail)?;
+    if durable {
+        points::reached();
+        file.sync_all().map_err(fail)?;
+    }
+    points::reached();
+    fs::rename(&draft, path).map_err(fail)?;
+    if durable && let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        points::reached();
+        sync_folder(folder)?;
+    }
+    Ok(())
+}
+
+/// So that files which were made in a folder are in it whatever happens.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|cause| Error::file(folder, cause))
+}
+
+/// Places at which a test makes the process end as if its power had gone, or the disk full.
+pub mod points {
+    use std::io;
+    #[cfg(feature = "internals")]
+    use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+    #[cfg(feature = "internals")]
+    static LEFT: AtomicI64 = AtomicI64::new(-1);
+    #[cfg(feature = "internals")]
+    static ROOM: AtomicI64 = AtomicI64::new(i64::MAX);
+
+    /// One of them has been reached.
+    #[inline]
+    pub(crate) fn reached() {
+        #[cfg(feature = "internals")]
+        if LEFT.fetch_sub(1, Relaxed) == 0 {
+            std::process::abort();
+        }
+    }
+
+    /// Something is about to be written.
+    #[inline]
+    pub(crate) fn writing() -> io::Result<()> {
+        reached();
+        #[cfg(feature = "internals")]
+        if ROOM.fetch_sub(1, Relaxed) <= 0 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+
+    /// The process ends when so many more have been reached.
+    #[cfg(feature = "internals")]
+    pub fn end_after(points: i64) {
+        LEFT.store(points, Relaxed);
+    }
+
+    /// The disk has room for so many more writes, or halves of one.
+    #[cfg(feature = "internals")]
+    pub fn full_after(writes: i64) {
+        ROOM.store(writes, Relaxed);
+    }
+
+    /// For how many more it has.
+    #[cfg(feature = "internals")]
+    pub fn room() -> i64 {
+        ROOM.load(Relaxed)
+    }
+}

@@ -1,0 +1,39 @@
+//! What came since the state was written.
+
+use frostpane::{Batch, Key, Stream};
+
+use crate::error::{Error, Result};
+
+const EVENTS: u8 = 0;
+const TICK: u8 = 1;
+const MOMENT: usize = size_of::<i64>();
+
+/// Something that came, and when.
+pub(crate) enum Entry<'a, K> {
+    Events(&'a Batch<K>),
+    Tick,
+}
+
+impl<K: Key> Entry<'_, K> {
+    pub fn to_bytes(&self, present: i64) -> Vec<u8> {
+        let (kind, events) = match self {
+            Self::Events(batch) => (EVENTS, batch.as_bytes()),
+            Self::Tick => (TICK, [].as_slice()),
+        };
+        [&[kind], present.to_le_bytes().as_slice(), events].concat()
+    }
+}
+
+/// Takes again what came: the moment is the one that was written down, never the present one.
+pub fn replay<K: Key>(bytes: &[u8], stream: &mut Stream<K>) -> Result<()> {
+    let cut = || Error::damaged("an entry of the log ends early");
+    let (kind, rest) = bytes.split_first().ok_or_else(cut)?;
+    let (moment, events) = rest.split_first_chunk::<MOMENT>().ok_or_else(cut)?;
+    let present = i64::from_le_bytes(*moment);
+    match *kind {
+        EVENTS => stream.replay(&Batch::from_bytes(events.to_vec())?, present)?,
+        TICK if events.is_empty() => stream.replay_tick(present)?,
+        _ => return Err(Error::damaged("an entry of the log is of no known kind")),
+    }
+    Ok(())
+}

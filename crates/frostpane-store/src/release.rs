@@ -1,0 +1,269 @@
+//! Releases that are asked for by an id.
+
+use std::collections::BTreeMap;
+
+use frostpane::stream::{Mark, Paid, SecretBytes, mark_of};
+use frostpane::{Accountant, Amount, Release, Span};
+use redb::{ReadableDatabase, ReadableTable};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, Unaffordable};
+use crate::header::StoredKey;
+use crate::history::Deed;
+use crate::random;
+use crate::store::{Change, Store};
+use crate::tables::RELEASES;
+
+/// A release that was charged and kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Released {
+    /// As JSON: the same bytes whenever it is asked for.
+    pub json: Vec<u8>,
+    /// In other forms, by their names, as they were made with it. None if the process ended between charge and release.
+    pub forms: Forms,
+    /// Whether it was there before, so that nothing was charged now.
+    pub again: bool,
+}
+
+/// Texts by their names.
+pub type Forms = BTreeMap<String, String>;
+
+/// What a release would cost.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DryRun {
+    /// Those whom it would be charged to, from this number on.
+    pub from: i64,
+    /// Up to this one, which would not be.
+    pub to: i64,
+    /// What each of them would be charged.
+    pub charge: Amount,
+    /// Who would let it pass.
+    pub accountant: Accountant,
+    /// How many more such releases could follow.
+    pub left: u64,
+}
+
+/// What is kept under an id.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    /// The window that was asked for: the id stands for it.
+    window: Span,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ordered: Option<OrderedRow>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    json: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    forms: Forms,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OrderedRow {
+    paid: Vec<u8>,
+    mark: Mark,
+}
+
+/// A release that was charged, and whose noise follows from a secret that was kept with the charge: it can be made again, the same, until it is kept.
+pub(crate) struct Ordered {
+    pub window: Span,
+    pub paid: Paid,
+    pub mark: Mark,
+}
+
+impl<K: StoredKey> Store<K> {
+    /// The release of a window that ends now: charged to everyone it covers, kept, and only then returned. The same id returns the same
+    /// bytes and charges nothing; with another window it is refused. Who cannot pay refuses it, and nothing has changed.
+    pub fn release(&mut self, id: &str, window: Span) -> Result<Released> {
+        self.release_in_forms(id, window, |_| Forms::new())
+    }
+
+    /// The same, in other forms too, which are kept with it and are as much the same whenever they are asked for.
+    pub fn release_in_forms(
+        &mut self,
+        id: &str,
+        window: Span,
+        forms: impl FnOnce(&Release<K>) -> Forms,
+    ) -> Result<Released> {
+        self.check_whole()?;
+        if let Some(row) = self.row(id)? {
+            return again(id, window, row);
+        }
+        let paid = match self.stream.pay(window)? {
+            Ok(paid) => paid,
+            Err(refusal) => return Err(self.unaffordable(refusal)),
+        };
+        let secret = random::<32>()?;
+        let mark = mark_of(&secret);
+        let row = Row {
+            window,
+            ordered: Some(OrderedRow {
+                paid: paid.to_bytes(),
+                mark,
+            }),
+            json: None,
+            forms: Forms::new(),
+        };
+        let numbers = paid.numbers();
+        self.commit(Change {
+            release: Some((id, serde_json::to_vec(&row)?)),
+            deed: Some(Deed::Charged {
+                id: id.to_owned(),
+                window: window.to_string(),
+                from: numbers.start,
+                to: numbers.end,
+                accountant: named(paid.accountant()).to_owned(),
+            }),
+            secrets: vec![secret.clone()],
+            ..Change::default()
+        })?;
+        self.make(id, &Ordered { window, paid, mark }, &secret, forms)
+    }
+
+    /// What a release of a window would cost, with nothing charged.
+    pub fn dry_run(&self, window: Span) -> Result<DryRun> {
+        let paid = match self.stream.try_pay(window)? {
+            Ok(paid) => paid,
+            Err(refusal) => return Err(self.unaffordable(refusal)),
+        };
+        let numbers = paid.numbers();
+        Ok(DryRun {
+            from: numbers.start,
+            to: numbers.end,
+            charge: self.stream.charge().amount(),
+            accountant: paid.accountant(),
+            left: self.stream.releases_left(window)?.saturating_sub(1),
+        })
+    }
+
+    /// The ids of all releases.
+    pub fn releases(&self) -> Result<Vec<String>> {
+        let table = self.database.begin_read()?.open_table(RELEASES)?;
+        let ids = table.iter()?.map(|row| Ok(row?.0.value().to_owned()));
+        ids.collect()
+    }
+
+    /// Makes a release that was charged, and keeps it; its secret is then of no use.
+    fn make(
+        &mut self,
+        id: &str,
+        ordered: &Ordered,
+        secret: &SecretBytes,
+        forms: impl FnOnce(&Release<K>) -> Forms,
+    ) -> Result<Released> {
+        let release = self.guarded(|store| Ok(store.stream.release(&ordered.paid, secret)?))?;
+        let json = serde_json::to_string(&release)?;
+        let row = Row {
+            window: ordered.window,
+            ordered: None,
+            json: Some(json.clone()),
+            forms: forms(&release),
+        };
+        self.commit(Change {
+            release: Some((id, serde_json::to_vec(&row)?)),
+            ..Change::default()
+        })?;
+        self.guarded(|store| {
+            store.erase_secrets()?;
+            store.tell_status()
+        })?;
+        Ok(Released {
+            json: json.into_bytes(),
+            forms: row.forms,
+            again: false,
+        })
+    }
+
+    /// Releases that were charged and not kept, because the process ended between the two: they are made as they would have been.
+    pub(crate) fn finish_releases(&mut self) -> Result<()> {
+        for (id, ordered) in self.ordered()? {
+            let secret = self.secrets.find(&ordered.mark).ok_or_else(|| {
+                Error::conflict(format!(
+                    "the secret of the release {id}, which was charged, is missing and is never drawn again: restore the file of secrets"
+                ))
+            })?;
+            self.make(&id, &ordered, &secret, |_| Forms::new())?;
+        }
+        Ok(())
+    }
+
+    /// Releases that were charged and not kept are given up: a copy does not know whether they were shown.
+    pub(crate) fn abandon_releases(&mut self) -> Result<()> {
+        for (id, ordered) in self.ordered()? {
+            let row = Row {
+                window: ordered.window,
+                ordered: None,
+                json: None,
+                forms: Forms::new(),
+            };
+            self.commit(Change {
+                release: Some((&id, serde_json::to_vec(&row)?)),
+                ..Change::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// All of those.
+    pub(crate) fn ordered(&self) -> Result<Vec<(String, Ordered)>> {
+        let table = self.database.begin_read()?.open_table(RELEASES)?;
+        let mut all = Vec::new();
+        for entry in table.iter()? {
+            let (id, bytes) = entry?;
+            let row: Row = serde_json::from_slice(bytes.value())?;
+            if let Some(OrderedRow { paid, mark }) = row.ordered {
+                let ordered = Ordered {
+                    window: row.window,
+                    paid: Paid::from_bytes(&paid)?,
+                    mark,
+                };
+                all.push((id.value().to_owned(), ordered));
+            }
+        }
+        Ok(all)
+    }
+
+    fn row(&self, id: &str) -> Result<Option<Row>> {
+        let table = self.database.begin_read()?.open_table(RELEASES)?;
+        let row = table.get(id)?.map(|bytes| serde_json::from_slice(bytes.value()));
+        Ok(row.transpose()?)
+    }
+
+    /// When those who cannot pay leave the window.
+    fn unaffordable(&self, refusal: frostpane::Refusal) -> Error {
+        let window = refusal.of.end - refusal.of.start;
+        let leaves = |number: i64| self.moment(self.stream.window_reaches(number + window));
+        let leave = refusal
+            .unpaid
+            .iter()
+            .map(|unpaid| leaves(unpaid.numbers.end))
+            .collect();
+        Error::Refused(Box::new(Unaffordable { refusal, leave }))
+    }
+}
+
+fn again(id: &str, window: Span, row: Row) -> Result<Released> {
+    if row.window != window {
+        return Err(Error::conflict(format!(
+            "the id {id} stands for a release of {}, and not of {window}: give this one another id",
+            row.window
+        )));
+    }
+    match row.json {
+        Some(json) => Ok(Released {
+            json: json.into_bytes(),
+            forms: row.forms,
+            again: true,
+        }),
+        None => Err(Error::conflict(format!(
+            "the release {id} was charged, but the copy that this state was restored from does not have it: give this one another id"
+        ))),
+    }
+}
+
+/// As it is said.
+pub(crate) fn named(accountant: Accountant) -> &'static str {
+    match accountant {
+        Accountant::Basic => "basic composition",
+        Accountant::ZeroConcentrated => "zero-concentrated composition",
+    }
+}

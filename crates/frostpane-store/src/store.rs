@@ -1,0 +1,624 @@
+//! A folder that keeps a stream.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use frostpane::stream::{Kept, Mark, SecretBytes, Taken, mark_of};
+use frostpane::{Batch, Keys, Release, Spec, Stream};
+use jiff::Timestamp;
+use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
+use zeroize::Zeroizing;
+
+use crate::budget::Status;
+use crate::error::{Error, Result};
+use crate::feed::{Feed, Progress};
+use crate::files::{create_folder, replace, sync_folder};
+use crate::header::{Header, KeyKind, StoredKey};
+use crate::hex;
+use crate::history::{self, Deed, Head, Record};
+use crate::log::{self, Entry};
+use crate::random;
+use crate::release::Ordered;
+use crate::secrets::Secrets;
+use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, SOURCES, the};
+use crate::witness::{Reach, Verdict, Witness};
+
+const SECRETS: &str = "secrets";
+pub(crate) const STATUS: &str = "status.json";
+/// A log of fewer bytes is not worth writing the state for.
+const SHORT_LOG: u64 = 1 << 20;
+const DAY: i64 = 86_400_000_000;
+
+/// How a state begins.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Begin {
+    /// Where people are protected: the moment from which on events are taken, in microseconds since 1970; now unless told.
+    pub from: Option<i64>,
+    /// A file outside of the folder that knows how far the history has come, so that a restored copy is noticed.
+    pub witness: Option<PathBuf>,
+    /// Where columns are found in files, as whoever reads them wants to find it again.
+    pub input: Option<String>,
+}
+
+/// A list at every slide, as it was published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct List<K: StoredKey> {
+    /// From 1 on.
+    pub number: u64,
+    /// The release, as JSON: the same bytes whenever it is asked for.
+    pub json: Vec<u8>,
+    /// The release itself, if it has been made just now.
+    pub release: Option<Release<K>>,
+}
+
+/// A folder that keeps a stream: its events, panes, noise and accounts. One process has it at a time.
+///
+/// **After an error from a method that changes something**, other than a refusal, the state in memory is not what is kept, and everything
+/// more is refused: open it again.
+pub struct Store<K: StoredKey> {
+    pub(crate) folder: PathBuf,
+    pub(crate) header: Header,
+    pub(crate) database: Database,
+    pub(crate) stream: Stream<K>,
+    pub(crate) secrets: Secrets,
+    witness: Option<Witness>,
+    head: Head,
+    /// Where panes lie that are in the database.
+    kept: BTreeSet<(i64, i64)>,
+    log: Log,
+    /// How many there were.
+    commits: u64,
+    /// How many events were later than the moment at which they came.
+    ahead: u64,
+    /// Whether memory and disk may differ.
+    broken: bool,
+}
+
+#[derive(Default)]
+struct Log {
+    next: u64,
+    bytes: u64,
+}
+
+/// What is to be kept together.
+#[derive(Default)]
+pub(crate) struct Change<'a> {
+    pub source: Option<(&'a str, Progress)>,
+    /// In place of the state, what came since it was written.
+    pub entry: Option<Vec<u8>>,
+    /// By their numbers, as JSON.
+    pub lists: &'a [(u64, &'a [u8])],
+    pub release: Option<(&'a str, Vec<u8>)>,
+    pub deed: Option<Deed>,
+    /// Secrets that are needed beside those of the stream.
+    pub secrets: Vec<SecretBytes>,
+}
+
+impl<K: StoredKey> Store<K> {
+    /// Begins a state in a new folder. What it is asked for is fixed from then on.
+    pub fn create(folder: &Path, spec: Spec, keys: Keys<K>, begin: Begin) -> Result<Self> {
+        let stream = Stream::new(spec, keys.clone(), begin.from.unwrap_or_else(now))?;
+        Self::create_with(folder, stream, keys, begin)
+    }
+
+    pub(crate) fn create_with(folder: &Path, stream: Stream<K>, keys: Keys<K>, begin: Begin) -> Result<Self> {
+        if let Some(witness) = begin.witness.as_ref().filter(|witness| witness.exists()) {
+            return Err(Error::conflict(format!(
+                "the witness {} is there already, of another state: give each a file of its own",
+                witness.display()
+            )));
+        }
+        if let Some(witness) = begin
+            .witness
+            .as_ref()
+            .filter(|witness| witness.starts_with(folder))
+        {
+            return Err(Error::conflict(format!(
+                "the witness {} lies in the folder of the state, and would be restored with it: give it another place",
+                witness.display()
+            )));
+        }
+        create_folder(folder)?;
+        let header = Header {
+            format: FORMAT,
+            store: hex(&*random::<16>()?),
+            spec: stream.spec().clone(),
+            keys: K::KIND,
+            witness: begin.witness,
+            input: begin.input,
+        };
+        let mut store = Self {
+            database: tables::open(folder, true)?,
+            secrets: Secrets::open(&folder.join(SECRETS))?,
+            witness: header.witness.clone().map(Witness::new),
+            folder: folder.to_owned(),
+            header,
+            stream,
+            head: Head::default(),
+            kept: BTreeSet::new(),
+            log: Log::default(),
+            commits: 0,
+            ahead: 0,
+            broken: false,
+        };
+        let header = serde_json::to_vec(&store.header)?;
+        store.commit_with(
+            Change {
+                deed: Some(Deed::Began),
+                ..Change::default()
+            },
+            |transaction| {
+                let mut meta = transaction.open_table(META)?;
+                meta.insert("header", header.as_slice())?;
+                meta.insert("keys", keys.to_bytes().as_slice())?;
+                drop(meta);
+                // So that whoever reads finds them.
+                transaction.open_table(SOURCES)?;
+                transaction.open_table(LOG)?;
+                transaction.open_table(LISTS)?;
+                transaction.open_table(crate::tables::RELEASES)?;
+                Ok(())
+            },
+        )?;
+        sync_folder(folder)?;
+        Ok(store)
+    }
+
+    /// Goes on with a state.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let mut store = Self::read(folder)?;
+        if store.commits < store.secrets.commits() {
+            return Err(Error::damaged("it is older than its secrets"));
+        }
+        store.check_witness()?;
+        store.tidy()?;
+        Ok(store)
+    }
+
+    /// Goes on with a state that was restored from a copy, of which nobody knows what was released since it was made: all of its past
+    /// is marked as spent. Lists at every slide go on with a pane that nobody has seen anything of.
+    pub fn accept_restored(folder: &Path) -> Result<Self> {
+        let mut store = Self::read(folder)?;
+        let known = match &store.witness {
+            Some(witness) => witness.reach(&store.header.store)?,
+            None => None,
+        };
+        let Reach { position, lists } = known.unwrap_or_default();
+        store.abandon_releases()?;
+        // Events may have come from a clock that was ahead.
+        let until = position.max(now().saturating_add(DAY));
+        store.guarded(|store| Ok(store.stream.distrust_past(until, lists)?))?;
+        // The witness may know of more than this copy has done: its history goes on from there.
+        store.commit(Change {
+            deed: Some(Deed::Restored),
+            ..Change::default()
+        })?;
+        store.tidy()?;
+        Ok(store)
+    }
+
+    /// What is kept, as it is.
+    fn read(folder: &Path) -> Result<Self> {
+        let database = tables::open(folder, false)?;
+        let header = Header::of(&database)?;
+        if header.keys != K::KIND {
+            return Err(Error::conflict(format!(
+                "the keys of this state are {}: open it as such",
+                match header.keys {
+                    KeyKind::Bytes => "bytes",
+                    KeyKind::Integers => "integers",
+                }
+            )));
+        }
+        let secrets = Secrets::open(&folder.join(SECRETS))?;
+        let keys = Keys::from_bytes(&the(&database, "keys")?)?;
+        let (state, accounts) = (the(&database, "state")?, the(&database, "accounts")?);
+        let mut reading = Reading {
+            database: &database,
+            secrets: &secrets,
+            kept: BTreeSet::new(),
+        };
+        let mut stream = Stream::restore(header.spec.clone(), keys, [&state, &accounts], &mut reading)?;
+        let kept = reading.kept;
+        let log = replay(&database, &mut stream)?;
+        let head = serde_json::from_slice(&the(&database, "head")?)?;
+        let commits = the(&database, "commits")?
+            .try_into()
+            .map(u64::from_le_bytes)
+            .unwrap_or(0);
+        Ok(Self {
+            folder: folder.to_owned(),
+            witness: header.witness.clone().map(Witness::new),
+            header,
+            database,
+            stream,
+            secrets,
+            head,
+            kept,
+            log,
+            commits,
+            ahead: 0,
+            broken: false,
+        })
+    }
+
+    /// That this is not a copy of a state that has gone on.
+    fn check_witness(&mut self) -> Result<()> {
+        let Some(witness) = &self.witness else {
+            return Ok(());
+        };
+        let known = match witness.ask(&self.header.store, &self.head)? {
+            Verdict::Same => return Ok(()),
+            Verdict::Behind(known) => known,
+            Verdict::Contradicts => return Err(restored(witness)),
+        };
+        // A crash came between the commit and the witness: what the witness knows must be a part of this history.
+        match self.head_at(known.generation)? == Some(known) {
+            true => witness.tell(&self.header.store, &self.head, self.reach()),
+            false => Err(restored(witness)),
+        }
+    }
+
+    fn head_at(&self, generation: u64) -> Result<Option<Head>> {
+        if generation == 0 {
+            return Ok(Some(Head::default()));
+        }
+        let table = self.database.begin_read()?.open_table(HISTORY)?;
+        let Some(bytes) = table.get(generation)? else {
+            return Ok(None);
+        };
+        let entry: history::Entry = serde_json::from_slice(bytes.value())?;
+        Ok(Some(Head {
+            generation,
+            mark: entry.mark,
+        }))
+    }
+
+    /// Ends what a crash has left unfinished: a release that was charged, and secrets that nobody needs.
+    fn tidy(&mut self) -> Result<()> {
+        self.finish_releases()?;
+        self.erase_secrets()?;
+        self.tell_status()
+    }
+
+    /// What it is asked for, with all choices made, and what tells it from others.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The stream, to be looked at.
+    pub fn stream(&self) -> &Stream<K> {
+        &self.stream
+    }
+
+    /// How many events were later than the moment at which they came, since it was opened, and are left out. For the operator: **it must not be
+    /// published**.
+    pub fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
+    /// What was done, from this record on; the first is number 1.
+    pub fn history(&self, from: u64) -> Result<Vec<Record>> {
+        let table = self.database.begin_read()?.open_table(HISTORY)?;
+        let rows = table.range(from..)?;
+        rows.map(|row| {
+            let entry: history::Entry = serde_json::from_slice(row?.1.value())?;
+            Ok(serde_json::from_str(&entry.record)?)
+        })
+        .collect()
+    }
+
+    /// How far its history has come.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Takes events of a source, each of them once: its id is the name of a file or whatever else tells it from others, never what is
+    /// in it.
+    pub fn feed(&mut self, source: &str) -> Result<Feed<'_, K>> {
+        self.check_whole()?;
+        if source.is_empty() {
+            return Err(Error::conflict(
+                "a source has no id, so nobody could tell whether it comes again: give it one",
+            ));
+        }
+        let table = self.database.begin_read()?.open_table(SOURCES)?;
+        let progress = table
+            .get(source)?
+            .map(|bytes| Progress::from_bytes(bytes.value()));
+        let progress = progress.transpose()?.unwrap_or_default();
+        Ok(Feed::new(self, source, progress))
+    }
+
+    /// Takes a batch, and keeps how far its source has been read with it.
+    pub(crate) fn take(
+        &mut self,
+        source: &str,
+        progress: Progress,
+        batch: &Batch<K>,
+        present: i64,
+    ) -> Result<Vec<List<K>>> {
+        self.check_whole()?;
+        // A batch that is refused has changed nothing.
+        self.stream.check(batch)?;
+        let taken = self.guarded(|store| Ok(store.stream.take(batch, present)?))?;
+        let entry = Entry::Events(batch).to_bytes(present);
+        self.keep(taken, entry, Some((source, progress)))
+    }
+
+    /// Time has come to this moment, in microseconds since 1970, whether anything happened or not. It never goes back.
+    pub fn tick(&mut self, now: i64) -> Result<Vec<List<K>>> {
+        self.check_whole()?;
+        if now <= self.stream.clock() {
+            return Ok(Vec::new());
+        }
+        if now > crate::store::now().saturating_add(DAY) {
+            return Err(Error::conflict(format!(
+                "{} lies in the future, and time never goes back: whatever happens until then would be too late",
+                self.moment(now)
+            )));
+        }
+        let taken = self.guarded(|store| Ok(store.stream.tick(now)?))?;
+        self.keep(taken, Entry::<K>::Tick.to_bytes(now), None)
+    }
+
+    /// Keeps what came, by itself or as the state that it has led to.
+    fn keep(
+        &mut self,
+        taken: Taken<K>,
+        entry: Vec<u8>,
+        source: Option<(&str, Progress)>,
+    ) -> Result<Vec<List<K>>> {
+        self.ahead += taken.ahead;
+        let lists = self.lists_of(taken.releases)?;
+        let long = self.log.bytes + entry.len() as u64 > self.stream.open_bytes().max(SHORT_LOG);
+        let deed = lists.last().map(|list| Deed::Drew { list: list.number });
+        let rows: Vec<(u64, &[u8])> = lists.iter().map(|list| (list.number, &*list.json)).collect();
+        self.commit(Change {
+            source,
+            entry: (!taken.ticked && !long).then_some(entry),
+            lists: &rows,
+            deed,
+            ..Change::default()
+        })?;
+        Ok(lists)
+    }
+
+    fn lists_of(&self, releases: Vec<Release<K>>) -> Result<Vec<List<K>>> {
+        let first = self.stream.lists() - releases.len() as u64 + 1;
+        let list = |(number, release): (u64, Release<K>)| {
+            Ok(List {
+                number,
+                json: serde_json::to_vec(&release)?,
+                release: Some(release),
+            })
+        };
+        (first..).zip(releases).map(list).collect()
+    }
+
+    /// The lists at every slide after this one, as they were published.
+    pub fn lists_after(&self, number: u64) -> Result<Vec<List<K>>> {
+        let table = self.database.begin_read()?.open_table(LISTS)?;
+        let rows = table.range(number + 1..)?;
+        rows.map(|row| {
+            let (number, json) = row?;
+            Ok(List {
+                number: number.value(),
+                json: json.value().to_vec(),
+                release: None,
+            })
+        })
+        .collect()
+    }
+
+    pub(crate) fn commit(&mut self, change: Change<'_>) -> Result<()> {
+        self.commit_with(change, |_| Ok(()))
+    }
+
+    /// Keeps a change, all of it or nothing: secrets first, then everything else in one transaction, then the witness. If it fails
+    /// nobody knows how much of it is there, so nothing more is done with what is in memory.
+    pub(crate) fn commit_with(
+        &mut self,
+        change: Change<'_>,
+        more: impl FnOnce(&WriteTransaction) -> Result<()>,
+    ) -> Result<()> {
+        self.check_whole()?;
+        let shows = change.deed.is_some();
+        let whole = change.entry.is_none() && change.release.is_none();
+        self.guarded(|store| {
+            let of_stream = store
+                .stream
+                .secrets()
+                .into_iter()
+                .map(|secret| Zeroizing::new(*secret));
+            let needed: Vec<SecretBytes> = of_stream.chain(change.secrets.iter().cloned()).collect();
+            store.secrets.keep(needed.iter().map(|secret| &**secret))?;
+            let transaction = tables::begin(&store.database)?;
+            more(&transaction)?;
+            let head = store.write(&transaction, &change, whole)?;
+            transaction.commit()?;
+            store.head = head;
+            store.commits += 1;
+            store.secrets.count(store.commits)?;
+            if let Some(witness) = store.witness.as_ref().filter(|_| shows) {
+                witness.tell(&store.header.store, &store.head, store.reach())?;
+            }
+            if whole {
+                store.kept = store
+                    .stream
+                    .closed()
+                    .into_iter()
+                    .map(|pane| (pane.start, pane.end))
+                    .collect();
+                store.erase_secrets()?;
+                store.tell_status()?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes a change into a transaction.
+    fn write(&mut self, transaction: &WriteTransaction, change: &Change<'_>, whole: bool) -> Result<Head> {
+        if let Some((source, progress)) = change.source {
+            transaction
+                .open_table(SOURCES)?
+                .insert(source, progress.to_bytes().as_slice())?;
+        }
+        for (number, json) in change.lists {
+            transaction.open_table(LISTS)?.insert(number, *json)?;
+        }
+        if let Some((id, bytes)) = &change.release {
+            transaction
+                .open_table(crate::tables::RELEASES)?
+                .insert(*id, bytes.as_slice())?;
+        }
+        if let Some(entry) = &change.entry {
+            transaction
+                .open_table(LOG)?
+                .insert(self.log.next, entry.as_slice())?;
+            self.log.next += 1;
+            self.log.bytes += entry.len() as u64;
+        }
+        if whole {
+            self.write_state(transaction)?;
+        }
+        let mut meta = transaction.open_table(META)?;
+        meta.insert("accounts", self.stream.accounts().as_slice())?;
+        let head = match &change.deed {
+            Some(deed) => record(transaction, &self.head, deed)?,
+            None => self.head.clone(),
+        };
+        meta.insert("head", serde_json::to_vec(&head)?.as_slice())?;
+        meta.insert("commits", (self.commits + 1).to_le_bytes().as_slice())?;
+        Ok(head)
+    }
+
+    /// Writes the state, the panes that are new, and no others; what came before is then in them.
+    fn write_state(&mut self, transaction: &WriteTransaction) -> Result<()> {
+        let closed = self.stream.closed();
+        let mut panes = transaction.open_table(PANES)?;
+        for bounds in &closed {
+            if !self.kept.contains(&(bounds.start, bounds.end)) {
+                let pane = self.stream.closed_pane(bounds)?;
+                panes.insert((bounds.start, bounds.end), pane.as_slice())?;
+            }
+        }
+        let closed: BTreeSet<_> = closed.into_iter().map(|pane| (pane.start, pane.end)).collect();
+        for gone in self.kept.difference(&closed) {
+            panes.remove(*gone)?;
+        }
+        transaction
+            .open_table(META)?
+            .insert("state", self.stream.state().as_slice())?;
+        let mut log = transaction.open_table(LOG)?;
+        log.retain(|_, _| false)?;
+        self.log.bytes = 0;
+        Ok(())
+    }
+
+    /// Secrets that no list can ask for any more are overwritten.
+    pub(crate) fn erase_secrets(&mut self) -> Result<()> {
+        let mut marks: Vec<Mark> = self.stream.secrets().into_iter().map(mark_of).collect();
+        marks.extend(self.ordered()?.into_iter().map(|(_, Ordered { mark, .. })| mark));
+        self.secrets.erase_others(&marks)
+    }
+
+    /// For those who look while this process has the state.
+    pub(crate) fn tell_status(&self) -> Result<()> {
+        let status = serde_json::to_vec(&Status::of(self)?)?;
+        replace(&self.folder.join(STATUS), &status, false)
+    }
+
+    /// Does something after which memory and disk agree, unless it fails.
+    pub(crate) fn guarded<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.broken = true;
+        let done = act(self)?;
+        self.broken = false;
+        Ok(done)
+    }
+
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        match self.broken {
+            false => Ok(()),
+            true => Err(Error::broken()),
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        Reach {
+            position: self.stream.now(),
+            lists: self.stream.lists(),
+        }
+    }
+
+    /// How late it is by the clock of the machine.
+    pub(crate) fn wall_clock(&self) -> i64 {
+        now()
+    }
+}
+
+/// A record at the end of the history.
+fn record(transaction: &WriteTransaction, head: &Head, deed: &Deed) -> Result<Head> {
+    let record = serde_json::to_string(&Record {
+        at: Timestamp::now().to_string(),
+        what: deed.clone(),
+    })?;
+    let after = head.after(record.as_bytes());
+    let entry = serde_json::to_vec(&history::Entry {
+        record,
+        mark: after.mark.clone(),
+    })?;
+    transaction
+        .open_table(HISTORY)?
+        .insert(after.generation, entry.as_slice())?;
+    Ok(after)
+}
+
+/// Takes again what came since the state was written.
+fn replay<K: StoredKey>(database: &Database, stream: &mut Stream<K>) -> Result<Log> {
+    let mut read = Log::default();
+    let table = database.begin_read()?.open_table(LOG)?;
+    for row in table.iter()? {
+        let (number, entry) = row?;
+        log::replay(entry.value(), stream)?;
+        read.next = number.value() + 1;
+        read.bytes += entry.value().len() as u64;
+    }
+    Ok(read)
+}
+
+/// The database and the secrets of a state that is being read.
+struct Reading<'a> {
+    database: &'a Database,
+    secrets: &'a Secrets,
+    kept: BTreeSet<(i64, i64)>,
+}
+
+impl Kept for Reading<'_> {
+    fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
+        let key = (bounds.start, bounds.end);
+        self.kept.insert(key);
+        let table = self.database.begin_read().ok()?.open_table(PANES).ok()?;
+        let pane = table.get(key).ok()??.value().to_vec();
+        Some(pane)
+    }
+
+    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
+        self.secrets.find(mark)
+    }
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now() -> i64 {
+    Timestamp::now().as_microsecond()
+}
+
+fn restored(witness: &Witness) -> Error {
+    Error::conflict(format!(
+        "this is not the latest state that the witness {} knows of: it is a copy, and its budget may have been spent by the one that went on. \
+         Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its past as spent",
+        witness.path().display()
+    ))
+}

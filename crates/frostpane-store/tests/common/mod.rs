@@ -1,0 +1,142 @@
+//! Folders that are gone afterwards, and streams to keep in them.
+
+#![allow(dead_code)]
+
+pub mod decoders;
+pub mod known;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use frostpane::{Bytes, Event, Spec};
+use frostpane_store::{Begin, List, Result, Store};
+
+pub const HOUR: i64 = 3_600_000_000;
+
+/// A folder that is gone when it is dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self::within(&std::env::temp_dir())
+    }
+
+    /// In memory, if there is a place for it: for those who write much, and for whom it does not matter what a sync does.
+    pub fn in_memory() -> Self {
+        match Path::new("/dev/shm") {
+            memory if memory.is_dir() => Self::within(memory),
+            _ => Self::new(),
+        }
+    }
+
+    fn within(place: &Path) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "frostpane-store-{}-{}",
+            std::process::id(),
+            NUMBER.fetch_add(1, Ordering::Relaxed)
+        );
+        let folder = place.join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Copies a folder with all that is in it.
+pub fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+pub fn spec(json: &str) -> Spec {
+    serde_json::from_str(json).unwrap()
+}
+
+/// Every policy, both units, single lists and one at every slide.
+pub const ALL: [(&str, &str); 8] = [
+    (
+        "uniform",
+        r#"{"window": 5000, "slide": 250, "norm": "l1", "policy": "uniform", "releases": 9}"#,
+    ),
+    (
+        "exponential",
+        r#"{"window": 5000, "slide": 100, "policy": "exponential", "entries": 60, "releases": 9}"#,
+    ),
+    (
+        "smooth",
+        r#"{"window": 50000, "slide": 100, "policy": "smooth", "entries": 90, "releases": 9}"#,
+    ),
+    (
+        "clock",
+        r#"{"window": "24h", "slide": "1h", "lateness": "30m", "releases": 9}"#,
+    ),
+    (
+        "people",
+        r#"{"window": "24h", "top": 9, "unit": {"user": {"per_user": 3, "epoch": "6h"}}, "releases": 9, "epsilon": 9}"#,
+    ),
+    (
+        "list by count",
+        r#"{"window": 5000, "slide": 500, "norm": "l1", "continual": true, "epsilon": 40}"#,
+    ),
+    (
+        "list",
+        r#"{"window": "24h", "slide": "1h", "continual": true, "epsilon": 40}"#,
+    ),
+    (
+        "list of people",
+        r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"per_user": 3, "epoch": "6h"}}, "continual": true, "epsilon": 40}"#,
+    ),
+];
+
+pub fn is_by_count(spec: &str) -> bool {
+    !spec.contains("24h")
+}
+
+pub fn create(folder: &Path, json: &str) -> Store<Bytes> {
+    let mut begin = Begin::default();
+    begin.from = Some(0);
+    Store::create(folder, spec(json), frostpane::Keys::open(), begin).unwrap()
+}
+
+/// One event of an hour: most are of a few keys.
+pub fn event(hour: i64, number: u64) -> (i64, [u8; 2], [u8; 1]) {
+    let random = (hour as u64 * 1_000 + number).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    let key = match random % 3 {
+        0 => random / 3 % 300,
+        _ => random / 3 % 5,
+    };
+    let time = hour * HOUR + (number as i64) * 5_000_000 + (random % 7) as i64;
+    (time, (key as u16).to_be_bytes(), [(random / 999 % 40) as u8])
+}
+
+/// Takes an hour of events, and lets it end.
+pub fn hour(store: &mut Store<Bytes>, hour: i64, by_count: bool) -> Result<Vec<List<Bytes>>> {
+    let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
+    for number in 0..400 {
+        let (time, key, user) = event(hour, number);
+        feed.push(match by_count {
+            true => Event::of(key.as_slice()),
+            false => Event::by(&user, time, key.as_slice()),
+        })?;
+    }
+    let (_, mut lists) = feed.finish(true)?;
+    if !by_count {
+        lists.extend(store.tick((hour + 1) * HOUR)?);
+    }
+    Ok(lists)
+}

@@ -1,0 +1,134 @@
+//! A process that is ended at every point of what it does, and what the next one finds.
+//!
+//! The test starts itself again as the process to be ended. A third of the ends come from outside at any time, the others at a point that
+//! was counted out within a commit: before a write, half through one, before a sync, before a file is put in its place.
+
+mod common;
+
+use std::env;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::known::{Known, check, hash, mix, remember};
+use common::{ALL, Folder, hour, is_by_count, spec};
+use frostpane::{Bytes, Keys};
+use frostpane_store::{Begin, Store, points};
+
+const CHILD: &str = "FROSTPANE_TEST_CRASH";
+/// How often each state loses its process.
+const ENDS: u64 = 40;
+/// An hour's commits have some dozens of points.
+const POINTS: u64 = 160;
+
+/// Goes on with a state for ever, and says what it has acknowledged and shown.
+fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
+    // What the harness has written stands on a line of its own.
+    println!();
+    points::end_after(end_after);
+    let mut store = Store::<Bytes>::open(folder).unwrap();
+    let window = store.header().spec.longest();
+    for number in first.. {
+        for list in hour(&mut store, number, is_by_count(json)).unwrap() {
+            println!("list {} {}", list.number, hash(&list.json));
+        }
+        println!("acknowledged {number}");
+        if number % 3 == 0 && !json.contains("continual") {
+            let id = format!("release {number}");
+            if let Ok(release) = store.release(&id, window) {
+                println!("release {number} {}", hash(&release.json));
+            }
+        }
+    }
+}
+
+/// What a process has said.
+fn hear(known: &mut Known, said: &str) {
+    // The last line may have been cut off: it was not said.
+    for line in said
+        .split_inclusive('\n')
+        .filter_map(|line| line.strip_suffix('\n'))
+    {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |place: usize| words[place].parse().unwrap();
+        match words[0] {
+            "acknowledged" => known.hours = number(1) as i64 + 1,
+            "list" => remember(&mut known.lists, number(1), number(2), line),
+            "release" => remember(&mut known.releases, number(1), number(2), line),
+            _ => {}
+        }
+    }
+}
+
+/// Starts the process, and has it ended. Returns what it said.
+fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
+    let from_outside = round.is_multiple_of(3);
+    let end_after = match from_outside {
+        true => -1,
+        false => (mix(round) % POINTS) as i64,
+    };
+    let mut process = Command::new(env::current_exe().unwrap())
+        .args([
+            "whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice",
+            "--exact",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(
+            CHILD,
+            format!("{}\n{name}\n{}\n{end_after}", state.display(), known.hours),
+        )
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    if from_outside {
+        std::thread::sleep(Duration::from_millis(20 + mix(round) % 90));
+        process.kill().unwrap();
+    }
+    let mut said = String::new();
+    process.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    let status = process.wait().unwrap();
+    assert!(!status.success(), "{name}: it ends only when it is ended");
+    assert_ne!(status.code(), Some(101), "{name}: it failed by itself: {said}");
+    said
+}
+
+#[test]
+fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
+    if let Ok(told) = env::var(CHILD) {
+        let told: Vec<&str> = told.split('\n').collect();
+        let json = ALL.iter().find(|(name, _)| *name == told[1]).unwrap().1;
+        return child(
+            &PathBuf::from(told[0]),
+            json,
+            told[2].parse().unwrap(),
+            told[3].parse().unwrap(),
+        );
+    }
+    let long = if env::var_os("FROSTPANE_LONG").is_some() {
+        10
+    } else {
+        1
+    };
+    let (mut ends, mut shown) = (0, 0);
+    for (name, json) in ALL {
+        let folder = Folder::new();
+        let state = folder.join("state");
+        let mut begin = Begin::default();
+        (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
+        drop(Store::<Bytes>::create(&state, spec(json), Keys::open(), begin).unwrap());
+        let mut known = Known::default();
+        for round in 0..ENDS * long {
+            let said = run(name, &state, &known, round);
+            hear(&mut known, &said);
+            check(name, &state, json, &mut known);
+            ends += 1;
+        }
+        assert!(known.hours > 20, "{name}: only {} hours were taken", known.hours);
+        shown += known.lists.len() + known.releases.len();
+    }
+    println!("{ends} processes were ended; {shown} lists and releases were shown, each with one noise");
+    assert!(shown > 100);
+}

@@ -1,0 +1,216 @@
+//! States as earlier versions wrote them, in `golden`: **they are kept for ever**. A new format adds files beside them and still opens
+//! these; none is ever written again.
+//!
+//! `FROSTPANE_WRITE_GOLDEN=1 cargo test -p frostpane-store --test golden` writes those that are missing.
+
+mod common;
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use common::{ALL, Folder, HOUR, create, hour, is_by_count};
+use frostpane::Bytes;
+use frostpane_store::{Begin, Panes, Store};
+use serde::{Deserialize, Serialize};
+
+/// The version of the tables that is written now.
+const FORMAT: u64 = 1;
+const HOURS: i64 = 13;
+const ID: &str = "kept";
+const FILES: [&str; 2] = ["frostpane.redb", "secrets"];
+/// The state that panes are exported from, and the one that they come into.
+const PARTED: &str = "panes";
+const MOST_BYTES: u64 = 30_000;
+
+/// What was there when a state was written.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Expected {
+    accounts: Vec<u8>,
+    closed: Vec<Range<i64>>,
+    /// Hashes of what lies there.
+    panes: Vec<String>,
+    counted: u64,
+    head: String,
+    /// A release, or lists by their numbers, as they were shown.
+    release: Option<String>,
+    lists: Vec<(u64, String)>,
+}
+
+impl Expected {
+    fn of(store: &mut Store<Bytes>) -> Self {
+        let window = store.header().spec.longest();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let release = (!store.header().spec.continual).then(|| text(store.release(ID, window).unwrap().json));
+        let lists = store.lists_after(0).unwrap().into_iter();
+        let stream = store.stream();
+        Self {
+            accounts: stream.accounts(),
+            panes: stream
+                .closed()
+                .iter()
+                .map(|pane| blake3::hash(&stream.closed_pane(pane).unwrap()).to_string())
+                .collect(),
+            closed: stream.closed(),
+            counted: stream.counted(),
+            head: store.head().mark.clone(),
+            release,
+            lists: lists.map(|list| (list.number, text(list.json))).collect(),
+        }
+    }
+}
+
+fn golden(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    folder.join(name.replace(' ', "-"))
+}
+
+fn formats() -> impl Iterator<Item = u64> {
+    1..=FORMAT
+}
+
+fn packed(folder: &Path, file: &str) -> PathBuf {
+    folder.join(format!("{file}.zst"))
+}
+
+fn pack(folder: &Path, file: &str, bytes: &[u8]) {
+    let path = packed(folder, file);
+    assert!(!path.exists(), "{} is kept for ever", path.display());
+    fs::write(path, zstd::encode_all(bytes, 19).unwrap()).unwrap();
+}
+
+fn unpack(folder: &Path, file: &str) -> Vec<u8> {
+    let path = packed(folder, file);
+    let bytes = fs::read(&path).unwrap_or_else(|cause| panic!("{}: {cause}", path.display()));
+    zstd::decode_all(&*bytes).unwrap()
+}
+
+/// A state with events, a release or lists, and something in its log.
+fn made(folder: &Path, json: &str) -> Store<Bytes> {
+    let mut store = create(folder, json);
+    for number in 0..HOURS {
+        hour(&mut store, number, is_by_count(json)).unwrap();
+    }
+    let mut feed = store.feed("the log").unwrap().at(HOURS * HOUR);
+    for number in 0..40 {
+        let (time, key, user) = common::event(HOURS, number);
+        feed.push(match is_by_count(json) {
+            true => frostpane::Event::of(key.as_slice()),
+            false => frostpane::Event::by(&user, time, key.as_slice()),
+        })
+        .unwrap();
+    }
+    feed.finish(false).unwrap();
+    store
+}
+
+/// The state that exported panes go to.
+const ELSEWHERE: &str = "elsewhere";
+
+fn is_wanted(path: &Path) -> bool {
+    std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_some() && !path.exists()
+}
+
+/// Writes a state that is not there yet.
+fn write(name: &str, json: &str) {
+    let to = golden(&format!("{FORMAT}-{name}"));
+    if !is_wanted(&to) {
+        return;
+    }
+    let folder = Folder::new();
+    let state = folder.join("state");
+    let expected = Expected::of(&mut made(&state, json));
+    fs::create_dir_all(&to).unwrap();
+    for file in FILES {
+        pack(&to, file, &fs::read(state.join(file)).unwrap());
+    }
+    pack(&to, "expected", &serde_json::to_vec(&expected).unwrap());
+}
+
+/// Puts a state that was written into a folder where it can be gone on with.
+fn copied(from: &Path, state: &Path) -> Store<Bytes> {
+    fs::create_dir_all(state).unwrap();
+    for file in FILES {
+        fs::write(state.join(file), unpack(from, file)).unwrap();
+    }
+    Store::open(state).unwrap_or_else(|cause| panic!("{}: {cause}", from.display()))
+}
+
+fn small(folder: &Path) -> bool {
+    let files = fs::read_dir(folder).unwrap();
+    files
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum::<u64>()
+        < MOST_BYTES
+}
+
+#[test]
+fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
+    for (name, json) in ALL {
+        write(name, json);
+        for format in formats() {
+            let (folder, from) = (Folder::new(), golden(&format!("{format}-{name}")));
+            assert!(small(&from), "{name}");
+            let mut store = copied(&from, &folder.join("state"));
+            let expected: Expected = serde_json::from_slice(&unpack(&from, "expected")).unwrap();
+            assert_eq!(Expected::of(&mut store), expected, "{name}");
+            let more =
+                [HOURS + 1, HOURS + 2].map(|number| hour(&mut store, number, is_by_count(json)).unwrap());
+            assert!(
+                store.stream().counted() > expected.counted || !is_by_count(json),
+                "{name}"
+            );
+            match json.contains("continual") {
+                true => assert!(more.iter().any(|lists| !lists.is_empty()), "{name}"),
+                false => {
+                    let window = store.header().spec.longest();
+                    assert!(!store.release("more", window).unwrap().again, "{name}");
+                    assert_ne!(store.stream().accounts(), expected.accounts, "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// The state that they were taken from comes with them: only one like it takes them.
+#[test]
+fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
+    let json = ALL[3].1;
+    write(PARTED, json);
+    let to = golden(&format!("{FORMAT}-{PARTED}"));
+    if is_wanted(&packed(&to, "exported")) {
+        let folder = Folder::new();
+        let panes = copied(&to, &folder.join("old"))
+            .export(0..9 * HOUR, ELSEWHERE)
+            .unwrap();
+        pack(&to, "exported", &panes.to_bytes().unwrap());
+    }
+    for format in formats() {
+        let (folder, from) = (Folder::new(), golden(&format!("{format}-{PARTED}")));
+        assert!(small(&from));
+        let mut old = copied(&from, &folder.join("old"));
+        let panes = Panes::from_bytes(&unpack(&from, "exported")).unwrap();
+        assert_eq!(panes.store(), old.header().store);
+        assert_eq!(
+            copied(&from, &folder.join("same"))
+                .export(0..9 * HOUR, ELSEWHERE)
+                .unwrap(),
+            panes
+        );
+        let mut begin = Begin::default();
+        begin.from = Some(0);
+        let mut new = Store::create_like(&folder.join("new"), &old, begin).unwrap();
+        hour(&mut new, HOURS, false).unwrap();
+        assert!(new.import(&panes).is_err(), "they go elsewhere");
+        let to = new.header().store.clone();
+        let before = copied(&from, &folder.join("before"));
+        new.import(&old.export(0..9 * HOUR, &to).unwrap()).unwrap();
+        let old = before;
+        let pane = 0..HOUR;
+        let counted = |store: &Store<Bytes>| store.stream().closed_pane(&pane).unwrap();
+        assert_eq!(counted(&new), counted(&old));
+        let spent = |store: &Store<Bytes>| store.stream().ledger().account(8..9).amount();
+        assert_eq!(spent(&new), spent(&old));
+        assert_eq!(spent(&new).epsilon, new.stream().charge().amount().epsilon);
+    }
+}

@@ -1,0 +1,659 @@
+//! What a state keeps, and what it refuses.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use common::{ALL, Folder, HOUR, copy, create, event, hour, is_by_count, spec};
+use frostpane::{Bytes, Event, Keys, Span, Spec};
+use frostpane_store::{Begin, Budget, Deed, Error, Header, Store};
+
+const SIMPLE: &str = r#"{"window": 5000, "slide": 250, "top": 5, "norm": "l1", "releases": 2}"#;
+
+fn longest(store: &Store<Bytes>) -> Span {
+    store.header().spec.longest()
+}
+
+/// Opened again after every hour, a state takes the same events, makes the same lists, and charges the same accounts.
+#[test]
+fn what_is_kept_goes_on_where_it_was() {
+    for (name, json) in ALL {
+        let (folder, by_count) = (Folder::new(), is_by_count(json));
+        let mut store = create(&folder.join("state"), json);
+        let mut lists = Vec::new();
+        for number in 0..40 {
+            lists.extend(hour(&mut store, number, by_count).unwrap());
+            let (accounts, closed) = (store.stream().accounts(), store.stream().closed());
+            drop(store);
+            store = Store::open(&folder.join("state")).unwrap();
+            assert_eq!(
+                (store.stream().accounts(), store.stream().closed()),
+                (accounts, closed),
+                "{name}"
+            );
+        }
+        let kept: Vec<_> = store
+            .lists_after(0)
+            .unwrap()
+            .into_iter()
+            .map(|list| (list.number, list.json))
+            .collect();
+        let shown: Vec<_> = lists
+            .iter()
+            .map(|list| (list.number, list.json.clone()))
+            .collect();
+        assert_eq!(kept, shown, "{name}");
+        assert_eq!(lists.is_empty(), !json.contains("continual"), "{name}");
+        if !json.contains("continual") {
+            let release = store.release("all", longest(&store)).unwrap();
+            assert!(
+                String::from_utf8(release.json).unwrap().contains("\"heavy\":[{"),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_source_that_comes_again_changes_nothing_and_one_that_has_grown_goes_on() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), SIMPLE);
+    let feed = |store: &mut Store<Bytes>, id: &str, events: std::ops::Range<u32>| {
+        let mut feed = store.feed(id)?;
+        for event in events {
+            feed.push(Event::of(event.to_be_bytes().as_slice()))?;
+        }
+        feed.finish(false).map(|(events, _)| events)
+    };
+    assert_eq!(feed(&mut store, "a", 0..700).unwrap(), 700);
+    let before = store.stream().now();
+    for _ in 0..3 {
+        assert_eq!(feed(&mut store, "a", 0..700).unwrap(), 700);
+        assert_eq!(store.stream().now(), before);
+    }
+    assert_eq!(feed(&mut store, "a", 0..900).unwrap(), 900);
+    assert_eq!(store.stream().now(), before + 200);
+    // The same content under another id is the operator's to resolve: it counts.
+    assert_eq!(feed(&mut store, "b", 0..900).unwrap(), 900);
+    assert_eq!(store.stream().now(), before + 1_100);
+    for wrong in [1..901, 0..899, 0..0] {
+        let conflict = feed(&mut store, "a", wrong).unwrap_err();
+        assert!(matches!(conflict, Error::Conflict(_)), "{conflict}");
+        assert!(conflict.to_string().contains("--id"), "{conflict}");
+    }
+    assert_eq!(store.stream().now(), before + 1_100);
+}
+
+#[test]
+fn a_batch_that_was_complete_takes_nothing_more_under_its_id() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), SIMPLE);
+    let feed = |store: &mut Store<Bytes>, events: u32| {
+        let mut feed = store.feed("batch")?;
+        for event in 0..events {
+            feed.push(Event::of(event.to_be_bytes().as_slice()))?;
+        }
+        feed.finish(true).map(|(events, _)| events)
+    };
+    assert_eq!(feed(&mut store, 100).unwrap(), 100);
+    assert_eq!(feed(&mut store, 100).unwrap(), 100);
+    assert!(
+        feed(&mut store, 101)
+            .unwrap_err()
+            .to_string()
+            .contains("was complete")
+    );
+}
+
+/// By event and by user: a batch with an event that cannot be is refused as a whole, whatever keys it has; keys that are too long or
+/// not declared refuse nothing.
+#[test]
+fn only_what_cannot_be_an_event_refuses_a_batch() {
+    let folder = Folder::new();
+    let keys = Keys::list([Bytes::from(b"known".as_slice())]).unwrap();
+    let mut store = Store::create(&folder.join("state"), spec(SIMPLE), keys, Begin::default()).unwrap();
+    let long = vec![b'x'; 70_000];
+    let mut feed = store.feed("odd").unwrap();
+    for key in [b"known".as_slice(), b"unknown", &long] {
+        feed.push(Event::of(key)).unwrap();
+    }
+    feed.push(Event {
+        time: None,
+        key: None,
+        user: None,
+    })
+    .unwrap();
+    assert_eq!(feed.finish(false).unwrap().0, 4);
+    assert_eq!(store.stream().now() + 1, 4, "each is an event");
+    let mut feed = store.feed("wrong").unwrap();
+    feed.push(Event::of(b"known".as_slice())).unwrap();
+    feed.push(Event::at(5, b"known".as_slice())).unwrap();
+    assert!(feed.finish(false).is_err());
+    assert_eq!(store.stream().now() + 1, 4, "none of them was taken");
+    let mut feed = store.feed("wrong").unwrap();
+    feed.push(Event::of(b"known".as_slice())).unwrap();
+    assert_eq!(feed.finish(false).unwrap().0, 1, "and the next one is");
+}
+
+#[test]
+fn an_id_gives_the_same_bytes_and_is_charged_once() {
+    for json in [SIMPLE, ALL[4].1] {
+        let (folder, by_count) = (Folder::new(), is_by_count(json));
+        let mut store = create(&folder.join("state"), json);
+        (0..30).for_each(|number| drop(hour(&mut store, number, by_count).unwrap()));
+        let window = longest(&store);
+        let left = store.budget().unwrap().left;
+        let first = store.release("monday", window).unwrap();
+        assert!(!first.again);
+        for restart in [false, true] {
+            if restart {
+                drop(store);
+                store = Store::open(&folder.join("state")).unwrap();
+            }
+            let again = store.release("monday", window).unwrap();
+            assert!(again.again && again.json == first.json);
+            assert_eq!(store.budget().unwrap().left, left - 1);
+        }
+        // Also when other events have come since.
+        hour(&mut store, 30, by_count).unwrap();
+        assert_eq!(store.release("monday", window).unwrap().json, first.json);
+        let shorter = match window {
+            Span::Events(events) => Span::Events(events / 2),
+            Span::Clock(time) => Span::Clock(time / 2),
+        };
+        let conflict = store.release("monday", shorter).unwrap_err().to_string();
+        assert!(
+            conflict.contains("the id monday stands for a release of"),
+            "{conflict}"
+        );
+        let other = store.release("tuesday", window).unwrap();
+        assert_ne!(other.json, first.json);
+    }
+}
+
+#[test]
+fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
+    let folder = Folder::new();
+    let json = r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#;
+    let mut store = create(&folder.join("state"), json);
+    (0..40).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let window = longest(&store);
+    assert_eq!(store.dry_run(window).unwrap().left, 1);
+    store.release("one", window).unwrap();
+    store.release("two", window).unwrap();
+    let (accounts, head) = (store.stream().accounts(), store.head().clone());
+    for refused in [
+        store.release("three", window),
+        store.dry_run(window).map(|_| unreachable!()),
+    ] {
+        let Error::Refused(unaffordable) = refused.unwrap_err() else {
+            panic!("it cannot be paid for")
+        };
+        assert_eq!(unaffordable.leave.len(), unaffordable.refusal.unpaid.len());
+        let message = unaffordable.to_string();
+        assert!(message.contains("leaves the window at 1970-01-0"), "{message}");
+        assert!(
+            message.contains("epsilon 1") && message.contains("epsilon 2"),
+            "{message}"
+        );
+    }
+    assert_eq!(
+        (store.stream().accounts(), store.head().clone()),
+        (accounts, head)
+    );
+    let budget = store.budget().unwrap();
+    assert_eq!(budget.left, 0);
+    let (when, more) = budget.more.unwrap();
+    assert_eq!(more, 2);
+    assert_eq!(when, "1970-01-03T15:00:00Z", "the pane that went on leaves last");
+    // A day later all of them have left.
+    (40..66).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    assert_eq!(store.budget().unwrap().left, 2);
+    assert!(!store.release("three", window).unwrap().again);
+}
+
+/// Fifty lists a day at a tenth of epsilon: epsilons add up to 5, and a cap of 3 is kept by rho.
+#[test]
+fn many_small_releases_pass_by_their_rho_and_each_says_so() {
+    let folder = Folder::new();
+    let json = r#"{"window": 5000, "slide": 250, "top": 5, "epsilon": 0.1, "budget": {"epsilon": 4, "delta": 1e-6}}"#;
+    let mut store = create(&folder.join("state"), json);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let window = longest(&store);
+    let left = store.budget().unwrap().left;
+    assert!(left > 40, "{left}");
+    for number in 0..left {
+        let by = store.dry_run(window).unwrap().accountant;
+        assert_eq!(
+            by == frostpane::Accountant::Basic,
+            number < 40,
+            "release {number}"
+        );
+        store.release(&format!("list {number}"), window).unwrap();
+    }
+    assert!(matches!(
+        store.release("one more", window),
+        Err(Error::Refused(_))
+    ));
+}
+
+#[test]
+fn a_second_writer_is_refused_and_readers_are_not() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = create(&path, SIMPLE);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    store.release("one", longest(&store)).unwrap();
+    let busy = Store::<Bytes>::open(&path).err().unwrap();
+    assert!(matches!(busy, Error::Busy(_)), "{busy}");
+    assert!(
+        busy.to_string().contains("another process has this state open"),
+        "{busy}"
+    );
+    assert_eq!(Header::read(&path).unwrap(), *store.header());
+    let (_, head, budget) = Budget::read(&path).unwrap();
+    assert_eq!((head, budget), (store.head().clone(), store.budget().unwrap()));
+    drop(store);
+    assert!(Store::<Bytes>::open(&path).is_ok());
+}
+
+#[test]
+fn only_the_owner_can_read_the_files() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = create(&path, ALL[6].1);
+    (0..5).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    let files: Vec<_> = fs::read_dir(&path)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 3, "{files:?}");
+    files
+        .iter()
+        .for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
+}
+
+/// As many secrets as nodes in the window, whatever came before; and none in the database, where nothing is overwritten in place.
+#[test]
+fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
+    for (_, json) in [ALL[5], ALL[6], ALL[7]] {
+        let folder = Folder::new();
+        let path = folder.join("state");
+        let mut store = create(&path, json);
+        let mut seen = Vec::new();
+        for number in 0..60 {
+            hour(&mut store, number, is_by_count(json)).unwrap();
+            seen.extend(store.stream().secrets().into_iter().copied());
+        }
+        let now: Vec<[u8; 32]> = store.stream().secrets().into_iter().copied().collect();
+        drop(store);
+        let (secrets, database) = (
+            fs::read(path.join("secrets")).unwrap(),
+            fs::read(path.join("frostpane.redb")).unwrap(),
+        );
+        let holds = |bytes: &[u8], secret: &[u8; 32]| bytes.windows(32).any(|window| window == secret);
+        assert!(now.iter().all(|secret| holds(&secrets, secret)));
+        let gone: Vec<_> = seen.iter().filter(|secret| !now.contains(secret)).collect();
+        assert!(gone.len() > 10);
+        assert!(gone.iter().step_by(9).all(|secret| !holds(&secrets, secret)));
+        assert!(seen.iter().step_by(17).all(|secret| !holds(&database, secret)));
+        // One that is missing is never drawn again.
+        fs::write(path.join("secrets"), vec![0; 64]).unwrap();
+        let missing = Store::<Bytes>::open(&path).err().unwrap().to_string();
+        assert!(
+            missing.contains("a secret of noise is missing, and is never drawn again"),
+            "{missing}"
+        );
+    }
+}
+
+fn witnessed(folder: &Folder, json: &str) -> Store<Bytes> {
+    let mut begin = Begin::default();
+    (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
+    Store::create(&folder.join("state"), spec(json), Keys::open(), begin).unwrap()
+}
+
+#[test]
+fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_accepted() {
+    for json in [ALL[3].1, ALL[4].1, ALL[6].1] {
+        let (folder, by_count) = (Folder::new(), is_by_count(json));
+        let path = folder.join("state");
+        let mut store = witnessed(&folder, json);
+        (0..30).for_each(|number| drop(hour(&mut store, number, by_count).unwrap()));
+        drop(store);
+        copy(&path, &folder.join("copy"));
+        let mut store = Store::<Bytes>::open(&path).unwrap();
+        match json.contains("continual") {
+            true => drop(hour(&mut store, 30, by_count).unwrap()),
+            false => drop(store.release("spent", longest(&store)).unwrap()),
+        }
+        drop(store);
+        copy(&folder.join("copy"), &path);
+        let refused = Store::<Bytes>::open(&path).err().unwrap().to_string();
+        assert!(
+            refused.contains("it is a copy, and its budget may have been spent"),
+            "{refused}"
+        );
+        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        if !json.contains("continual") {
+            assert!(matches!(
+                store.release("again", longest(&store)),
+                Err(Error::Refused(_))
+            ));
+        } else {
+            assert!(store.stream().closed().is_empty() && store.stream().secrets().is_empty());
+        }
+        drop(store);
+        let store = Store::<Bytes>::open(&path).unwrap();
+        assert_eq!(store.history(1).unwrap().last().unwrap().what, Deed::Restored);
+    }
+}
+
+#[test]
+fn a_witness_that_is_missing_or_of_another_state_is_not_gone_on_without() {
+    let folder = Folder::new();
+    drop(witnessed(&folder, SIMPLE));
+    let path = folder.join("state");
+    let witness = fs::read(folder.join("witness")).unwrap();
+    fs::remove_file(folder.join("witness")).unwrap();
+    assert!(
+        Store::<Bytes>::open(&path)
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("cannot be read")
+    );
+    fs::write(folder.join("witness"), b"{}").unwrap();
+    assert!(Store::<Bytes>::open(&path).is_err());
+    fs::write(folder.join("witness"), witness).unwrap();
+    assert!(Store::<Bytes>::open(&path).is_ok());
+}
+
+/// The process ended after the commit and before the witness knew.
+#[test]
+fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
+    let folder = Folder::new();
+    let mut store = witnessed(&folder, SIMPLE);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let before = fs::read(folder.join("witness")).unwrap();
+    store.release("one", longest(&store)).unwrap();
+    let after = fs::read(folder.join("witness")).unwrap();
+    assert_ne!(before, after);
+    drop(store);
+    fs::write(folder.join("witness"), before).unwrap();
+    drop(Store::<Bytes>::open(&folder.join("state")).unwrap());
+    assert_eq!(fs::read(folder.join("witness")).unwrap(), after);
+}
+
+#[test]
+fn a_pane_goes_to_another_state_with_its_account_and_is_in_one_place() {
+    for json in [
+        r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#,
+        ALL[4].1,
+    ] {
+        let folder = Folder::new();
+        // Numbers are hours, or epochs of six of them.
+        let per = if json.contains("user") { 6 } else { 1 };
+        let mut old = create(&folder.join("old"), json);
+        (0..30).for_each(|number| drop(hour(&mut old, number, false).unwrap()));
+        let window = longest(&old);
+        old.release("one", window).unwrap();
+        let mut begin = Begin::default();
+        // Of people every epoch since the beginning has a pane of its own.
+        begin.from = Some(30 * HOUR);
+        let mut new = Store::create_like(&folder.join("new"), &old, begin.clone()).unwrap();
+        let mut third = Store::create_like(&folder.join("third"), &old, begin).unwrap();
+        let nothing = old.export(900 * HOUR..901 * HOUR, "elsewhere").unwrap_err();
+        assert!(nothing.to_string().contains("no closed pane"), "{nothing}");
+        let to = new.header().store.clone();
+        let panes = old.export(0..24 * HOUR, &to).unwrap();
+        assert_eq!(old.export(0..24 * HOUR, &to).unwrap(), panes, "lost on its way");
+        assert!(old.export(0..24 * HOUR, "another").is_err());
+        assert!(matches!(old.release("two", window), Err(Error::Refused(_))));
+        let panes = frostpane_store::Panes::from_bytes(&panes.to_bytes().unwrap()).unwrap();
+        if !json.contains("user") {
+            let early = new.import(&panes).unwrap_err().to_string();
+            assert!(early.contains("where one goes on"), "{early}");
+            hour(&mut new, 30, false).unwrap();
+        }
+        new.import(&panes).unwrap();
+        for (store, why) in [
+            (&mut new, "an event counts once"),
+            (&mut third, "a pane is in one place"),
+        ] {
+            let refused = store.import(&panes).unwrap_err().to_string();
+            assert!(refused.contains(why), "{refused}");
+        }
+        assert!(!new.stream().closed().is_empty());
+        let spent = new.stream().ledger().account(20 / per..24 / per).amount();
+        assert_eq!(
+            spent.epsilon,
+            new.stream().charge().amount().epsilon,
+            "what it had spent there"
+        );
+        // And goes on.
+        (31..40).for_each(|number| drop(hour(&mut new, number, false).unwrap()));
+        drop(new);
+        assert!(Store::<Bytes>::open(&folder.join("new")).is_ok());
+        let mut other = create(&folder.join("other"), json);
+        let foreign = other.import(&panes).unwrap_err().to_string();
+        assert!(foreign.contains("made with other numbers"), "{foreign}");
+    }
+}
+
+/// Of one released before, only what it had spent stays; and its bytes are gone, also those of an export.
+#[test]
+fn a_pane_that_is_forgotten_is_in_no_list_and_no_export() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = create(
+        &path,
+        r#"{"window": "24h", "slide": "1h", "all": true, "releases": 3, "epsilon": 1000}"#,
+    );
+    let mut feed = store.feed("secret").unwrap().at(HOUR);
+    for _ in 0..500 {
+        feed.push(Event::at(5, b"of one person".as_slice())).unwrap();
+    }
+    feed.finish(true).unwrap();
+    (1..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let shows = |store: &mut Store<Bytes>, id: &str| {
+        let list = store.release(id, longest(store)).unwrap().json;
+        String::from_utf8(list).unwrap().contains("of one person")
+    };
+    assert!(shows(&mut store, "before"));
+    let left = store.budget().unwrap().left;
+    store.forget(0..HOUR).unwrap();
+    assert!(!shows(&mut store, "after"));
+    assert_eq!(store.budget().unwrap().left, left - 1);
+    assert!(store.forget(0..HOUR).is_err(), "there is none any more");
+    drop(store);
+    let store = Store::<Bytes>::open(&path).unwrap();
+    assert!(store.stream().closed().iter().all(|pane| pane.start >= HOUR));
+}
+
+/// The copy was made before the data came that the other one has released.
+#[test]
+fn what_came_after_a_copy_was_made_is_spent_too() {
+    for json in [
+        r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 1}"#,
+        ALL[6].1,
+    ] {
+        let folder = Folder::new();
+        let path = folder.join("state");
+        let now = hours();
+        let mut store = witnessed(&folder, json);
+        (now - 40..now - 30).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        drop(store);
+        copy(&path, &folder.join("copy"));
+        let mut store = Store::<Bytes>::open(&path).unwrap();
+        (now - 30..now).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        let lists = store.stream().lists();
+        if !json.contains("continual") {
+            store.release("spent", longest(&store)).unwrap();
+        }
+        drop(store);
+        copy(&folder.join("copy"), &path);
+        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        for number in now - 30..now {
+            assert!(hour(&mut store, number, false).unwrap().is_empty(), "shown again");
+        }
+        match json.contains("continual") {
+            true => assert!(store.stream().lists() >= lists, "numbers go on"),
+            false => assert!(matches!(
+                store.release("again", longest(&store)),
+                Err(Error::Refused(_))
+            )),
+        }
+    }
+    let folder = Folder::new();
+    drop(create(&folder.join("state"), SIMPLE));
+    let by_count = Store::<Bytes>::accept_restored(&folder.join("state"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(by_count.contains("begin a new state"), "{by_count}");
+}
+
+/// How many hours have passed since 1970.
+fn hours() -> i64 {
+    let passed = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    passed.as_secs() as i64 / 3_600
+}
+
+#[test]
+fn time_does_not_go_to_the_future_and_a_witness_is_not_in_the_folder() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), ALL[4].1);
+    let future = store.tick((hours() + 50) * HOUR).unwrap_err().to_string();
+    assert!(future.contains("lies in the future"), "{future}");
+    assert!(store.tick(HOUR).is_ok(), "nothing has changed");
+    let mut begin = Begin::default();
+    begin.witness = Some(folder.join("other").join("witness"));
+    let inside = Store::<Bytes>::create(&folder.join("other"), spec(SIMPLE), Keys::open(), begin);
+    assert!(
+        inside
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("would be restored with it")
+    );
+}
+
+/// Of a hundred events some others came: it is said when the first few have come, not at the end.
+#[test]
+fn another_source_under_a_known_id_is_noticed_soon() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), SIMPLE);
+    let mut feed = store.feed("pipe").unwrap();
+    for event in 0..5_000_u32 {
+        feed.push(Event::of(event.to_be_bytes().as_slice())).unwrap();
+    }
+    feed.finish(false).unwrap();
+    let mut feed = store.feed("pipe").unwrap();
+    let taken =
+        (7..5_000_u32).take_while(|event| feed.push(Event::of(event.to_be_bytes().as_slice())).is_ok());
+    assert!(taken.count() < 64);
+}
+
+/// Cut off, flipped or of something else: an error in a sentence, or what was there before, and never a panic or another result.
+#[test]
+fn a_damaged_file_is_refused_or_read_and_never_believed() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = create(&path, SIMPLE);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let expected = store.release("one", longest(&store)).unwrap().json;
+    let accounts = store.stream().accounts();
+    drop(store);
+    let file = path.join("frostpane.redb");
+    let whole = fs::read(&file).unwrap();
+    let open = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        std::panic::catch_unwind(|| {
+            let mut store = Store::<Bytes>::open(&path)?;
+            let release = store.release("one", longest(&store))?;
+            Ok::<_, Error>((release, store.stream().accounts()))
+        })
+    };
+    for length in [0, 1, 4_096, whole.len() / 2, whole.len() - 1] {
+        if let Ok(Ok((release, _))) = open(&whole[..length]) {
+            assert_eq!(release.json, expected, "cut to {length}");
+        }
+    }
+    for place in (0..whole.len()).step_by(whole.len() / 150) {
+        let mut flipped = whole.clone();
+        flipped[place] ^= 1 << (place % 8);
+        if let Ok(Ok((release, found))) = open(&flipped) {
+            assert!(!release.again || release.json == expected, "flipped at {place}");
+            assert_eq!(found, accounts, "flipped at {place}");
+        }
+    }
+    assert!(open(&whole).unwrap().is_ok());
+}
+
+#[test]
+fn what_is_no_state_is_refused_with_advice() {
+    let folder = Folder::new();
+    let nothing = Store::<Bytes>::open(&folder.join("nothing"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(nothing.contains("frostpane init"), "{nothing}");
+    fs::create_dir(folder.join("full")).unwrap();
+    fs::write(folder.join("full").join("file"), b"mine").unwrap();
+    let full = Store::<Bytes>::create(
+        &folder.join("full"),
+        Spec::default(),
+        Keys::open(),
+        Begin::default(),
+    );
+    assert!(full.err().unwrap().to_string().contains("is not empty"));
+    drop(create(&folder.join("state"), SIMPLE));
+    let integers = Store::<u64>::open(&folder.join("state"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        integers.contains("the keys of this state are bytes"),
+        "{integers}"
+    );
+}
+
+/// Events of people come in whatever order, and a tick decides what is late: not an event.
+#[test]
+fn only_ticks_end_an_epoch_of_people() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), ALL[4].1);
+    let mut feed = store.feed("all").unwrap().at(12 * HOUR);
+    for (time, user) in [
+        (11 * HOUR, b"a"),
+        (HOUR, b"b"),
+        (13 * HOUR, b"c"),
+        (i64::MAX, b"d"),
+        (-HOUR, b"e"),
+    ] {
+        feed.push(Event::by(user, time, b"key".as_slice())).unwrap();
+    }
+    feed.finish(false).unwrap();
+    assert_eq!(
+        store.stream().dropped(),
+        2,
+        "after the present and its epoch, and before the beginning"
+    );
+    assert!(store.stream().closed().is_empty());
+    store.tick(12 * HOUR).unwrap();
+    assert_eq!(store.stream().closed(), [0..1, 1..2]);
+    store.tick(HOUR).unwrap();
+    assert_eq!(store.stream().clock(), 12 * HOUR, "it never goes back");
+    let mut feed = store.feed("late").unwrap().at(12 * HOUR);
+    let (time, key, user) = event(0, 5);
+    feed.push(Event::by(&user, time, key.as_slice())).unwrap();
+    feed.finish(false).unwrap();
+    assert_eq!(store.stream().dropped(), 3);
+}
