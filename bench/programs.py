@@ -86,4 +86,5 @@ def main(frostpane: str, folder: str, jobs: str) -> None:
     json.dump(results, sys.stdout, indent=1)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

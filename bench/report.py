@@ -170,6 +170,32 @@ def private_people() -> list[tuple[str, str, str]]:
 UNITS = {"seconds": "time", "cpu_seconds": "time of the processor", "bytes": "memory"}
 
 
+def state() -> list[tuple[str, str, str]]:
+    """A state on disk beside a list in memory."""
+    kinds = {"txt": "text file", "csv": "CSV", "parquet": "Parquet"}
+    results = load("state")
+    rows = [
+        (
+            f"10 million events, {kinds[kind]}, taken into a state on disk",
+            "speed of `ingest`, of that of `list`",
+            shown(
+                ratios([run["seconds"] for run in runs["list"]], [run["seconds"] for run in runs["ingest"]]),
+                2,
+            ),
+        )
+        for kind, runs in results["ingest"].items()
+    ]
+    opened = results["open"]
+    rows.append(
+        (
+            f"state with a window of {opened['window']:,} events",
+            "time to open it; size on disk",
+            f"{shown(sorted(opened['seconds']), 2)} s; {opened['bytes'] / 1e6:.0f} MB",
+        )
+    )
+    return rows
+
+
 def gaussian() -> list[tuple[str, str, str]]:
     return [
         (
@@ -192,7 +218,7 @@ def rows(cells: list[tuple[str, ...]]) -> str:
 def tables() -> str:
     """Everything, for docs/measurements.md."""
     streams = table("stream", "measured", "L2, the default", "L1", body=ingestion())
-    rest = [*programs(), *memory(), *releases(), *gaussian(), *private_people()]
+    rest = [*programs(), *memory(), *releases(), *state(), *gaussian(), *private_people()]
     of_people = table(
         "people",
         "`--memory`",

@@ -14,6 +14,10 @@ use crate::input::{Delimiter, Format, Packing, Pattern, TimeFormat};
 use crate::people::protect_users;
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
+use crate::state::{
+    BudgetArgs, ExportArgs, ForgetArgs, ImportArgs, IngestArgs, InitArgs, InspectArgs, ReleaseArgs,
+    RestoreArgs,
+};
 use crate::units::number;
 
 pub const EXIT_CODES: &str = "\
@@ -46,6 +50,15 @@ pub enum Command {
     List(ListArgs),
     Watch(WatchArgs),
     Plan(PlanArgs),
+    Init(InitArgs),
+    Ingest(IngestArgs),
+    Release(ReleaseArgs),
+    Budget(BudgetArgs),
+    Inspect(InspectArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+    Forget(ForgetArgs),
+    Restore(RestoreArgs),
     Compare(CompareArgs),
     Audit(AuditArgs),
     /// Write completions for a shell to standard output.
@@ -144,7 +157,7 @@ pub struct ListArgs {
 }
 
 /// Where events come from, as options that commands share.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub struct InputArgs {
     /// Files to read, one after the other; a folder stands for all files below it
     #[arg(value_name = "FILE")]
@@ -245,6 +258,14 @@ pub struct WatchArgs {
 
     #[command(flatten)]
     pub sequence: SequenceArgs,
+
+    /// With the folder of a state: what tells these events from others, instead of the name of their file
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+
+    /// With the folder of a state: first write the lists after this number again, as they were
+    #[arg(long, value_name = "NUMBER")]
+    pub after: Option<u64>,
 
     /// Write JSON Lines on a terminal too
     #[arg(long, help_heading = OUTPUT)]

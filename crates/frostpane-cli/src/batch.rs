@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use crate::feed::Gathers;
 use crate::input::Event;
 
 /// Events and bytes of a batch, about.
@@ -33,9 +34,9 @@ pub struct Place {
     start: usize,
 }
 
-impl Batch {
+impl Gathers for Batch {
     #[inline]
-    pub fn push(&mut self, event: Event<'_>) {
+    fn push(&mut self, event: Event<'_>) {
         if event.time.is_some() || !self.times.is_empty() {
             self.times.resize(self.keys.len(), None);
             self.times.push(event.time);
@@ -49,16 +50,22 @@ impl Batch {
         self.keys.push(key);
     }
 
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.keys.len() >= EVENTS || self.bytes.len() >= BYTES
+    }
+
+    fn clear(&mut self) {
+        Batch::clear(self);
+    }
+}
+
+impl Batch {
     /// Where it ends.
     #[inline]
     fn append(&mut self, bytes: Option<&[u8]>) -> u32 {
         self.bytes.extend_from_slice(bytes.unwrap_or_default());
         bytes.map_or(NOWHERE, |_| self.bytes.len() as u32)
-    }
-
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        self.keys.len() >= EVENTS || self.bytes.len() >= BYTES
     }
 
     /// The event at a place, and the place of the next one.

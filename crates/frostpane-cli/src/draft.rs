@@ -38,6 +38,13 @@ impl Draft {
         })
     }
 
+    /// Writes a file that is there as a whole or not at all.
+    pub fn write_all(what: &'static str, file: &Path, bytes: &[u8]) -> Result<()> {
+        let mut draft = Self::create(what, file)?;
+        let written = draft.out.write_all(bytes);
+        draft.finish(written)
+    }
+
     /// Whether a file can be written there: asked before any budget is spent.
     pub fn check(what: &'static str, file: &Path) -> Result<()> {
         Self::create(what, file).map(drop)

@@ -6,7 +6,6 @@ use std::mem;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
-use crate::batch::Batch;
 use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
 use crate::merge::merge;
@@ -14,18 +13,25 @@ use crate::merge::merge;
 /// Batches that wait.
 const WAITING: usize = 10;
 
+/// Events that are handed over together.
+pub trait Gathers: Default + Send {
+    fn push(&mut self, event: Event<'_>);
+    fn is_full(&self) -> bool;
+    fn clear(&mut self);
+}
+
 /// Reads all events: `admit` sees each as it is read, and says whether it is one; `count` gets them in order, many at a time, on
 /// another thread.
-pub fn feed(
+pub fn feed<B: Gathers>(
     source: &mut Source,
     mut admit: impl FnMut(Event<'_>) -> bool,
-    mut count: impl FnMut(&Batch) -> Result<()> + Send,
+    mut count: impl FnMut(&B) -> Result<()> + Send,
 ) -> Result<()> {
     if source.is_live() {
         return feed_live(source, admit, count);
     }
-    let (full, batches) = sync_channel::<Batch>(WAITING);
-    let (empty, spares) = channel::<Batch>();
+    let (full, batches) = sync_channel::<B>(WAITING);
+    let (empty, spares) = channel::<B>();
     thread::scope(|scope| {
         let counting = scope.spawn(move || {
             for mut batch in batches {
@@ -36,8 +42,8 @@ pub fn feed(
             }
             Ok(())
         });
-        let mut batch = Batch::default();
-        let send = |batch: &mut Batch| {
+        let mut batch = B::default();
+        let send = |batch: &mut B| {
             let next = spares.try_recv().unwrap_or_default();
             full.send(mem::replace(batch, next))
                 // Counting has failed, and says why itself.
@@ -63,12 +69,12 @@ pub fn feed(
 }
 
 /// The same where events come as time goes by: on one thread, and whatever has come is counted before more is waited for.
-fn feed_live(
+fn feed_live<B: Gathers>(
     source: &mut Source,
     mut admit: impl FnMut(Event<'_>) -> bool,
-    count: impl FnMut(&Batch) -> Result<()>,
+    count: impl FnMut(&B) -> Result<()>,
 ) -> Result<()> {
-    let batch = RefCell::new(Batch::default());
+    let batch = RefCell::new(B::default());
     let (count, failure) = (RefCell::new(count), RefCell::new(None));
     let flush = || -> Result<()> {
         let mut batch = batch.borrow_mut();

@@ -42,7 +42,7 @@ pub fn save<K: Key>(file: &Path, releases: &[(Asked, Release<K>)]) -> Result<()>
 }
 
 /// For whoever reads the lists: without advice to whoever made them.
-fn write_guarantees<K: Key>(
+pub fn write_guarantees<K: Key>(
     out: &mut impl Write,
     releases: &[(Asked, Release<K>)],
     screen: &Screen,

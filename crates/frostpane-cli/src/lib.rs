@@ -26,6 +26,7 @@ mod report;
 mod request;
 mod screen;
 mod sorted_watch;
+mod state;
 mod survey;
 mod table;
 mod text;
@@ -49,6 +50,15 @@ pub fn run() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Init(args) => state::init(&args),
+        Command::Ingest(args) => state::ingest(&args),
+        Command::Release(args) => state::release(&args),
+        Command::Budget(args) => state::budget(&args),
+        Command::Inspect(args) => state::inspect(&args),
+        Command::Export(args) => state::export(&args),
+        Command::Import(args) => state::import(&args),
+        Command::Forget(args) => state::forget(&args),
+        Command::Restore(args) => state::restore(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Completions { shell } => man::completions(shell),

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use frostpane::words::{Warning, together};
 use frostpane::{Bytes, HeavyHitters, Key, Keys, Release, Span};
+use frostpane_store::StoredKey;
 
 use crate::args::{InputArgs, ListArgs};
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::ending::Ending;
@@ -132,7 +134,7 @@ fn count<K: TextKey>(hitters: &mut HeavyHitters<K>, ending: &Ending, mut source:
         progress.step(bytes_read.get());
         !by_clock || gate.admits(event.time)
     };
-    feed(&mut source, admit, |batch| {
+    feed(&mut source, admit, |batch: &Batch| {
         let events = batch.events().map(|event| event.timed(by_clock));
         Ok(hitters.extend(events.map(K::event))?)
     })?;
@@ -332,7 +334,7 @@ pub fn selection(args: &InputArgs, window: Span) -> Result<Selection> {
 }
 
 /// A key that can be read from text.
-pub trait TextKey: Key {
+pub trait TextKey: StoredKey {
     /// The key that the text stands for, if it stands for one.
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
 

@@ -12,6 +12,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use crate::batch::{Batch, Place};
 use crate::failure::{Failure, Result};
+use crate::feed::Gathers;
 use crate::input::{Event, Found, Part, Source};
 
 /// Batches of a file that wait.

@@ -155,6 +155,8 @@ fn every_command_of_the_readme_can_be_run() {
     assert!(commands.len() > 3, "{commands:?}");
     let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
+    // A state is begun in a folder that is new.
+    let _ = fs::remove_dir_all(SAVED.file.with_file_name("searches"));
     for command in commands {
         let mut shell = Command::new("sh");
         shell

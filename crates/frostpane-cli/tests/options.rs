@@ -35,11 +35,21 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
             "timezone",
             "ahead",
             "from",
+            "id",
         ],
     ),
     (
         "how a release is shown",
-        &["json", "csv", "rows", "report", "title", "source", "guarantee"],
+        &[
+            "json",
+            "csv",
+            "rows",
+            "report",
+            "title",
+            "source",
+            "guarantee",
+            "after",
+        ],
     ),
     (
         "what a plan is asked",

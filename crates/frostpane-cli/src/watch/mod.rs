@@ -15,6 +15,7 @@ use frostpane::words::Warning;
 use frostpane::{Continual, Span, Spec};
 
 use crate::args::WatchArgs;
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::failure::{Failure, Result};
@@ -25,14 +26,23 @@ use crate::list::{TextKey, lines_of, selection, without_keys};
 use crate::progress::Progress;
 use crate::request::{AnyKeys, Request};
 use crate::sorted_watch::SortedWatch;
+use crate::state;
 use crate::survey;
 use crate::warnings::tell;
-use shown::Shared;
+pub use shown::Shared;
 
 /// When so many events in a row were too late, they are not what is wrong.
 const LATE_IN_A_ROW: u64 = 1_000;
 
 pub fn run(args: &WatchArgs) -> Result<()> {
+    if let Some(dir) = state::watched(args) {
+        return state::watch(args, &dir);
+    }
+    if args.id.is_some() || args.after.is_some() {
+        return Err(Failure::Message(
+            "--id and --after are for a state: give its folder first, as in `frostpane watch DIR`".to_owned(),
+        ));
+    }
     let clock = args.clock.resolve()?;
     let request = args.resolve()?.of_users(args.input.user.is_some(), &clock)?;
     if request.is_printed(lines_of)? {
@@ -81,7 +91,7 @@ fn watch<K: TextKey>(args: &WatchArgs, clock: Clock, request: &Request, keys: Ke
         progress.step(bytes_read.get());
         by_count || gate.admits(event.time)
     };
-    let read = feed(&mut source, admit, |batch| {
+    let read = feed(&mut source, admit, |batch: &Batch| {
         let sorted = RefCell::new(&mut sorted);
         let events = batch.events().inspect(|event| {
             if by_count {

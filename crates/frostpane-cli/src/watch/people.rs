@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::Shared;
 use crate::args::WatchArgs;
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
 use crate::feed::feed;
@@ -81,7 +82,7 @@ fn over<K: TextKey>(mut history: History<K>, source: &mut Source, shown: &Shared
         progress.step(bytes_read.get());
         true
     };
-    feed(source, admit, |batch| {
+    feed(source, admit, |batch: &Batch| {
         let events = batch.events().map(|event| event.timed(true));
         Ok(history.extend(events.map(K::event))?)
     })?;
@@ -128,7 +129,7 @@ fn live<K: TextKey>(
                 events += 1;
                 true
             },
-            |batch| {
+            |batch: &Batch| {
                 let (continual, failure) = &mut *state.lock().unwrap_or_else(PoisonError::into_inner);
                 tick(continual, shown, failure)?;
                 let events = batch.events().map(|event| event.timed(true));

@@ -101,6 +101,14 @@ impl<K: TextKey> Shown<K> {
         written
     }
 
+    /// Writes a release that was made before, as it was.
+    pub fn write_json(&mut self, json: &[u8]) -> Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(json)?;
+        out.write_all(b"\n")?;
+        Ok(out.flush()?)
+    }
+
     /// How many releases there were.
     pub fn releases(&self) -> u64 {
         self.releases

@@ -1,7 +1,7 @@
 //! One column of a Parquet row group.
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int64Type, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
@@ -32,7 +32,41 @@ pub enum Value<'a> {
 /// The cells of a column, from the top down.
 pub struct Cells {
     meaning: Meaning,
-    batch: Box<dyn Batch>,
+    batch: Kind,
+}
+
+/// The usual ones by themselves: a value that passes through a call of which nobody knows where it leads passes through the memory.
+enum Kind {
+    Bytes(Box<ByteCells>),
+    Integers(Box<Typed<Int64Type>>),
+    Others(Box<dyn Batch>),
+}
+
+impl Kind {
+    fn left(&self) -> usize {
+        match self {
+            Self::Bytes(cells) => cells.left(),
+            Self::Integers(cells) => cells.left(),
+            Self::Others(cells) => cells.left(),
+        }
+    }
+
+    fn fill(&mut self) -> Result<usize, ParquetError> {
+        match self {
+            Self::Bytes(cells) => cells.fill(),
+            Self::Integers(cells) => cells.fill(),
+            Self::Others(cells) => cells.fill(),
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'_>> {
+        match self {
+            Self::Bytes(cells) => cells.next().map(Value::Bytes),
+            Self::Integers(cells) => cells.next(),
+            Self::Others(cells) => cells.next(),
+        }
+    }
 }
 
 impl Cells {
@@ -50,12 +84,13 @@ impl Cells {
         if ByteCells::can_read(chunk) {
             let pages = guarded(|| group.get_column_page_reader(index)).map_err(broken)?;
             let rows = group.metadata().num_rows();
-            return Ok(Self::new(&column, Box::new(ByteCells::new(pages, most, rows))));
+            let cells = ByteCells::new(pages, most, rows);
+            return Ok(Self::new(&column, Kind::Bytes(Box::new(cells))));
         }
-        let batch: Box<dyn Batch> = match guarded(|| group.get_column_reader(index)).map_err(broken)? {
+        let batch = match guarded(|| group.get_column_reader(index)).map_err(broken)? {
             ColumnReader::BoolColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::Int32ColumnReader(reader) => Typed::boxed(reader, most),
-            ColumnReader::Int64ColumnReader(reader) => Typed::boxed(reader, most),
+            ColumnReader::Int64ColumnReader(reader) => Kind::Integers(Box::new(Typed::new(reader, most))),
             ColumnReader::FloatColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::DoubleColumnReader(reader) => Typed::boxed(reader, most),
             ColumnReader::ByteArrayColumnReader(reader) => Typed::boxed(reader, most),
@@ -65,7 +100,7 @@ impl Cells {
         Ok(Self::new(&column, batch))
     }
 
-    fn new(column: &ColumnDescriptor, batch: Box<dyn Batch>) -> Self {
+    fn new(column: &ColumnDescriptor, batch: Kind) -> Self {
         Self {
             meaning: Meaning::of(column),
             batch,
@@ -76,10 +111,10 @@ impl Cells {
     pub fn constant(value: &[u8], cells: i64) -> Self {
         Self {
             meaning: Meaning::Plain,
-            batch: Box::new(Constant {
+            batch: Kind::Others(Box::new(Constant {
                 value: value.to_vec(),
                 left: cells.try_into().unwrap_or(0),
-            }),
+            })),
         }
     }
 
@@ -94,13 +129,16 @@ impl Cells {
     /// The next cell as a key or a user, unless it is null or empty.
     #[inline]
     pub fn text<'a>(&'a mut self, text: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        let found = match (self.batch.next()?, self.meaning) {
-            (Value::Bytes(bytes), Meaning::Plain) => bytes,
-            (value, meaning) => {
-                text.clear();
-                meaning.write(value, text).ok()?;
-                text
-            }
+        let found = match (&mut self.batch, self.meaning) {
+            (Kind::Bytes(cells), Meaning::Plain) => cells.next()?,
+            (cells, meaning) => match (cells.next()?, meaning) {
+                (Value::Bytes(bytes), Meaning::Plain) => bytes,
+                (value, meaning) => {
+                    text.clear();
+                    meaning.write(value, text).ok()?;
+                    text
+                }
+            },
         };
         Some(found).filter(|found| !found.is_empty())
     }
@@ -124,20 +162,6 @@ trait Batch {
     /// Reads more cells in place of those before, and says how many.
     fn fill(&mut self) -> Result<usize, ParquetError>;
     fn next(&mut self) -> Option<Value<'_>>;
-}
-
-impl Batch for ByteCells {
-    fn left(&self) -> usize {
-        self.left()
-    }
-
-    fn fill(&mut self) -> Result<usize, ParquetError> {
-        self.fill()
-    }
-
-    fn next(&mut self) -> Option<Value<'_>> {
-        self.next().map(Value::Bytes)
-    }
 }
 
 struct Constant {
@@ -177,8 +201,12 @@ impl<T: DataType> Typed<T>
 where
     T::T: Stored,
 {
-    fn boxed(reader: ColumnReaderImpl<T>, most: i16) -> Box<dyn Batch> {
-        Box::new(Self {
+    fn boxed(reader: ColumnReaderImpl<T>, most: i16) -> Kind {
+        Kind::Others(Box::new(Self::new(reader, most)))
+    }
+
+    fn new(reader: ColumnReaderImpl<T>, most: i16) -> Self {
+        Self {
             reader,
             most,
             levels: Vec::new(),
@@ -186,7 +214,7 @@ where
             cells: 0,
             next_cell: 0,
             next_value: 0,
-        })
+        }
     }
 }
 

@@ -1,0 +1,184 @@
+//! `frostpane init`: begins a state.
+
+use std::path::{Path, PathBuf};
+
+use frostpane::{Budget, Bytes, Delta, Epsilon, Keys};
+use frostpane_store::{Begin, KeyKind, Store};
+
+use super::columns::Columns;
+use crate::clock::ClockArgs;
+use crate::failure::{Failure, Result};
+use crate::list::{TextKey, lines_of};
+use crate::request::{AnyKeys, Request, RequestArgs};
+use crate::warnings::tell;
+
+/// The delta of a budget, unless told.
+const DELTA: f64 = 1e-6;
+
+/// Begin a state: a folder that keeps events, panes and the privacy budget from one run to the next.
+///
+/// What is asked for is fixed from then on: it decides what is kept. Every pane, or every epoch of people, has an account, which each
+/// release charges that covers it; one that cannot pay refuses the release. As the window slides, panes leave it and others come whose
+/// accounts are empty: the budget renews itself.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  A list every day of the last 30, of searches of people, three of whose epochs' epsilons may be spent in all:
+    frostpane init searches --key search --time time --user user --per-user 4 --window 30d --top 20 \\
+      --epsilon 0.1 --budget 3 --from 2025-11-01
+    frostpane ingest searches monday.tsv --until 2025-11-02
+    frostpane release searches --id 2025-11-02
+  A list at every hour of the last day, all at one epsilon, also across restarts:
+    frostpane init trending --watch --key page --time at --window 24h --slide 1h --top 10
+    tail -n +1 -F log.jsonl | frostpane watch trending --format jsonl --id log")]
+pub struct InitArgs {
+    /// The folder, which must be new or empty
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+
+    /// Release a list at every slide, all of them at one epsilon, with `frostpane watch DIR`
+    #[arg(long)]
+    pub watch: bool,
+
+    #[command(flatten)]
+    pub columns: Columns,
+
+    /// Where people are protected: from this time on events are counted, such as 2025-12-01 [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+
+    /// In how many releases an event may be, each at epsilon and delta [default: 1, or as many as there are windows]
+    #[arg(long, value_name = "N", conflicts_with = "budget")]
+    pub releases: Option<u32>,
+
+    /// The epsilon that a pane, or an epoch of people, may lose by all releases together; many small ones may pass by their rho
+    /// although their epsilons add up to more
+    #[arg(long, value_name = "EPSILON", allow_negative_numbers = true)]
+    pub budget: Option<f64>,
+
+    /// The delta of that [default: 1e-6]
+    #[arg(
+        long,
+        value_name = "DELTA",
+        requires = "budget",
+        allow_negative_numbers = true
+    )]
+    pub budget_delta: Option<f64>,
+
+    /// A file outside of the folder, on another disk if possible, that knows how far the state has come: a copy that was restored is then
+    /// noticed, and not gone on with as if nothing had been released since
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+
+    /// Begin a state that makes the same panes as this one, so that panes can go from one to the other
+    #[arg(long, value_name = "DIR")]
+    pub like: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub request: RequestArgs,
+
+    #[command(flatten)]
+    pub clock: ClockArgs,
+}
+
+pub fn run(args: &InitArgs) -> Result<()> {
+    if let Some(other) = &args.like {
+        return match super::kind(other)? {
+            KeyKind::Bytes => like::<Bytes>(args, other),
+            KeyKind::Integers => like::<u64>(args, other),
+        };
+    }
+    let clock = args.clock.resolve()?;
+    let file_is_continual = args.request.spec.is_some() && args.request.resolve(true).is_ok();
+    let request = args.request.resolve(args.watch || file_is_continual)?;
+    let mut request = request.of_users(args.columns.user.is_some(), &clock)?;
+    request.check_column(args.columns.user.is_some())?;
+    if clock.until.is_some() {
+        return Err(Failure::Message(
+            "--until is where a window ends, but a state goes on: leave it out, and give it to `frostpane ingest`".to_owned(),
+        ));
+    }
+    request.spec.releases = args.releases.or(request.spec.releases);
+    request.spec.budget = budget(args)?.or(request.spec.budget);
+    if request.is_printed(lines_of)? {
+        return Ok(());
+    }
+    match request.keys(lines_of)? {
+        AnyKeys::Bytes(keys) => create(args, &request, keys),
+        AnyKeys::Integers(keys) => create(args, &request, keys),
+    }
+}
+
+fn budget(args: &InitArgs) -> Result<Option<Budget>> {
+    let Some(epsilon) = args.budget else {
+        return Ok(None);
+    };
+    Ok(Some(Budget {
+        epsilon: Epsilon::new(epsilon)?,
+        delta: Delta::new(args.budget_delta.unwrap_or(DELTA)),
+    }))
+}
+
+fn begin(args: &InitArgs) -> Result<Begin> {
+    let clock = args.clock.resolve()?;
+    let from = args
+        .from
+        .as_deref()
+        .map(|text| clock.moment("--from", text))
+        .transpose()?;
+    let mut begin = Begin::default();
+    begin.from = from.map(|from| from.as_microsecond());
+    begin.witness = args.witness.as_deref().map(absolute).transpose()?;
+    begin.input = args.columns.written()?;
+    Ok(begin)
+}
+
+/// The witness is found again from wherever the program is started.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|cause| Failure::Message(format!("{}: {cause}", path.display())))
+}
+
+fn create<K: TextKey>(args: &InitArgs, request: &Request, keys: Keys<K>) -> Result<()> {
+    if request.by_clock() && args.columns.time.is_none() {
+        return Err(Failure::Message(
+            "a window by time needs the times of the events: say which column holds them, with --time, or give the window as a number of \
+             events"
+                .to_owned(),
+        ));
+    }
+    let spec = request.builder(keys.clone()).spec()?;
+    let store = Store::create(&args.dir, spec, keys, begin(args)?)?;
+    said(args, &store)
+}
+
+fn like<K: TextKey>(args: &InitArgs, other: &Path) -> Result<()> {
+    let other = super::open::<K>(other)?;
+    let mut begin = begin(args)?;
+    begin.input = begin.input.or_else(|| other.header().input.clone());
+    let store = Store::create_like(&args.dir, &other, begin)?;
+    said(args, &store)
+}
+
+/// What comes next.
+fn said<K: TextKey>(args: &InitArgs, store: &Store<K>) -> Result<()> {
+    let dir = args.dir.display();
+    let spec = &store.header().spec;
+    tell(format_args!(
+        "a state was begun in {dir}: it keeps what happened, so keep it as safe as the events themselves"
+    ));
+    match spec.continual {
+        true => tell(format_args!(
+            "next: frostpane watch {dir} FILE..., for a list at every slide; all of them cost {} once",
+            store.stream().ledger().account(0..1)
+        )),
+        false => tell(format_args!(
+            "next: frostpane ingest {dir} FILE..., and then frostpane release {dir}; one release costs {}, and {} fit",
+            store.stream().charge(),
+            store.budget()?.left
+        )),
+    }
+    if args.witness.is_none() {
+        tell("a restored backup would bring back budget that was spent: --witness FILE notices that");
+    }
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! States, with the real executable: what is kept from one run to the next.
+
+mod common;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::Value;
+
+use common::{command, folder, frostpane, heavy, run, stderr, stdout};
+
+/// Lines of time, user and key, from a day of November 2025 on: the hours of so many days.
+fn days(first: i64, days: i64) -> String {
+    let mut lines = String::new();
+    for hour in 0..24 * days {
+        for person in 0..40 {
+            let key = ["yoga", "visa", "rent", "snow"][(person * person + hour) as usize % 4];
+            let time = 1_761_955_200 + (first * 24 + hour) * 3_600 + person;
+            lines += &format!("{time}\tu{person}\t{key}\n");
+        }
+    }
+    lines
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+const PEOPLE: [&str; 16] = [
+    "--key",
+    "3",
+    "--time",
+    "1",
+    "--user",
+    "2",
+    "--per-user",
+    "4",
+    "--window",
+    "3d",
+    "--top",
+    "5",
+    "--epsilon",
+    "5",
+    "--from",
+    "2025-11-01",
+];
+const EVENTS: [&str; 12] = [
+    "--key",
+    "3",
+    "--time",
+    "1",
+    "--window",
+    "3d",
+    "--slide",
+    "1d",
+    "--top",
+    "5",
+    "--epsilon",
+    "5",
+];
+
+fn init(state: &Path, options: &[&str]) -> String {
+    let output = frostpane(&[&["init", text(state)], options].concat(), b"");
+    stdout(&output);
+    stderr(&output)
+}
+
+#[test]
+fn a_list_every_day_is_charged_to_every_day_and_the_budget_renews_itself() {
+    for (name, options) in [("people", &PEOPLE[..]), ("events", &EVENTS[..])] {
+        let folder = folder(&format!("state-daily-{name}"));
+        let state = folder.join("state");
+        let said = init(&state, &[options, &["--releases", "2"]].concat());
+        assert!(said.contains("next: frostpane ingest"), "{said}");
+        let mut refused = 0;
+        for day in 0..8 {
+            let file = folder.join(format!("{day}.tsv"));
+            fs::write(&file, days(day, 1)).unwrap();
+            let until = format!("2025-11-{:02}", day + 2);
+            let ingest = ["ingest", text(&state), text(&file), "--until", &until];
+            assert!(stderr(&frostpane(&ingest, b"")).contains("960 events were taken"));
+            assert!(stderr(&frostpane(&ingest, b"")).contains("nothing is new"));
+            let release = ["release", text(&state), "--id", &until, "--json"];
+            let first = frostpane(&release, b"");
+            if first.status.success() {
+                let list: Value = serde_json::from_str(&stdout(&first)).unwrap();
+                assert!(day < 1 || heavy(&list).len() == 4, "{list}");
+                let again = frostpane(&release, b"");
+                assert_eq!(again.stdout, first.stdout);
+                assert!(
+                    stderr(&again).contains("nothing was charged"),
+                    "{}",
+                    stderr(&again)
+                );
+            } else {
+                let why = stderr(&first);
+                assert!(why.contains("leaves the window at 2025-11-"), "{why}");
+                assert!(first.stdout.is_empty());
+                refused += 1;
+            }
+        }
+        assert!((1..=4).contains(&refused), "{name}: {refused} were refused");
+        let budget = stdout(&frostpane(&["budget", text(&state)], b""));
+        assert!(
+            budget.contains("release") && budget.contains("of 10 spent"),
+            "{budget}"
+        );
+    }
+}
+
+/// Byte for byte what was written first, in every form.
+#[test]
+fn an_id_is_written_the_same_in_every_form() {
+    let folder = folder("state-forms");
+    let (state, file) = (folder.join("state"), folder.join("days.tsv"));
+    fs::write(&file, days(0, 4)).unwrap();
+    init(&state, &PEOPLE);
+    frostpane(
+        &["ingest", text(&state), text(&file), "--until", "2025-11-05"],
+        b"",
+    );
+    let (page, guarantee) = (folder.join("page.html"), folder.join("guarantee.txt"));
+    let write = |form: &[&str]| {
+        let files = ["--report", text(&page), "--guarantee", text(&guarantee)];
+        let args = [&["release", text(&state), "--id", "one"], form, &files].concat();
+        let output = stdout(&frostpane(&args, b""));
+        (output, fs::read(&page).unwrap(), fs::read(&guarantee).unwrap())
+    };
+    for form in [&[][..], &["--csv"], &["--json"]] {
+        assert_eq!(write(form), write(form));
+        assert!(write(form).0.contains("yoga"));
+    }
+}
+
+#[test]
+fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
+    let folder = folder("state-watch");
+    let (state, file) = (folder.join("state"), folder.join("log.tsv"));
+    init(&state, &[&EVENTS[..], &["--watch"]].concat());
+    let mut lists = Vec::new();
+    for day in 0..6 {
+        let mut log = OpenOptions::new().create(true).append(true).open(&file).unwrap();
+        log.write_all(days(day, 1).as_bytes()).unwrap();
+        let output = stdout(&frostpane(&["watch", text(&state), text(&file), "--json"], b""));
+        lists.extend(output.lines().map(str::to_owned));
+    }
+    assert_eq!(lists.len(), 5, "the last day goes on");
+    let again = frostpane(&["watch", text(&state), text(&file), "--after", "0"], b"");
+    assert_eq!(stdout(&again).lines().collect::<Vec<_>>(), lists);
+    let numbers = lists
+        .iter()
+        .map(|list| serde_json::from_str::<Value>(list).unwrap()["continual"]["number"].clone());
+    assert!(numbers.eq((1..=5).map(Value::from)));
+    let single = frostpane(&["release", text(&state)], b"");
+    assert!(
+        stderr(&single).contains("has one at every slide"),
+        "{}",
+        stderr(&single)
+    );
+    let budget = stdout(&frostpane(&["budget", text(&state)], b""));
+    assert!(budget.contains("has paid epsilon 5"), "{budget}");
+}
+
+/// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events is that of the lines.
+#[test]
+fn an_ingest_that_was_killed_is_simply_run_again() {
+    let folder = folder("state-killed");
+    let (state, file) = (folder.join("state"), folder.join("log.txt"));
+    let lines: String = (0..3_000_000)
+        .map(|number| format!("key {}\n", number * 7 % 1_000))
+        .collect();
+    fs::write(&file, lines).unwrap();
+    init(
+        &state,
+        &["--window", "3000000", "--top", "5", "--epsilon", "100000"],
+    );
+    let ingest = ["ingest", text(&state), text(&file)];
+    for round in 0..6 {
+        let mut process = command(&ingest).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(40 + 60 * round));
+        let _ = process.kill();
+        process.wait().unwrap();
+    }
+    stdout(&frostpane(&ingest, b""));
+    let list: Value =
+        serde_json::from_str(&stdout(&frostpane(&["release", text(&state), "--json"], b""))).unwrap();
+    assert_eq!(list["window"]["events"], 3_000_000);
+    assert!(heavy(&list).iter().all(|(_, count)| *count == 3_000));
+}
+
+/// Each with its exit code, and one sentence that says what to do.
+#[test]
+fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
+    let folder = folder("state-wrong");
+    let (state, file) = (folder.join("state"), folder.join("days.tsv"));
+    fs::write(&file, days(0, 2)).unwrap();
+    init(&state, &PEOPLE);
+    let (state, file, none) = (text(&state), text(&file), folder.join("none"));
+    let none = text(&none);
+    for (args, says) in [
+        (
+            vec!["release", none],
+            "it has no file frostpane.redb; `frostpane init` begins one",
+        ),
+        (vec!["budget", none], "status.json"),
+        (vec!["init", state, "--window", "10"], "is not empty"),
+        (
+            vec!["init", none, "--window", "7d"],
+            "say which column holds them, with --time",
+        ),
+        (
+            vec![
+                "init",
+                none,
+                "--window",
+                "7d",
+                "--time",
+                "1",
+                "--key",
+                "2",
+                "--until",
+                "2025-11-02",
+            ],
+            "a state goes on",
+        ),
+        (vec!["init", none, "--budget", "-1"], "epsilon is -1"),
+        (
+            vec!["init", none, "--budget", "2", "--budget-delta", "2"],
+            "must be at least 0 and below 1",
+        ),
+        (vec!["ingest", state], "give it one, with --id"),
+        (vec!["ingest", state, none], "none"),
+        (
+            vec!["ingest", state, file],
+            "if that is right say so, with --until",
+        ),
+        (
+            vec!["release", state, "--window", "30h"],
+            "no whole number of epochs",
+        ),
+        (vec!["release", state, "--window", "5000"], "ask for a duration"),
+        (
+            vec!["release", state, "--window", "9d"],
+            "at most the longest window",
+        ),
+        (vec!["watch", state, file], "has no list at every slide"),
+        (vec!["watch", file, "--id", "x"], "are for a state"),
+        (
+            vec!["export", state, none, "--from", "2025-11-01", "--to", "other"],
+            "give --until",
+        ),
+        (vec!["import", state, file], "no file of panes"),
+    ] {
+        let output = frostpane(&args, b"");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let said = stderr(&output);
+        assert!(said.contains(says), "{args:?}: {said}");
+        assert!(said.lines().count() <= 4 && !said.contains("panicked"), "{said}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+    assert_eq!(
+        stdout(&frostpane(&["inspect", state, "--json"], b""))
+            .matches("\"generation\":1")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_pipe_is_known_by_its_id() {
+    let folder = folder("state-pipe");
+    let state = folder.join("state");
+    init(&state, &["--window", "1000", "--top", "3"]);
+    let ingest = ["ingest", text(&state), "--id", "part 1"];
+    let lines = "snow\nrain\n".repeat(300);
+    assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("600 events were taken"));
+    assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("nothing is new"));
+    let more = run(&mut command(&ingest), (lines + "snow\n").as_bytes());
+    assert_eq!(more.status.code(), Some(1));
+    assert!(
+        stderr(&more).contains("was complete, and has more events now"),
+        "{}",
+        stderr(&more)
+    );
+}
+
+/// Nothing that `budget`, `inspect` or a message of them shows tells how many events there are, or of what.
+#[test]
+fn budget_and_inspect_show_nothing_private() {
+    let folder = folder("state-public");
+    let shown = |people: i64| {
+        let state = folder.join(format!("state {people}"));
+        let file = folder.join(format!("{people}.tsv"));
+        let lines: String = days(0, 3)
+            .lines()
+            .take(1 + 60 * people as usize)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        fs::write(&file, lines).unwrap();
+        init(&state, &PEOPLE);
+        frostpane(
+            &["ingest", text(&state), text(&file), "--until", "2025-11-04"],
+            b"",
+        );
+        let budget = stdout(&frostpane(&["budget", text(&state), "--json"], b""));
+        let inspect: Value =
+            serde_json::from_str(&stdout(&frostpane(&["inspect", text(&state), "--json"], b""))).unwrap();
+        (
+            budget,
+            inspect["history"]["generation"].clone(),
+            inspect["spec"].clone(),
+        )
+    };
+    assert_eq!(shown(0), shown(40));
+}
