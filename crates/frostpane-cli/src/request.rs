@@ -14,7 +14,7 @@ use crate::people::{PeopleArgs, in_zone, protect_users, scratch};
 use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.
-const PROGRAM: u64 = 10_000_000;
+const PROGRAM: u64 = 11_000_000;
 
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "What to release")]
