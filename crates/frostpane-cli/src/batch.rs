@@ -35,6 +35,8 @@ pub struct Place {
 }
 
 impl Gathers for Batch {
+    const WAITING: usize = 10;
+
     #[inline]
     fn push(&mut self, event: Event<'_>) {
         if event.time.is_some() || !self.times.is_empty() {

@@ -10,11 +10,11 @@ use crate::failure::{Failure, Result};
 use crate::input::{Event, Source};
 use crate::merge::merge;
 
-/// Batches that wait.
-const WAITING: usize = 10;
-
 /// Events that are handed over together.
 pub trait Gathers: Default + Send {
+    /// How many of them may wait.
+    const WAITING: usize;
+
     fn push(&mut self, event: Event<'_>);
     fn is_full(&self) -> bool;
     fn clear(&mut self);
@@ -30,7 +30,7 @@ pub fn feed<B: Gathers>(
     if source.is_live() {
         return feed_live(source, admit, count);
     }
-    let (full, batches) = sync_channel::<B>(WAITING);
+    let (full, batches) = sync_channel::<B>(B::WAITING);
     let (empty, spares) = channel::<B>();
     thread::scope(|scope| {
         let counting = scope.spawn(move || {

@@ -16,11 +16,23 @@ pub(crate) enum Entry<'a, K> {
 
 impl<K: Key> Entry<'_, K> {
     pub fn to_bytes(&self, present: i64) -> Vec<u8> {
-        let (kind, events) = match self {
-            Self::Events(batch) => (EVENTS, batch.as_bytes()),
-            Self::Tick => (TICK, [].as_slice()),
+        let kind = match self {
+            Self::Events(_) => EVENTS,
+            Self::Tick => TICK,
         };
-        [&[kind], present.to_le_bytes().as_slice(), events].concat()
+        [&[kind], present.to_le_bytes().as_slice(), self.events()].concat()
+    }
+
+    /// How many bytes it has.
+    pub fn len(&self) -> u64 {
+        (1 + MOMENT + self.events().len()) as u64
+    }
+
+    fn events(&self) -> &[u8] {
+        match self {
+            Self::Events(batch) => batch.as_bytes(),
+            Self::Tick => &[],
+        }
     }
 }
 

@@ -344,8 +344,7 @@ impl<K: StoredKey> Store<K> {
         // A batch that is refused has changed nothing.
         self.stream.check(batch)?;
         let taken = self.guarded(|store| Ok(store.stream.take(batch, present)?))?;
-        let entry = Entry::Events(batch).to_bytes(present);
-        self.keep(taken, entry, Some((source, progress)))
+        self.keep(taken, (Entry::Events(batch), present), Some((source, progress)))
     }
 
     /// Time has come to this moment, in microseconds since 1970, whether anything happened or not. It never goes back.
@@ -361,24 +360,24 @@ impl<K: StoredKey> Store<K> {
             )));
         }
         let taken = self.guarded(|store| Ok(store.stream.tick(now)?))?;
-        self.keep(taken, Entry::<K>::Tick.to_bytes(now), None)
+        self.keep(taken, (Entry::Tick, now), None)
     }
 
     /// Keeps what came, by itself or as the state that it has led to.
     fn keep(
         &mut self,
         taken: Taken<K>,
-        entry: Vec<u8>,
+        (entry, present): (Entry<'_, K>, i64),
         source: Option<(&str, Progress)>,
     ) -> Result<Vec<List<K>>> {
         self.ahead += taken.ahead;
         let lists = self.lists_of(taken.releases)?;
-        let long = self.log.bytes + entry.len() as u64 > self.stream.open_bytes().max(SHORT_LOG);
+        let long = self.log.bytes + entry.len() > self.stream.open_bytes().max(SHORT_LOG);
         let deed = lists.last().map(|list| Deed::Drew { list: list.number });
         let rows: Vec<(u64, &[u8])> = lists.iter().map(|list| (list.number, &*list.json)).collect();
         self.commit(Change {
             source,
-            entry: (!taken.ticked && !long).then_some(entry),
+            entry: (!taken.ticked && !long).then(|| entry.to_bytes(present)),
             lists: &rows,
             deed,
             ..Change::default()

@@ -186,6 +186,9 @@ impl<K> Default for Gathered<K> {
 }
 
 impl<K: TextKey> Gathers for Gathered<K> {
+    /// As many events as are kept together: reading goes on while they are counted.
+    const WAITING: usize = 64;
+
     #[inline]
     fn push(&mut self, event: Event<'_>) {
         self.0.push(K::event(event));
