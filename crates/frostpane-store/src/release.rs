@@ -104,6 +104,7 @@ impl<K: StoredKey> Store<K> {
             forms: Forms::new(),
         };
         let numbers = paid.numbers();
+        self.ordered.push(mark);
         self.commit(Change {
             release: Some((id, serde_json::to_vec(&row)?)),
             deed: Some(Deed::Charged {
@@ -162,6 +163,7 @@ impl<K: StoredKey> Store<K> {
             release: Some((id, serde_json::to_vec(&row)?)),
             ..Change::default()
         })?;
+        self.ordered.retain(|mark| *mark != ordered.mark);
         self.guarded(|store| {
             store.erase_secrets()?;
             store.tell_status()
@@ -175,7 +177,9 @@ impl<K: StoredKey> Store<K> {
 
     /// Releases that were charged and not kept, because the process ended between the two: they are made as they would have been.
     pub(crate) fn finish_releases(&mut self) -> Result<()> {
-        for (id, ordered) in self.ordered()? {
+        let all = self.find_ordered()?;
+        self.ordered = all.iter().map(|(_, ordered)| ordered.mark).collect();
+        for (id, ordered) in all {
             let secret = self.secrets.find(&ordered.mark).ok_or_else(|| {
                 Error::conflict(format!(
                     "the secret of the release {id}, which was charged, is missing and is never drawn again: restore the file of secrets"
@@ -188,7 +192,7 @@ impl<K: StoredKey> Store<K> {
 
     /// Releases that were charged and not kept are given up: a copy does not know whether they were shown.
     pub(crate) fn abandon_releases(&mut self) -> Result<()> {
-        for (id, ordered) in self.ordered()? {
+        for (id, ordered) in self.find_ordered()? {
             let row = Row {
                 window: ordered.window,
                 ordered: None,
@@ -203,8 +207,8 @@ impl<K: StoredKey> Store<K> {
         Ok(())
     }
 
-    /// All of those.
-    pub(crate) fn ordered(&self) -> Result<Vec<(String, Ordered)>> {
+    /// All of those: found by looking at every release, and so only when a state is opened.
+    fn find_ordered(&self) -> Result<Vec<(String, Ordered)>> {
         let table = self.database.begin_read()?.open_table(RELEASES)?;
         let mut all = Vec::new();
         for entry in table.iter()? {

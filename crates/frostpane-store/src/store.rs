@@ -19,7 +19,6 @@ use crate::hex;
 use crate::history::{self, Deed, Head, Record};
 use crate::log::{self, Entry};
 use crate::random;
-use crate::release::Ordered;
 use crate::secrets::Secrets;
 use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, SOURCES, the};
 use crate::witness::{Reach, Verdict, Witness};
@@ -68,6 +67,8 @@ pub struct Store<K: StoredKey> {
     /// Where panes lie that are in the database.
     kept: BTreeSet<(i64, i64)>,
     log: Log,
+    /// Of releases that were charged and are not kept yet.
+    pub(crate) ordered: Vec<Mark>,
     /// How many there were.
     commits: u64,
     /// How many events were later than the moment at which they came.
@@ -139,6 +140,7 @@ impl<K: StoredKey> Store<K> {
             head: Head::default(),
             kept: BTreeSet::new(),
             log: Log::default(),
+            ordered: Vec::new(),
             commits: 0,
             ahead: 0,
             broken: false,
@@ -238,6 +240,7 @@ impl<K: StoredKey> Store<K> {
             head,
             kept,
             log,
+            ordered: Vec::new(),
             commits,
             ahead: 0,
             broken: false,
@@ -520,7 +523,7 @@ impl<K: StoredKey> Store<K> {
     /// Secrets that no list can ask for any more are overwritten.
     pub(crate) fn erase_secrets(&mut self) -> Result<()> {
         let mut marks: Vec<Mark> = self.stream.secrets().into_iter().map(mark_of).collect();
-        marks.extend(self.ordered()?.into_iter().map(|(_, Ordered { mark, .. })| mark));
+        marks.extend(&self.ordered);
         self.secrets.erase_others(&marks)
     }
 
