@@ -73,7 +73,8 @@
 //! # Features
 //!
 //! There are none that a user needs. `internals` shows auditors, benchmarks and tests what is inside, and promises them nothing;
-//! `mutants` brings in ways of breaking the mechanism on purpose, for the auditor to notice, and no shipped program can have it.
+//! `insecure` gives tests noise that can be foreseen; `mutants` brings in ways of breaking the mechanism on purpose, for the auditor to
+//! notice. No shipped program can have the last two.
 
 #[cfg(feature = "internals")]
 pub mod audit;

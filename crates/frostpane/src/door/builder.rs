@@ -267,7 +267,7 @@ impl<K: Key> Builder<K> {
     }
 
     /// A seed that is known instead of a secret one. For tests: who knows it can foresee which keys of a user are counted.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn with_insecure_seed(self, seed: u64) -> Self {
         Self {
@@ -287,7 +287,7 @@ impl<K: Key> Builder<K> {
     }
 
     /// Fewer keys that other people have than a list at every slide reckons with. For tests: its delta holds where there are no more.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn with_keys_of_others(self, keys: u64) -> Self {
         Self {

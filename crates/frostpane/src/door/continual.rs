@@ -229,7 +229,7 @@ impl<K: Key> Continual<K> {
 
     /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
     /// better than the source.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self { source, ..self }

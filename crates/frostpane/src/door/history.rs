@@ -6,7 +6,7 @@ use super::continual::Continual;
 use super::event::Event;
 use crate::error::{Error, Result};
 use crate::key::Key;
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 use crate::noise::Entropy;
 use crate::people::{AtRest, Calendar, Tally};
 
@@ -72,7 +72,7 @@ impl<K: Key> History<K> {
 
     /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
     /// better than the source.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self {

@@ -384,7 +384,7 @@ impl<K: Key> HeavyHitters<K> {
         self.intake.timeline.remove(bounds);
     }
 
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     pub(crate) fn drawing_from(mut self, source: Box<dyn Entropy + Send>) -> Self {
         self.intake.timeline = self.intake.timeline.drawing_from(source);
         self

@@ -80,12 +80,12 @@ impl Entropy for OsEntropy {
 }
 
 /// A generator that repeats itself from its seed. For tests: noise from it protects nobody.
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 pub struct InsecureSeededEntropy {
     state: u64,
 }
 
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 impl InsecureSeededEntropy {
     /// The same seed gives the same bits.
     pub fn new(seed: u64) -> Self {
@@ -93,7 +93,7 @@ impl InsecureSeededEntropy {
     }
 }
 
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 impl Entropy for InsecureSeededEntropy {
     fn word(&mut self) -> Result<u64> {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -28,7 +28,7 @@ mod noise_sum;
 
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;

@@ -9,7 +9,7 @@ use crate::codec::{Reader, Writer, damaged};
 use crate::door::{Batch, Builder, Continual, Event, HeavyHitters, has_no_time, needs_time};
 use crate::error::{Error, Result};
 use crate::key::Key;
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 use crate::noise::Entropy;
 use crate::pane::Parameters;
 use crate::people::{Calendar, Live, Standing};
@@ -84,7 +84,7 @@ impl<K: Key> Engine<K> {
     }
 
     /// With noise from another source than the operating system's.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         match self {
             Self::Once(hitters) => Self::Once(Box::new(hitters.drawing_from(source()))),

@@ -92,7 +92,7 @@ impl<K: Key> Stream<K> {
     }
 
     /// With hashes that follow from a seed. For tests: whoever knows it can make keys collide.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn seeded(spec: Spec, keys: Keys<K>, begin: i64, seed: u64) -> Result<Self> {
         Self::with_seed(&Builder::from_spec(spec, keys), begin, seed)
@@ -100,7 +100,7 @@ impl<K: Key> Stream<K> {
 
     /// With noise of boundaries and lists at every slide from another source of entropy than the operating system's. For tests: the
     /// privacy of releases is no better than the source.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self {

@@ -22,7 +22,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::key::Key;
 use crate::mechanism::Draws;
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "insecure"))]
 use crate::noise::Entropy;
 use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
@@ -111,7 +111,7 @@ impl<K: Key> Timeline<K> {
     }
 
     /// With noise of the schedule from another source.
-    #[cfg(any(test, feature = "internals"))]
+    #[cfg(any(test, feature = "insecure"))]
     pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
         Self {
             draws: Box::new(source),
