@@ -30,6 +30,8 @@ pub struct Unaffordable {
     pub refusal: Refusal,
     /// When they leave the window, in the order of the refusal: a moment, or a number of events.
     pub leave: Vec<String>,
+    /// All of it, as a sentence.
+    pub(crate) words: String,
 }
 
 /// A result whose error is [`Error`].
@@ -78,11 +80,7 @@ impl fmt::Display for Error {
 
 impl fmt::Display for Unaffordable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.refusal.fmt(f)?;
-        match self.leave.last() {
-            Some(last) => write!(f, "; the last of them leaves the window at {last}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.words)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Releases that are asked for by an id.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use frostpane::stream::{Mark, Paid, SecretBytes, mark_of};
 use frostpane::{Accountant, Amount, Release, Span};
@@ -232,16 +233,42 @@ impl<K: StoredKey> Store<K> {
         Ok(row.transpose()?)
     }
 
-    /// When those who cannot pay leave the window.
+    /// Who cannot pay, by where they lie, and when they leave the window.
     fn unaffordable(&self, refusal: frostpane::Refusal) -> Error {
         let window = refusal.of.end - refusal.of.start;
         let leaves = |number: i64| self.moment(self.stream.window_reaches(number + window));
-        let leave = refusal
+        let leave: Vec<String> = refusal
             .unpaid
             .iter()
             .map(|unpaid| leaves(unpaid.numbers.end))
             .collect();
-        Error::Refused(Box::new(Unaffordable { refusal, leave }))
+        let mut words = refusal.words(|numbers| self.place(numbers));
+        if let Some(last) = leave.last() {
+            words += &format!("; the last of them leaves the window at {last}");
+        }
+        Error::Refused(Box::new(Unaffordable {
+            refusal,
+            leave,
+            words,
+        }))
+    }
+
+    /// Panes, or epochs, by where they lie.
+    fn place(&self, numbers: &Range<i64>) -> String {
+        let of_people = self.stream.spec().unit.is_user();
+        let what = match (of_people, numbers.end - numbers.start) {
+            (true, 1) => "the epoch",
+            (true, _) => "the epochs",
+            (false, 1) => "the pane",
+            (false, _) => "the panes",
+        };
+        let at = |number| {
+            let moment = self.moment(self.stream.begins(number));
+            moment
+                .strip_suffix("T00:00:00Z")
+                .map_or(moment.clone(), str::to_owned)
+        };
+        format!("{what} from {} up to {}", at(numbers.start), at(numbers.end))
     }
 }
 

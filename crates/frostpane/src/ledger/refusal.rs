@@ -55,28 +55,41 @@ pub struct Refusal {
     pub unpaid: Vec<Unpaid>,
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} were asked of {}, but ", self.asked, Numbers(&self.of))?;
-        for (index, unpaid) in self.unpaid.iter().take(SAID).enumerate() {
-            let and = if index > 0 { "; " } else { "" };
-            write!(f, "{and}{unpaid}")?;
-        }
+impl Refusal {
+    /// As a sentence, with names for ranges of numbers.
+    pub fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
+        let mut words = format!("{} were asked of {}, but ", self.asked, name(&self.of));
+        let said: Vec<String> = self
+            .unpaid
+            .iter()
+            .take(SAID)
+            .map(|unpaid| unpaid.words(&name))
+            .collect();
+        words += &said.join("; ");
         if self.unpaid.len() > SAID {
-            write!(f, "; and so on, {} ranges in all", self.unpaid.len())?;
+            words += &format!("; and so on, {} ranges in all", self.unpaid.len());
         }
-        f.write_str(": ask for less, or wait until the window has moved on")
+        words + ": ask for less, or wait until the window has moved on"
     }
 }
 
-impl fmt::Display for Unpaid {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers = Numbers(&self.numbers);
-        let have = if numbers.is_one() { "has" } else { "have" };
+        f.write_str(&self.words(|numbers| Numbers(numbers).to_string()))
+    }
+}
+
+impl Unpaid {
+    fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
+        let numbers = name(&self.numbers);
+        let have = match Numbers(&self.numbers).is_one() {
+            true => "has",
+            false => "have",
+        };
         match (self.have_left, self.spent) {
-            (true, _) => write!(f, "{numbers} {have} left for good"),
-            (false, Account::SPENT) => write!(f, "{numbers} {have} spent {}", self.spent),
-            (false, spent) => write!(f, "{numbers} {have} spent {spent}, and {have} {} left", self.left),
+            (true, _) => format!("{numbers} {have} left for good"),
+            (false, Account::SPENT) => format!("{numbers} {have} spent {}", self.spent),
+            (false, spent) => format!("{numbers} {have} spent {spent}, and {have} {} left", self.left),
         }
     }
 }
