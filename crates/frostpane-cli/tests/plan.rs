@@ -138,7 +138,7 @@ fn a_list_by_time_stays_within_its_plan_however_events_spread() {
     };
     let mut lines: Vec<String> = (0..50_000).map(event).collect();
     lines.sort();
-    let options = ["--all", "--window", "10d", "--slide", "1d", "--memory", "15MB"];
+    let options = ["--all", "--window", "10d", "--slide", "1d", "--memory", "16MB"];
     let read = ["list", "--json", "--format", "tsv", "--key", "2", "--time", "1"];
     let release = common::json(&[&read, &options[..]].concat(), lines.concat().as_bytes());
     let whole = plan_of(&release, &options);
