@@ -277,7 +277,7 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
 /// What `plan` foresees for each window, `list` says, or better.
 #[test]
 fn every_window_keeps_to_the_plan() {
-    let options = ["--norm", "l1", "--alpha", "0.1", "--memory", "14MB"];
+    let options = ["--norm", "l1", "--alpha", "0.1", "--memory", "15MB"];
     let windows = ["--window", "320000", "--window", "32000"];
     let options = [&options[..], &windows].concat();
     let planned = plan_json(&options);
