@@ -1,7 +1,7 @@
 //! Releases on their way to Python: as the program writes them, with the sentences that go with them.
 
 use frostpane::words::{
-    self, Statement, Warning, meaning, of_sequence, panes, privacy, source, statements, sure, title,
+    Statement, Warning, meaning, of_sequence, panes, privacy, source, statements, sure, title,
 };
 use frostpane::{Key, Release, Span, Spec};
 use serde::Serialize;
@@ -16,8 +16,8 @@ struct Words {
     /// Why the list is empty, if it is.
     empty: Option<String>,
     sure: String,
-    promises: Vec<String>,
-    shortfalls: Vec<String>,
+    /// Each with whether it is a warning.
+    statements: Vec<(String, bool)>,
     notes: Vec<String>,
     privacy: String,
     /// For whoever made it alone.
@@ -37,14 +37,19 @@ pub fn json<K: Key>(release: &Release<K>) -> String {
 
 /// The sentences that go with it.
 pub fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> String {
-    let (mut promises, mut shortfalls) = (Vec::new(), Vec::new());
-    for statement in statements(release) {
-        let text = statement.text().to_owned();
-        match statement {
-            Statement::Promise(_) => promises.push(text),
-            Statement::Warning(_) => shortfalls.push(text),
-        }
-    }
+    let said = |statement: Statement| {
+        let warns = matches!(statement, Statement::Warning(_));
+        (statement.text().to_owned(), warns)
+    };
+    let note = || {
+        release
+            .note
+            .map_or("nothing passed".to_owned(), |note| note.to_string())
+    };
+    let empty = release
+        .heavy
+        .is_empty()
+        .then(|| format!("The list is empty: {}.", note()));
     let notes = [source(release), panes(release)]
         .into_iter()
         .flatten()
@@ -55,10 +60,9 @@ pub fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>)
     };
     let words = Words {
         title: title(release),
-        empty: words::why_empty(release),
+        empty,
         sure: sure(release),
-        promises,
-        shortfalls,
+        statements: statements(release).into_iter().map(said).collect(),
         notes: notes.chain(meaning(release.unit)).collect(),
         privacy: privacy(release, "", &of_sequence(release)),
         warnings: warnings.iter().map(Warning::to_string).collect(),

@@ -77,16 +77,23 @@ impl Rows {
         })
     }
 
-    /// Columns one by one: Arrow's, arrays of 64-bit integers of numpy's, or lists.
+    /// Columns one by one: Arrow's, arrays of 64-bit integers of numpy's, or lists. Integers are Unix times, told apart by their size, unless
+    /// they are said to be microseconds.
     #[staticmethod]
+    #[pyo3(signature = (key, time=None, user=None, micros=false))]
     fn of_columns(
         py: Python<'_>,
         key: &Bound<'_, PyAny>,
         time: Option<&Bound<'_, PyAny>>,
         user: Option<&Bound<'_, PyAny>>,
+        micros: bool,
     ) -> PyResult<Self> {
         let key = any_column(py, key, Role::Key)?;
         let time = time.map(|time| any_column(py, time, Role::Time)).transpose()?;
+        let time = match time {
+            Some(Column::Signed(array, _)) if micros => Some(Column::Signed(array, Kind::Time)),
+            time => time,
+        };
         let user = user.map(|user| any_column(py, user, Role::User)).transpose()?;
         let len = key.len(py);
         for (column, what) in [(&time, "times"), (&user, "users")] {

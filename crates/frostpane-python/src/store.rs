@@ -258,6 +258,7 @@ impl Keeper {
     }
 
     /// Takes panes in that come from another state.
+    #[pyo3(name = "import_")]
     fn import(&self, py: Python<'_>, panes: &[u8]) -> PyResult<()> {
         let panes = Panes::from_bytes(panes).map_err(Failure::from)?;
         self.own.with(py, |engine| {
