@@ -100,7 +100,7 @@ fn of_library(cause: &frostpane::Error) -> PyErr {
 
 fn of_store(cause: &frostpane_store::Error) -> PyErr {
     use frostpane_store::Error;
-    let message = cause.to_string();
+    let message = in_python(&cause.to_string());
     match cause {
         Error::Refused(unaffordable) => {
             raised::InsufficientBudgetError::new_err((message, numbers(unaffordable)))
@@ -123,4 +123,12 @@ fn numbers(unaffordable: &Unaffordable) -> String {
         "when": leave.last(),
     })
     .to_string()
+}
+
+/// What the store says to those who use the program, as it is said here.
+fn in_python(message: &str) -> String {
+    message
+        .replace("`frostpane restore DIR`", "Store.restore")
+        .replace("`frostpane init --like` the one", "Store.create(like=...) of the one")
+        .replace(" --", " ")
 }

@@ -100,9 +100,10 @@ class Explanation:
     Privacy: epsilon 1, delta 1e-09, of which
        0.05  how much was counted in all
        0.95  how often each key occurred
-    What is protected: all that one person did in one epoch (1d), of which at most 3 keys are counted, each at most once.
-    This epsilon is for this release alone: another one of the same events, also by running this again, spends as
-    much once more. A Store adds them up.
+    What is protected: all that one person did in one epoch (1d), of which at most 3 keys are counted,
+    each at most once.
+    This epsilon is for this release alone: another one of the same events, also by running this again,
+    spends as much once more. A Store adds them up.
     """
 
     __slots__ = ("spec", "stages")
@@ -143,7 +144,7 @@ class Explanation:
         for stage in self.stages:
             times = f", {stage.times} times" if stage.times > 1 else ""
             lines.append(f"{stage.epsilon:>7.4g}  {stage.words}{times}")
-        lines.append(f"What is protected: {self.protected}.")
+        lines += wrapped(f"What is protected: {self.protected}.")
         if self.spec.continual:
             lines.append("All lists together cost this once, however many there are.")
         else:
@@ -161,7 +162,7 @@ def plan(
     """What to expect of a release of so many events; by count, of a full window.
 
     >>> print(plan(top=10, window="7d", events=700_000).threshold)
-    46
+    42
     """
     return Plan(_internal.plan(written(spec, dict(fields)), events, at_norm))
 

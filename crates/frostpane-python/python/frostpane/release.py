@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _internal
-from ._text import printable, table, wrapped
+from ._text import table, wrapped
 
 if TYPE_CHECKING:
     import pandas
@@ -159,7 +160,7 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What whoever made it should know, and nobody else."""
-        return list(self._words.get("warnings", []))
+        return [_in_python(warning) for warning in self._words.get("warnings", [])]
 
     def __len__(self) -> int:
         return len(self.heavy)
@@ -251,6 +252,7 @@ class Release:
         return bars(self, ax, most)
 
 
-def shown_key(key: str | int) -> str:
-    """A key as it can be shown anywhere."""
-    return printable(str(key))
+def _in_python(text: str) -> str:
+    """What the program calls options are keywords here."""
+    named = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+    return named.replace("`frostpane plan`", "`frostpane.plan`")
