@@ -1,9 +1,9 @@
 //! Errors, as the exceptions of the package.
 
-use frostpane::ErrorKind;
+use frostpane::{Amount, ErrorKind};
 use frostpane_store::Unaffordable;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
 mod raised {
     pyo3::import_exception!(frostpane.errors, BusyError);
@@ -114,21 +114,31 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
 
 /// What was asked of the first who cannot pay, what they have spent and have left, and when the last of them leaves the window.
 fn numbers(unaffordable: &Unaffordable) -> String {
+    #[derive(Serialize)]
+    struct Numbers<'a> {
+        asked: Amount,
+        spent: Option<Amount>,
+        left: Option<Amount>,
+        when: Option<&'a String>,
+    }
     let Unaffordable { refusal, leave, .. } = unaffordable;
     let first = refusal.unpaid.first();
-    json!({
-        "asked": refusal.asked.amount(),
-        "spent": first.map(|unpaid| unpaid.spent.amount()),
-        "left": first.map(|unpaid| unpaid.left),
-        "when": leave.last(),
-    })
-    .to_string()
+    let numbers = Numbers {
+        asked: refusal.asked.amount(),
+        spent: first.map(|unpaid| unpaid.spent.amount()),
+        left: first.map(|unpaid| unpaid.left),
+        when: leave.last(),
+    };
+    serde_json::to_string(&numbers).unwrap_or_default()
 }
 
 /// What the store says to those who use the program, as it is said here.
 fn in_python(message: &str) -> String {
     message
         .replace("`frostpane restore DIR`", "Store.restore")
-        .replace("`frostpane init --like` the one", "Store.create(like=...) of the one")
+        .replace(
+            "`frostpane init --like` the one",
+            "Store.create(like=...) of the one",
+        )
         .replace(" --", " ")
 }

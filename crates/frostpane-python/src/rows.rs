@@ -225,13 +225,7 @@ fn any_column(py: Python<'_>, given: &Bound<'_, PyAny>, role: Role) -> PyResult<
         return Ok(Column::Unsigned(array.clone().unbind()));
     }
     if let Ok(array) = given.cast::<PyArray1<i64>>() {
-        // The package has made microseconds of numpy's times.
-        let kind = if role == Role::Time {
-            Kind::Time
-        } else {
-            Kind::Integers
-        };
-        return Ok(Column::Signed(array.clone().unbind(), kind));
+        return Ok(Column::Signed(array.clone().unbind(), Kind::Integers));
     }
     let array: AnyArray = given.extract()?;
     let field = array.field()?;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use frostpane::{Batch, Bytes, Event, Keys, Spec};
+use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{Begin, Budget, Forms, Header, KeyKind, List, Panes, Released, Store, StoredKey};
 use jiff::Timestamp;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::error::{Failure, Result};
 use crate::events::{ColumnKey, Columns, Sink, feed};
@@ -191,14 +191,13 @@ impl Keeper {
             with_engine!(engine, store => {
                 let run = store.dry_run(span)?;
                 let at = |number| store.moment(store.stream().begins(number));
-                Ok(json!({
-                    "from": at(run.from),
-                    "to": at(run.to),
-                    "panes": run.to - run.from,
-                    "charge": run.charge,
-                    "left": run.left,
+                written(&Cost {
+                    from: at(run.from),
+                    to: at(run.to),
+                    panes: run.to - run.from,
+                    charge: run.charge,
+                    left: run.left,
                 })
-                .to_string())
             })
         })
     }
@@ -290,6 +289,16 @@ pub fn read_budget(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String)
     Ok(read?)
 }
 
+/// What a release would cost.
+#[derive(Serialize)]
+struct Cost {
+    from: String,
+    to: String,
+    panes: i64,
+    charge: Amount,
+    left: u64,
+}
+
 fn beginning(from: Option<i64>, witness: Option<PathBuf>) -> Result<Begin> {
     let mut begin = Begin::default();
     begin.from = from;
@@ -356,7 +365,7 @@ fn text(json: Vec<u8>) -> Result<String> {
     String::from_utf8(json).map_err(|_| Failure::Closed("what was kept is no text: the state is damaged"))
 }
 
-fn written(value: &impl serde::Serialize) -> Result<String> {
+fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|cause| Failure::Parameter(cause.to_string()))
 }
 
