@@ -3,7 +3,7 @@
 use frostpane::words::{
     Statement, Warning, meaning, of_sequence, panes, privacy, source, statements, sure, title,
 };
-use frostpane::{Key, Release, Span, Spec};
+use frostpane::{Cost, Key, Release, Span, Spec};
 use serde::Serialize;
 
 /// A release as JSON, and its sentences as JSON.
@@ -55,7 +55,12 @@ pub fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>)
         .flatten()
         .map(str::to_owned);
     let warnings = match release.continual {
-        None => Warning::of_release(spec, asked, release),
+        None => {
+            let cost = Warning::of_cost(&Cost::of([release]));
+            cost.into_iter()
+                .chain(Warning::of_release(spec, asked, release))
+                .collect()
+        }
         Some(_) => Warning::of_sequence(release),
     };
     let words = Words {

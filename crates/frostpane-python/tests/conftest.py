@@ -46,7 +46,8 @@ def direct() -> Path:
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    plain = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, env=plain)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -122,11 +122,12 @@ def test_a_missing_column_is_named_with_those_that_are_there() -> None:
 
 
 def test_columns_that_are_needed_are_asked_for() -> None:
-    for given, message in [
+    missing: list[tuple[dict[str, Any], str]] = [
         ({"key": None}, "say which column holds the keys, with key"),
         ({"time": None}, "a window by time needs the times of the events"),
         ({"user": None, "per_user": 1}, "people are protected, but nothing says whose an event is"),
-    ]:
+    ]
+    for given, message in missing:
         with pytest.raises(frostpane.ParameterError, match=message):
             hitters(**given).update(GOOD)
     events = frostpane.HeavyHitters()
@@ -173,7 +174,8 @@ def test_empty_frames_are_no_events() -> None:
         visits.update(empty)
         release = visits.release()
         assert len(release) == 0 and "The list is empty" in str(release)
-    for nothing in ([], (), np.array([], dtype=int), pa.array([], type=pa.string_view()), pa.chunked_array([], type=pa.string())):
+    nothings: list[Any] = [[], (), np.array([], dtype=int), pa.array([], type=pa.string_view()), pa.chunked_array([], type=pa.string())]
+    for nothing in nothings:
         release = frostpane.top(nothing)
         assert len(release) == 0 and "The list is empty" in release._repr_html_()
         assert release.to_polars().shape[0] == release.to_arrow().num_rows == len(release.to_pandas()) == 0

@@ -18,61 +18,61 @@ Keys = Union["range", "Sequence[str | int]", "str", "PathLike[str]"]
 class Fields(TypedDict, total=False):
     """What can be asked for. These are the names that the program's options and a specification in TOML have."""
 
-    window: Span | Sequence[Span]
+    window: Span | Sequence[Span] | None
     """How far back to look: a number of events, a time such as ``"30d"``, or several of one kind. 1,000,000 events unless told."""
-    slide: Span
+    slide: Span | None
     """The step by which the window slides, if it is not to be chosen."""
-    until: Moment
+    until: Moment | None
     """Where all windows end, if that is known before the first event; with people it must be."""
-    top: int
+    top: int | None
     """List so many keys, those with the highest counts."""
-    all: bool
+    all: bool | None
     """List every key that privacy allows."""
-    alpha: float
+    alpha: float | None
     """A key is heavy from this share of the norm on, and heavy keys are listed unless ``top`` or ``all`` say which. 0.05 unless told."""
-    norm: Literal["l1", "l2"]
+    norm: Literal["l1", "l2"] | None
     """What heavy is relative to. ``"l2"`` unless told."""
-    epsilon: float
+    epsilon: float | None
     """The privacy loss: of one release, or of a list at every slide for ever. 1 unless told."""
-    delta: float
+    delta: float | None
     """The chance with which it may be larger. 1e-9 unless told; declared keys have none."""
-    keys: Keys
+    keys: Keys | None
     """The keys that may be named: ``"open"``, a range of integers, a list, or the name of a file with one a line."""
-    unit: str | Mapping[str, Any]
+    unit: str | Mapping[str, Any] | None
     """What is protected: ``"event"``, or ``{"user": {...}}``; ``user`` and the next ones say the same."""
-    per_user: int
+    per_user: int | None
     """At most so many different keys of a person are counted in an epoch. 1 unless told."""
-    per_key: int
+    per_key: int | None
     """Each of them at most so often. 1 unless told."""
-    epoch: Span
+    epoch: Span | None
     """How long an epoch of people is. A day unless told."""
-    offset: Span
+    offset: Span | None
     """By how much later than in UTC epochs begin."""
-    sample_users: str
+    sample_users: str | None
     """The share of users whose events are counted, such as ``"1/4"``."""
-    lateness: Span
+    lateness: Span | None
     """How long to wait for events that come late, by the clock."""
-    policy: Literal["auto", "uniform", "exponential", "smooth", "fixed"]
+    policy: Literal["auto", "uniform", "exponential", "smooth", "fixed"] | None
     """How panes are kept."""
-    confidence: float
+    confidence: float | None
     """With what probability the statements of a release hold together. 0.95 unless told."""
-    continual: bool
+    continual: bool | None
     """Whether a list is released at every slide."""
-    releases: int
+    releases: int | None
     """In how many releases an event may be."""
-    budget: float | Mapping[str, float]
+    budget: float | Mapping[str, float] | None
     """What a pane, or an epoch, may lose by all releases of a store: an epsilon, or ``{"epsilon": 3, "delta": 1e-6}``."""
-    horizon: int
+    horizon: int | None
     """For how many lists at every slide delta holds. 1,000,000 unless told."""
-    together: int
+    together: int | None
     """Over how many lists at every slide the statements hold together. 1,000 unless told."""
-    memory: int | str
+    memory: int | str | None
     """The most memory to take. ``"64MB"`` unless told."""
-    key_bytes: int
+    key_bytes: int | None
     """The mean length of keys made of bytes, for the reckoning of memory."""
-    entries: int
+    entries: int | None
     """The most keys that a pane keeps, instead of as many as the memory allows."""
-    sketch: Mapping[str, int]
+    sketch: Mapping[str, int] | None
     """The sketch of panes that are not exact."""
 
 

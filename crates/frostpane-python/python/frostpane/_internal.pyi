@@ -1,10 +1,10 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 __version__: str
 
-_Told = Callable[[int, int], object] | None
-_Made = tuple[str, str]
+_Told: TypeAlias = Callable[[int, int], object] | None
+_Made: TypeAlias = tuple[str, str]
 
 def read_spec(text: str, toml: bool = False) -> str: ...
 def spec_to_toml(spec: str) -> str: ...
@@ -43,9 +43,7 @@ class Watching:
 
 class Keeper:
     @staticmethod
-    def create(
-        folder: str, spec: str, integers: bool = False, begin: int | None = None, witness: str | None = None
-    ) -> Keeper: ...
+    def create(folder: str, spec: str, integers: bool = False, begin: int | None = None, witness: str | None = None) -> Keeper: ...
     def create_like(self, folder: str, begin: int | None = None, witness: str | None = None) -> Keeper: ...
     @staticmethod
     def open(folder: str, restored: bool = False) -> Keeper: ...

@@ -134,10 +134,7 @@ class Explanation:
         bounds = unit["user"]
         keys = "key is" if bounds["per_user"] == 1 else "keys are"
         often = "once" if bounds["per_key"] == 1 else f"{bounds['per_key']} times"
-        return (
-            f"all that one person did in one epoch ({bounds['epoch']}), of which at most {bounds['per_user']} {keys} counted, "
-            f"each at most {often}"
-        )
+        return f"all that one person did in one epoch ({bounds['epoch']}), of which at most {bounds['per_user']} {keys} counted, each at most {often}"
 
     def __str__(self) -> str:
         lines = [f"Privacy: epsilon {self.epsilon:g}, delta {self.delta:g}, of which"]
@@ -156,9 +153,7 @@ class Explanation:
 
 
 @with_fields
-def plan(
-    spec: Spec | None = None, *, events: int | None = None, at_norm: int | None = None, **fields: Unpack[Fields]
-) -> Plan:
+def plan(spec: Spec | None = None, *, events: int | None = None, at_norm: int | None = None, **fields: Unpack[Fields]) -> Plan:
     """What to expect of a release of so many events; by count, of a full window.
 
     >>> print(plan(top=10, window="7d", events=700_000).threshold)

@@ -71,8 +71,7 @@ class Budget:
             fields["left"],
             (more[0], more[1]) if more else None,
             tuple(
-                Period(each["from"], each["to"], each["panes"], Amount.read(each["spent"]) or _NOTHING, each["leaves"])
-                for each in fields["periods"]
+                Period(each["from"], each["to"], each["panes"], Amount.read(each["spent"]) or _NOTHING, each["leaves"]) for each in fields["periods"]
             ),
         )
 
@@ -138,6 +137,8 @@ class Store(Once):
 
     path: str
     """The folder."""
+    _keeper: _internal.Keeper
+    _header: dict[str, Any]
 
     def __init__(self) -> None:
         raise TypeError("Store.create begins a store, and Store.open goes on with one")

@@ -55,9 +55,7 @@ class Watch(Once):
         self._watching = _internal.Watching(asked, period)
 
     @classmethod
-    def _over(
-        cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None
-    ) -> Watch:
+    def _over(cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None) -> Watch:
         watch = cls.__new__(cls)
         watch._begin(asked, columns, period)
         return watch
@@ -143,8 +141,7 @@ def watch(
     time: str | None = None,
     user: str | None = None,
     begin: Moment | None = None,
-    until: Moment | None = None,
-    **fields: Unpack[Fields],  # type: ignore[misc]
+    **fields: Unpack[Fields],
 ) -> Lists:
     """A list at every slide of ``events``, all of them at one epsilon, as an iterator.
 
@@ -156,14 +153,14 @@ def watch(
     >>> [release[0].key for release in lists]
     ['snow', 'snow', 'snow']
     """
-    asked = written(spec, _continual(dict(fields)), people=user is not None)
+    given: dict[str, Any] = dict(fields)
+    until: Moment | None = given.pop("until", None)
+    asked = written(spec, _continual(given), people=user is not None)
     of_people = isinstance(Spec._of(asked).unit, dict)
     period = None
     if of_people:
         if until is None:
-            raise ParameterError(
-                'people are protected, so events do not say where the lists end: give until, such as until="2025-12-01"'
-            )
+            raise ParameterError('people are protected, so events do not say where the lists end: give until, such as until="2025-12-01"')
         period = _period(asked, begin, until)
     elif begin is not None:
         raise ParameterError("begin is for people, whose events do not tell the time: leave it out")
