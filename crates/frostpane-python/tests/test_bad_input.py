@@ -164,6 +164,9 @@ def test_times_outside_the_calendar_are_left_out() -> None:
     pages = frostpane.HeavyHitters(window="7d", until=UNTIL, all=True, epsilon=NOISELESS)
     pages.update(["/"] * 5, time=times)
     assert (pages.counted.without_time, pages.release()[0].count) == (2, 3)
+    missing = pd.Series([None, pd.NaT, pd.NA, float("nan"), "2025-12-05", "2025-12-05"], dtype=object)
+    pages.update(["/"] * 6, time=missing)
+    assert pages.counted.without_time == 6
     with pytest.raises(frostpane.InputError, match="no event has a time"):
         frostpane.top(["/"], time=pa.nulls(1), window="1d")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import datetime
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,7 @@ def chunked(kind: pa.DataType) -> pa.ChunkedArray:
     """In chunks of all lengths, some of them empty."""
     array = pa.array(TEXT, type=kind)
     cuts = [0, 0, 1, 17, 17, 900, 4_000]
-    return pa.chunked_array([array[a:b] for a, b in zip(cuts, cuts[1:])])
+    return pa.chunked_array([array[a:b] for a, b in itertools.pairwise(cuts)])
 
 
 def sliced(kind: pa.DataType) -> pa.Array:

@@ -58,7 +58,7 @@ def in_a_child(act: Callable[[], bytes]) -> bytes:
     if child == 0:
         try:
             os.write(out, act() or b"nothing")
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             os.write(out, traceback.format_exc().encode()[-4_000:])
         finally:
             os._exit(0)
@@ -155,7 +155,7 @@ def test_two_threads_with_a_store(tmp_path: Path) -> None:
             for part in range(10):
                 store.update(["a", "b"] * 500, id=f"{name}-{part}")
                 store.budget()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "xyz"]

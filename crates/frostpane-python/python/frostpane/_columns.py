@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -174,4 +175,9 @@ def _pandas_times(series: Any) -> tuple[Any, bool]:
 
 
 def _list_of_times(given: Iterable[Any]) -> list[int | None]:
-    return [None if moment is None or moment != moment else micros(moment) for moment in given]
+    return [None if _is_missing(moment) else micros(moment) for moment in given]
+
+
+def _is_missing(moment: Any) -> bool:
+    """None, or what stands for it with numpy and pandas."""
+    return moment is None or type(moment).__name__ in ("NAType", "NaTType") or (isinstance(moment, float) and math.isnan(moment))

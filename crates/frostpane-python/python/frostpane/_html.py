@@ -15,9 +15,9 @@ _MOST = 50
 _STYLE = (
     "<style>.frostpane{font:13px/1.45 system-ui,sans-serif;max-width:60rem}"
     ".frostpane table{border-collapse:collapse;margin:.4em 0;width:100%}"
-    ".frostpane th,.frostpane td{border:0;padding:.15em .6em;text-align:right;white-space:nowrap;background:none}"
+    ".frostpane th,.frostpane td{border:0;padding:.15em .6em;text-align:right;white-space:nowrap;background:none;width:1px}"
     ".frostpane th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.5)}"
-    ".frostpane td.key,.frostpane th.key{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    ".frostpane td.key,.frostpane th.key{text-align:left;white-space:normal;overflow-wrap:anywhere;width:auto}"
     ".frostpane td.bar{width:45%;text-align:left}"
     ".frostpane .interval{opacity:.65;font-size:90%}"
     ".frostpane .bar div{position:relative;height:1em}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from ._text import cut, printable
@@ -28,7 +29,7 @@ def bars(release: Release, ax: Axes | None, most: int) -> Axes:
     ax.set_yticks(places, [_label(row.key) for row in shown])
     ax.invert_yaxis()
     ax.set_xlabel(f"count, with noise (epsilon {release.epsilon:g}, delta {release.delta:g})")
-    ax.set_title(_label(release.title, 90), loc="left", fontsize="medium", wrap=True)
+    ax.set_title("\n".join(textwrap.wrap(_label(release.title, 200), 60)), loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
