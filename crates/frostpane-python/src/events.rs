@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use frostpane::{Bytes, Edge, Event, Key, Span};
+use frostpane::{Bytes, Edge, ErrorKind, Event, Key, Span};
 use frostpane_store::StoredKey;
 use jiff::Timestamp;
 
@@ -151,7 +151,7 @@ pub fn feed<K: ColumnKey>(
     let mut times = columns.time.map(|(view, kind)| (Cursor::new(view), kind));
     let mut users = columns.user.map(Cursor::new);
     let (mut read, mut moments, mut people) = (K::Read::default(), Vec::new(), Texts::default());
-    let mut without_time = 0;
+    let (mut without_time, mut is_first) = (0, true);
     loop {
         let ready = times
             .iter_mut()
@@ -167,7 +167,8 @@ pub fn feed<K: ColumnKey>(
             _ => None,
         };
         if let Some(taken) = plain {
-            taken.map_err(Change::Broken)?;
+            taken.map_err(|cause| failed(cause, is_first))?;
+            is_first = false;
             pace.step(rows)?;
             continue;
         }
@@ -183,16 +184,31 @@ pub fn feed<K: ColumnKey>(
             key: K::key(&read, row),
             user: columns.user.and_then(|_| people.row(row)),
         };
+        let left_out = match times {
+            None => 0,
+            Some(_) => moments.iter().filter(|time| time.is_none()).count(),
+        };
+        without_time += left_out as u64;
         let taken = match times {
             None => sink.take((0..rows).map(|row| event(row, None))),
             Some(_) => {
-                without_time += moments.iter().filter(|time| time.is_none()).count() as u64;
                 let timed = (0..rows).filter(|row| moments[*row].is_some());
                 sink.take(timed.map(|row| event(row, moments[row])))
             }
         };
-        taken.map_err(Change::Broken)?;
+        taken.map_err(|cause| failed(cause, is_first))?;
+        is_first &= left_out == rows;
         pace.step(rows)?;
+    }
+}
+
+/// What kind of events a window takes, and whether it takes any more, does not depend on what they are: then the first is refused, and none was counted.
+fn failed(cause: Failure, is_first: bool) -> Change {
+    match &cause {
+        Failure::Library(refusal) if is_first && refusal.kind() == ErrorKind::Window => {
+            Change::Refused(cause)
+        }
+        _ => Change::Broken(cause),
     }
 }
 

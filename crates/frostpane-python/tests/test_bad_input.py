@@ -165,8 +165,9 @@ def test_times_outside_the_calendar_are_left_out() -> None:
     pages.update(["/"] * 5, time=times)
     assert (pages.counted.without_time, pages.release()[0].count) == (2, 3)
     missing = pd.Series([None, pd.NaT, pd.NA, float("nan"), "2025-12-05", "2025-12-05"], dtype=object)
-    pages.update(["/"] * 6, time=missing)
-    assert pages.counted.without_time == 6
+    others = frostpane.HeavyHitters(window="7d", until=UNTIL, all=True, epsilon=NOISELESS)
+    others.update(["/"] * 6, time=missing)
+    assert (others.counted.without_time, others.release()[0].count) == (4, 2)
     with pytest.raises(frostpane.InputError, match="no event has a time"):
         frostpane.top(["/"], time=pa.nulls(1), window="1d")
 
@@ -182,6 +183,21 @@ def test_empty_frames_are_no_events() -> None:
         release = frostpane.top(nothing)
         assert len(release) == 0 and "The list is empty" in release._repr_html_()
         assert release.to_polars().shape[0] == release.to_arrow().num_rows == len(release.to_pandas()) == 0
+
+
+def test_a_window_that_takes_no_more_events_says_so_and_is_still_there() -> None:
+    pages = frostpane.HeavyHitters(window="7d", until=UNTIL, all=True, epsilon=NOISELESS, releases=2)
+    pages.update(["/"] * 5, time=["2025-12-05"] * 5)
+    first = pages.release()
+    for _ in range(2):
+        with pytest.raises(frostpane.WindowError, match="takes no more events"):
+            pages.update(["/"] * 5, time=["2025-12-05"] * 5)
+    assert pages.release() == first
+    visits = frostpane.Watch(user="who", window="2d", slide="1d", top=3)
+    for _ in range(2):
+        with pytest.raises(frostpane.WindowError):
+            visits.update(["/"], time=["2025-12-05"], user=["a"])
+    assert visits.advance("2025-12-05") == []
 
 
 def test_keys_are_of_one_type_and_the_first_events_say_which() -> None:

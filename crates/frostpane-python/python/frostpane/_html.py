@@ -14,12 +14,12 @@ _MOST = 50
 
 _STYLE = (
     "<style>.frostpane{font:13px/1.45 system-ui,sans-serif;max-width:60rem}"
-    ".frostpane table{border-collapse:collapse;margin:.4em 0;width:100%}"
-    ".frostpane th,.frostpane td{border:0;padding:.15em .6em;text-align:right;white-space:nowrap;background:none;width:1px}"
-    ".frostpane th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.5)}"
-    ".frostpane td.key,.frostpane th.key{text-align:left;white-space:normal;overflow-wrap:anywhere;width:auto}"
-    ".frostpane td.bar{width:45%;text-align:left}"
-    ".frostpane .interval{opacity:.65;font-size:90%}"
+    ".frostpane table.list{border-collapse:collapse;margin:.4em 0;width:100%;table-layout:auto}"
+    ".frostpane table.list th,.frostpane table.list td{border:0;padding:.15em .6em;text-align:right;white-space:nowrap;background:none;width:1px}"
+    ".frostpane table.list th{font-weight:600;border-bottom:1px solid rgba(128,128,128,.5)}"
+    ".frostpane table.list .key{text-align:left;white-space:normal;overflow-wrap:anywhere;width:auto}"
+    ".frostpane table.list .bar{width:45%;text-align:left}"
+    ".frostpane table.list .interval{opacity:.65;font-size:90%}"
     ".frostpane .bar div{position:relative;height:1em}"
     ".frostpane .bar i{position:absolute;left:0;top:.1em;bottom:.1em;background:#3a8fb7;border-radius:2px}"
     ".frostpane .bar b{position:absolute;top:.42em;height:.16em;background:currentColor;opacity:.55}"
@@ -45,7 +45,7 @@ def _table(release: Release) -> str:
     rest = len(release) - _MOST
     more = f"<p>... and {rest:,} more</p>" if rest > 0 else ""
     head = '<tr><th>count</th><th>between</th><th></th><th class="key">key</th></tr>'
-    return f"<table><thead>{head}</thead><tbody>{shown}</tbody></table>{more}"
+    return f'<table class="list"><thead>{head}</thead><tbody>{shown}</tbody></table>{more}'
 
 
 def _row(row: Heavy, most: int) -> str:
