@@ -5,14 +5,15 @@ use std::path::Path;
 
 use anstyle::Style;
 use frostpane::words::{
-    Statement, holds, horizon, meaning, panes, privacy, source, statements, sure, together, why_empty,
+    Statement, holds, meaning, of_sequence, panes, privacy, source, statements, sure, title, together,
+    why_empty,
 };
 use frostpane::{Key, Release};
 
 use crate::draft::Draft;
 use crate::failure::Result;
 use crate::screen::Screen;
-use crate::table::{title, write_heading};
+use crate::table::write_heading;
 use crate::text::write_wrapped;
 use crate::units::Asked;
 
@@ -97,15 +98,6 @@ pub fn write_privacy<K: Key>(
             let more = format!("; {}", together(all));
             write_about(out, release, &privacy(release, " a list", &more), screen)
         }
-    }
-}
-
-/// What the price of a list at every slide is for.
-pub fn of_sequence<K: Key>(release: &Release<K>) -> String {
-    match (&release.continual, horizon(release)) {
-        (None, _) => String::new(),
-        (Some(_), None) => ", once for all lists".to_owned(),
-        (Some(_), Some(horizon)) => format!(", once for all lists; {horizon}"),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use frostpane::words::how_many;
-use frostpane::{Edge, Heavy, Key, Norm, Release};
+use frostpane::words::title;
+use frostpane::{Heavy, Key, Release};
 
 use crate::guarantee::{write_privacy, write_statements};
 use crate::screen::Screen;
@@ -55,32 +55,6 @@ pub fn write_releases<K: Key>(
 pub fn write_heading(out: &mut impl Write, asked: &Asked, screen: &Screen) -> io::Result<()> {
     let style = screen.styles.heading;
     writeln!(out, "{style}Window of {}{style:#}", asked.spoken())
-}
-
-/// What the list is, and of which events.
-pub fn title<K: Key>(release: &Release<K>) -> String {
-    let listed = match (release.alpha, release.top, release.norm) {
-        (Some(alpha), _, Norm::L1) => format!("L1 heavy hitters at alpha {alpha}"),
-        (Some(alpha), _, Norm::L2) => format!("L2 heavy hitters at alpha {alpha}"),
-        (None, Some(1), _) => "The top key".to_owned(),
-        (None, Some(top), _) => format!("The top {} keys", grouped(top)),
-        (None, None, _) => "All keys that may be listed,".to_owned(),
-    };
-    format!("{listed} of {}", covered(release))
-}
-
-/// Which events a release is about.
-pub fn covered<K: Key>(release: &Release<K>) -> String {
-    let events = how_many(release);
-    match (release.window.from, release.window.to) {
-        (Some(Edge::Event(from)), Some(Edge::Event(to))) => {
-            format!("{events}, number {} up to {}", grouped(from), grouped(to))
-        }
-        (Some(Edge::Instant(from)), Some(Edge::Instant(to))) => {
-            format!("{events} from {from} up to {to}")
-        }
-        _ => "no events".to_owned(),
-    }
 }
 
 fn write_note<K: Key>(out: &mut impl Write, release: &Release<K>, screen: &Screen) -> io::Result<()> {

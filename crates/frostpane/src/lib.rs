@@ -37,7 +37,7 @@
 //! | you have | you want | take |
 //! |---|---|---|
 //! | a question | to ask it | [`Spec`], or step by step [`Builder`]: [`Keys`], [`Norm`], [`Window`] and [`Span`], [`Policy`] |
-//! | a specification | to know what will come of it, before any data | [`Plan`], [`Forecast`], [`Choice`], [`Builder::epsilon_for`] |
+//! | a specification | to know what will come of it, before any data | [`Plan`], [`Forecast`], [`Choice`], [`Builder::epsilon_for`], [`Builder::stages`] |
 //! | a stream | a list, or a few | [`HeavyHitters`], from [`Builder::build`] |
 //! | a stream | a list at every slide, all at one epsilon | [`Continual`], from [`Builder::continual`] |
 //! | what people did | the same, with people protected | [`Unit::User`] and [`Bounds`], [`Event::by`]; for a time that is over, [`History`] |
@@ -103,7 +103,7 @@ mod tree;
 pub mod words;
 
 pub use budget::{Cost, Delta, Epsilon};
-pub use door::{Batch, Builder, Continual, Event, HeavyHitters, History, Receipt};
+pub use door::{Batch, Builder, Continual, Event, HeavyHitters, History, Measured, Receipt, Stage};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
 pub use ledger::{Account, Accountant, Amount, Cap, Charge, Ledger, Part, Refusal, Unpaid};

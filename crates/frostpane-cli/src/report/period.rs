@@ -1,9 +1,8 @@
 //! Which events a list is about, as people say it.
 
-use frostpane::words::{how_many, moment, period};
+use frostpane::words::{covered, how_many, moment, period};
 use frostpane::{Coverage, Edge, Key, Release};
 
-use crate::table::covered;
 use crate::units::grouped;
 
 /// How many events, and from when to when.

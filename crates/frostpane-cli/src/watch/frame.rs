@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use frostpane::words::{Statement, meaning, percent, privacy, statements, sure};
+use frostpane::words::{Statement, meaning, of_sequence, percent, privacy, statements, sure, title};
 use frostpane::{Key, Release};
 
-use crate::guarantee::of_sequence;
 use crate::screen::Screen;
-use crate::table::{title, why_empty, write_list};
+use crate::table::{why_empty, write_list};
 use crate::text::write_wrapped;
 use crate::units::grouped;
 

@@ -622,7 +622,7 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    fn checked(&self) -> Result<Checked> {
+    pub(super) fn checked(&self) -> Result<Checked> {
         if let Some(refusal) = &self.no_epsilon {
             return Err(refusal.clone());
         }
@@ -667,7 +667,7 @@ impl<K: Key> Builder<K> {
         }
     }
 
-    fn split(&self, spec: &Checked) -> Split {
+    pub(super) fn split(&self, spec: &Checked) -> Split {
         spec.split(drawn(spec.epsilon, self.fault))
     }
 

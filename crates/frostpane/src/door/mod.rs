@@ -8,6 +8,7 @@ mod history;
 mod hitters;
 mod intake;
 mod receipt;
+mod stages;
 mod stored;
 
 pub use batch::Batch;
@@ -20,3 +21,4 @@ pub use hitters::HeavyHitters;
 pub(crate) use intake::{has_no_time, needs_time};
 pub use receipt::Receipt;
 pub(crate) use receipt::release_of_people;
+pub use stages::{Measured, Stage};

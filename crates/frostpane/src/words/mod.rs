@@ -35,6 +35,7 @@ mod people;
 mod readers;
 mod reasons;
 mod statements;
+mod titles;
 mod warning;
 
 pub use moments::{moment, period};
@@ -43,4 +44,5 @@ pub(crate) use numbers::{in_megabytes, megabytes_below};
 pub use people::{bounded, how_many, meaning, not_hidden, things};
 pub use readers::{holds, why_empty};
 pub use statements::{Statement, delta_words, horizon, panes, privacy, source, statements, sure, together};
+pub use titles::{covered, of_sequence, title};
 pub use warning::{Warning, enough_delta};

@@ -1,0 +1,183 @@
+"""Events as Python has them: tables, columns, lists, or one at a time."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _internal
+from ._time import micros
+from .errors import ColumnError, InputError, ParameterError
+
+_ONE = (str, bytes, bytearray, int)
+_WHAT = {"key": "keys", "time": "times", "user": "users"}
+
+
+def rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
+    """The events, with columns that are named in a table or given beside keys."""
+    if isinstance(events, _ONE) and not isinstance(events, bool):
+        return _internal.Rows.of_columns([events], _one_time(time), None if user is None else [user])
+    if hasattr(events, "collect") and not _is_arrow(events):
+        raise InputError("this table has not been computed yet: collect it first")
+    if isinstance(events, Mapping) or _is_pandas(events, "DataFrame"):
+        return _of_columns(
+            _named(events, _name("key", key)),
+            None if time is None else _named(events, _name("time", time)),
+            None if user is None else _named(events, _name("user", user)),
+        )
+    if _is_table(events):
+        return _internal.Rows.of_frame(
+            events,
+            _name("key", key),
+            None if time is None else _name("time", time),
+            None if user is None else _name("user", user),
+        )
+    for role, column in (("time", time), ("user", user)):
+        if isinstance(column, str):
+            raise ParameterError(
+                f"{role}={column!r} is the name of a column, but the events are a single column of keys: "
+                f"give the {_WHAT[role]} as a column of the same length, or a table"
+            )
+    return _of_columns(events, time, user)
+
+
+def _of_columns(key: Any, time: Any, user: Any) -> _internal.Rows:
+    times, exact = (None, False) if time is None else _times(time)
+    users = None if user is None else _column(user, "user")
+    return _internal.Rows.of_columns(_column(key, "key"), times, users, exact)
+
+
+def _one_time(time: Any) -> list[int] | None:
+    return None if time is None else [micros(time)]
+
+
+def _name(role: str, name: Any) -> str:
+    if name is None:
+        raise ParameterError(f"a table was given: say which column holds the {_WHAT[role]}, with {role}")
+    if not isinstance(name, str):
+        raise ParameterError(f"a table was given: {role} is the name of a column in it, not {type(name).__name__}")
+    return name
+
+
+def _named(table: Any, name: str) -> Any:
+    if name not in table:
+        raise ColumnError(f"there is no column {name}: there are {', '.join(map(str, table.keys()))}")
+    column = table[name]
+    if _is_pandas(column, "DataFrame"):
+        raise ColumnError(f"there are several columns {name}: rename one of them")
+    return column
+
+
+def _is_arrow(given: Any) -> bool:
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+
+
+def _is_table(given: Any) -> bool:
+    return _is_arrow(given) and any(hasattr(given, name) for name in ("columns", "column_names", "schema", "num_columns"))
+
+
+def _is_pandas(given: Any, name: str) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(given, getattr(pandas, name))
+
+
+def _is_numpy(given: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(given, numpy.ndarray)
+
+
+def _column(given: Any, role: str) -> Any:
+    """A column as the Rust side takes it: Arrow's, an array of 64-bit integers, or a list."""
+    if _is_pandas(given, "Series") or _is_pandas(given, "Index"):
+        return _of_pandas(given, role)
+    if _is_numpy(given):
+        return _of_numpy(given, role)
+    if _is_arrow(given):
+        return given
+    if isinstance(given, _ONE) or not isinstance(given, Iterable):
+        raise InputError(f"{type(given).__name__} is no column of {_WHAT[role]}: give a column, an array or an iterable")
+    return given if isinstance(given, list) else list(given)
+
+
+def _of_numpy(array: Any, role: str) -> Any:
+    import numpy
+
+    if array.ndim != 1:
+        raise InputError(f"an array of {array.ndim} dimensions was given, but a column has 1: choose one, with [:, number]")
+    if isinstance(array, numpy.ma.MaskedArray):
+        return array.tolist()
+    kind = array.dtype.kind
+    if kind in "iu":
+        wide = array.astype(numpy.int64 if kind == "i" else numpy.uint64, copy=False)
+        return numpy.ascontiguousarray(wide)
+    if kind in "OUS":
+        return array.tolist()
+    raise InputError(f"the array of {_WHAT[role]} holds {array.dtype}, but {_WHAT[role]} are text, bytes or integers: cast it to one of these")
+
+
+def _of_pandas(series: Any, role: str) -> Any:
+    import numpy
+
+    if isinstance(series.dtype, numpy.dtype) and series.dtype.kind in "iufbcmM":
+        return _of_numpy(series.to_numpy(), role)
+    if (arrow := _pyarrow()) is not None:
+        try:
+            return arrow.Array.from_pandas(series)
+        except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+            raise InputError(f"the column of {_WHAT[role]} cannot be read: {error}") from None
+    missing = series.isna()
+    return [None if gone else value for value, gone in zip(series.tolist(), missing)]
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    return pyarrow
+
+
+def _times(given: Any) -> tuple[Any, bool]:
+    """A column of times, and whether its integers are microseconds."""
+    if _is_pandas(given, "Series") or _is_pandas(given, "Index"):
+        return _pandas_times(given)
+    if _is_numpy(given) and given.dtype.kind == "M":
+        return _moments(given), True
+    if _is_numpy(given) and given.dtype.kind == "O":
+        return _list_of_times(given.tolist()), True
+    if _is_numpy(given) or _is_arrow(given):
+        return _column(given, "time"), False
+    if isinstance(given, _ONE) or not isinstance(given, Iterable):
+        raise InputError(f"{type(given).__name__} is no column of times: give one for every event")
+    return _list_of_times(given), True
+
+
+def _moments(array: Any) -> Any:
+    import numpy
+
+    if array.ndim != 1:
+        raise InputError(f"an array of {array.ndim} dimensions was given, but a column has 1: choose one, with [:, number]")
+    return numpy.ascontiguousarray(array.astype("datetime64[us]")).view("int64")
+
+
+def _pandas_times(series: Any) -> tuple[Any, bool]:
+    kind = getattr(series.dtype, "kind", "")
+    if kind == "M" and hasattr(series.dtype, "tz"):
+        naive = series.dt.tz_convert(None) if hasattr(series, "dt") else series.tz_convert(None)
+        return _moments(naive.to_numpy()), True
+    if kind == "M":
+        return _moments(series.to_numpy()), True
+    if kind == "O":
+        return _list_of_times(None if gone else value for value, gone in zip(series, series.isna())), True
+    return _of_pandas(series, "time"), False
+
+
+def _list_of_times(given: Iterable[Any]) -> list[int | None]:
+    return [None if _is_missing(moment) else micros(moment) for moment in given]
+
+
+def _is_missing(moment: Any) -> bool:
+    """None, or what stands for it with numpy and pandas."""
+    return moment is None or type(moment).__name__ in ("NAType", "NaTType") or (isinstance(moment, float) and math.isnan(moment))

@@ -1,0 +1,66 @@
+"""Moments and spans of time, as Python has them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+from typing import Any, Union
+
+from . import _internal
+from .errors import InputError
+
+Moment = Union[str, int, datetime, date]
+"""A moment: text such as ``2025-12-01`` or ``2025-12-01T08:00:00Z``, a ``datetime`` or a ``date``, in UTC unless it says otherwise; or a Unix time in
+seconds, milliseconds, microseconds or nanoseconds, told apart by its size."""
+
+Span = Union[str, int, timedelta]
+"""A number of events, or a time such as ``"30d"``."""
+
+_MICROSECOND = timedelta(microseconds=1)
+_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def micros(moment: Any) -> int:
+    """In microseconds since 1970."""
+    if isinstance(moment, str):
+        return _internal.moment(moment)
+    if isinstance(moment, datetime):
+        aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
+        return (aware - _START) // _MICROSECOND
+    if isinstance(moment, date):
+        return micros(datetime(moment.year, moment.month, moment.day))
+    if hasattr(moment, "astype") and getattr(moment, "dtype", None) is not None and moment.dtype.kind == "M":
+        return int(moment.astype("datetime64[us]").astype("int64"))
+    if hasattr(moment, "item"):
+        moment = moment.item()
+    if isinstance(moment, int) and not isinstance(moment, bool):
+        return _unix(moment)
+    raise InputError(f"{type(moment).__name__} is no time: give text such as 2025-12-01, a datetime, or a Unix time")
+
+
+def _unix(number: int) -> int:
+    size = abs(number)
+    if size < 100_000_000_000:
+        return number * 1_000_000
+    if size < 100_000_000_000_000:
+        return number * 1_000
+    if size < 100_000_000_000_000_000:
+        return number
+    return number // 1_000
+
+
+def edge(moment: Any) -> str | int:
+    """Where a window ends, as a specification has it: a moment, or a number of events."""
+    if hasattr(moment, "item") and getattr(getattr(moment, "dtype", None), "kind", "") in "iu":
+        moment = moment.item()
+    if isinstance(moment, int) and not isinstance(moment, bool):
+        return moment
+    return _internal.moment_text(micros(moment))
+
+
+def span(given: Any) -> str | int:
+    """As a specification has it."""
+    if isinstance(given, timedelta):
+        return f"{given // _MICROSECOND}us"
+    if hasattr(given, "item"):
+        return given.item()  # type: ignore[no-any-return]
+    return given  # type: ignore[no-any-return]

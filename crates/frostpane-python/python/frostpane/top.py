@@ -1,0 +1,58 @@
+"""The common case, in one call."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from . import _internal
+from ._columns import rows
+from ._fields import Fields
+from ._progress import Progress, told
+from ._signature import with_fields
+from .errors import OperatorWarning, ParameterError
+from .release import Release
+from .spec import Spec, written
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_TOP = 10
+
+
+@with_fields
+def top(
+    events: Any,
+    spec: Spec | None = None,
+    *,
+    key: str | None = None,
+    time: Any = None,
+    user: Any = None,
+    progress: Progress = None,
+    **fields: Unpack[Fields],
+) -> Release:
+    """A private list of the most frequent keys: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
+
+    ``events`` is whatever :meth:`HeavyHitters.update` takes. Without ``until`` the window ends with the last event, which is public where the key of an event is
+    what is protected. With ``user`` people are protected, nothing is read off the events, and ``until`` is required.
+
+    >>> release = top({"page": ["/", "/", "/about"] * 1_000}, key="page", top=2, epsilon=0.5)
+    >>> [heavy.key for heavy in release], release.epsilon
+    (['/', '/about'], 0.5)
+    """
+    given: dict[str, Any] = dict(fields)
+    if spec is None and not any(given.get(name) is not None for name in ("top", "alpha", "all", "norm")):
+        given["top"] = _TOP
+    if time is not None and spec is None and given.get("window") is None:
+        raise ParameterError('events have times: say how far back to look, such as window="7d"')
+    asked = written(spec, given, people=user is not None)
+    if isinstance(Spec._of(asked).window, list):
+        raise ParameterError("several windows are several releases, each at its epsilon: take HeavyHitters, and release each of them")
+    taken = rows(events, key, time, user)
+    hitters = _internal.Hitters(_internal.ended(asked, taken))
+    hitters.update(taken, told(progress))
+    release = Release(*hitters.release())
+    hitters.close()
+    for warning in release.warnings:
+        warnings.warn(warning, OperatorWarning, stacklevel=2)
+    return release

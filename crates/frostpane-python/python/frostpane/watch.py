@@ -1,0 +1,186 @@
+"""A list at every slide, all of them at one epsilon."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _internal
+from ._columns import rows
+from ._fields import Fields
+from ._once import Once
+from ._progress import Progress, told
+from ._signature import with_fields
+from ._time import Moment, micros
+from .errors import ParameterError
+from .hitters import Counted
+from .release import Release
+from .spec import Spec, written
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Watch(Once):
+    """The frequent keys of a sliding window, released whenever a slide has ended, all of them at one epsilon.
+
+    >>> ports = Watch(window=32_000, slide=1_000, keys=range(1_000), top=3)
+    >>> lists = ports.update([22, 443, 443] * 1_000)
+    >>> len(lists), lists[-1][0].key
+    (3, 443)
+    >>> ports.latest() == lists[-1]
+    True
+
+    By the clock, the times of events end slides, and so does :meth:`advance`. Where people are protected only :meth:`advance` does, and it must be called
+    before the first event; for a time that is over, :func:`watch` with ``until`` is simpler.
+    """
+
+    __slots__ = ("_columns", "_spec", "_watching")
+
+    @with_fields
+    def __init__(
+        self,
+        spec: Spec | None = None,
+        *,
+        key: str | None = None,
+        time: str | None = None,
+        user: str | None = None,
+        **fields: Unpack[Fields],
+    ) -> None:
+        self._begin(written(spec, _continual(dict(fields)), people=user is not None), (key, time, user), None)
+
+    def _begin(self, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None) -> None:
+        self._spec, self._columns = Spec._of(asked), columns
+        self._watching = _internal.Watching(asked, period)
+
+    @classmethod
+    def _over(cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None) -> Watch:
+        watch = cls.__new__(cls)
+        watch._begin(asked, columns, period)
+        return watch
+
+    @property
+    def spec(self) -> Spec:
+        """What is asked for."""
+        return self._spec
+
+    def update(
+        self,
+        events: Any,
+        *,
+        key: str | None = None,
+        time: Any = None,
+        user: Any = None,
+        progress: Progress = None,
+    ) -> list[Release]:
+        """Counts events, all of them or none, as :meth:`HeavyHitters.update` does, and returns the lists that were due meanwhile.
+
+        Lists that an interrupt has kept from being returned are returned by the next call.
+        """
+        names = (key or self._columns[0], self._columns[1] if time is None else time, self._columns[2] if user is None else user)
+        return _releases(self._watching.update(rows(events, *names), told(progress)))
+
+    def advance(self, time: Moment) -> list[Release]:
+        """Time has come to this moment, with events or without. Returns the lists that are due."""
+        return _releases(self._watching.advance(micros(time)))
+
+    def latest(self) -> Release:
+        """The latest list again: the same, however often it is asked for."""
+        return Release(*self._watching.latest())
+
+    @property
+    def counted(self) -> Counted:
+        """What became of events. For the operator: **it must not be published**."""
+        return Counted(**json.loads(self._watching.counted()))
+
+    def close(self) -> None:
+        """Forgets everything."""
+        self._watching.close()
+
+    def __repr__(self) -> str:
+        return f"Watch({self._spec!r})"
+
+
+class Lists(Once):
+    """Lists as they become due, one after the other."""
+
+    __slots__ = ("_due", "_events", "_watch")
+
+    def __init__(self, watch: Watch, events: Iterator[Any], until: Moment | None, of_people: bool) -> None:
+        self._watch = watch
+        self._events: Iterator[list[Release]] = self._past(events) if of_people else self._live(events, until)
+        self._due: list[Release] = []
+
+    def _live(self, events: Iterator[Any], until: Moment | None) -> Iterator[list[Release]]:
+        for some in events:
+            yield self._watch.update(some)
+        if until is not None:
+            yield self._watch.advance(until)
+
+    def _past(self, events: Iterator[Any]) -> Iterator[list[Release]]:
+        for some in events:
+            self._watch.update(some)
+        yield _releases(self._watch._watching.finish())
+
+    def __iter__(self) -> Lists:
+        return self
+
+    def __next__(self) -> Release:
+        while not self._due:
+            self._due = list(next(self._events))
+        return self._due.pop(0)
+
+
+@with_fields
+def watch(
+    events: Any,
+    spec: Spec | None = None,
+    *,
+    key: str | None = None,
+    time: str | None = None,
+    user: str | None = None,
+    begin: Moment | None = None,
+    **fields: Unpack[Fields],
+) -> Lists:
+    """A list at every slide of ``events``, all of them at one epsilon, as an iterator.
+
+    ``events`` is whatever :meth:`HeavyHitters.update` takes, or an iterator of those (a generator of tables, one after the other): lists come as soon as
+    they are due. With ``user``, people are protected and ``until`` is required: events may come in any order, and lists come at the end, from ``begin`` on (a
+    window before ``until`` unless told).
+
+    >>> lists = watch(["snow", "rain", "snow"] * 1_000, window=2_000, slide=1_000, top=1)
+    >>> [release[0].key for release in lists]
+    ['snow', 'snow', 'snow']
+    """
+    given: dict[str, Any] = dict(fields)
+    until: Moment | None = given.pop("until", None)
+    asked = written(spec, _continual(given), people=user is not None)
+    of_people = isinstance(Spec._of(asked).unit, dict)
+    period = None
+    if of_people:
+        if until is None:
+            raise ParameterError('people are protected, so events do not say where the lists end: give until, such as until="2025-12-01"')
+        period = _period(asked, begin, until)
+    elif begin is not None:
+        raise ParameterError("begin is for people, whose events do not tell the time: leave it out")
+    watching = Watch._over(asked, (key, time, user), period)
+    is_several = hasattr(events, "__next__") and not hasattr(events, "__arrow_c_stream__")
+    return Lists(watching, iter(events) if is_several else iter([events]), until, of_people)
+
+
+def _period(asked: str, begin: Moment | None, until: Moment) -> tuple[int, int]:
+    end = micros(until)
+    if begin is not None:
+        return micros(begin), end
+    window = Spec._of(asked).window
+    length, _ = _internal.span(str(window))
+    return end - length, end
+
+
+def _continual(fields: dict[str, Any]) -> dict[str, Any]:
+    return {**fields, "continual": True}
+
+
+def _releases(made: list[tuple[str, str]]) -> list[Release]:
+    return [Release(*each) for each in made]

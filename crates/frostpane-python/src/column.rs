@@ -1,0 +1,392 @@
+//! Columns that come from Python, and what stands in them.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Date64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+use jiff::Timestamp;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::error::{Failure, Result};
+
+/// What a column is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Key,
+    Time,
+    User,
+}
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text, or other bytes.
+    Text,
+    Integers,
+    Time,
+    /// Nothing at all.
+    Nulls,
+}
+
+/// A column, in the memory of whoever gave it.
+pub enum Column {
+    Arrow {
+        chunks: Vec<ArrayRef>,
+        kind: Kind,
+    },
+    /// Times are microseconds since 1970.
+    Signed(Py<PyArray1<i64>>, Kind),
+    Unsigned(Py<PyArray1<u64>>),
+}
+
+impl Column {
+    /// A column of Arrow's, if its type can have this role.
+    pub fn arrow(chunks: Vec<ArrayRef>, data: &DataType, role: Role, name: &str) -> Result<Self> {
+        let kind = kind(data).filter(|kind| suits(*kind, role));
+        match kind {
+            Some(kind) => Ok(Self::Arrow { chunks, kind }),
+            None => Err(Failure::Input(unsuitable(&data.to_string(), role, name))),
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Arrow { kind, .. } => *kind,
+            Self::Signed(_, kind) => *kind,
+            Self::Unsigned(_) => Kind::Integers,
+        }
+    }
+
+    pub fn len(&self, py: Python<'_>) -> usize {
+        match self {
+            Self::Arrow { chunks, .. } => chunks.iter().map(|chunk| chunk.len()).sum(),
+            Self::Signed(array, _) => array.bind(py).len().unwrap_or(0),
+            Self::Unsigned(array) => array.bind(py).len().unwrap_or(0),
+        }
+    }
+
+    /// Keeps others from writing to it.
+    pub fn borrow<'py>(&self, py: Python<'py>) -> Result<Borrowed<'_, 'py>> {
+        Ok(match self {
+            Self::Arrow { chunks, .. } => Borrowed::Arrow(chunks),
+            Self::Signed(array, _) => Borrowed::Signed(readonly(array.bind(py))?),
+            Self::Unsigned(array) => Borrowed::Unsigned(readonly(array.bind(py))?),
+        })
+    }
+}
+
+fn readonly<'py, T: numpy::Element>(array: &Bound<'py, PyArray1<T>>) -> Result<PyReadonlyArray1<'py, T>> {
+    array
+        .try_readonly()
+        .map_err(|cause| Failure::Input(format!("an array cannot be read while it is written to: {cause}")))
+}
+
+/// A column that nobody writes to.
+pub enum Borrowed<'a, 'py> {
+    Arrow(&'a [ArrayRef]),
+    Signed(PyReadonlyArray1<'py, i64>),
+    Unsigned(PyReadonlyArray1<'py, u64>),
+}
+
+impl Borrowed<'_, '_> {
+    /// For a thread that does not hold the lock of Python.
+    pub fn view(&self) -> Result<View<'_>> {
+        let gaps =
+            |_| Failure::Input("an array of numbers has gaps: give numpy.ascontiguousarray of it".to_owned());
+        Ok(match self {
+            Self::Arrow(chunks) => View::Arrow(chunks),
+            Self::Signed(array) => View::Signed(array.as_slice().map_err(gaps)?),
+            Self::Unsigned(array) => View::Unsigned(array.as_slice().map_err(gaps)?),
+        })
+    }
+}
+
+/// What is in a column.
+#[derive(Clone, Copy)]
+pub enum View<'a> {
+    Arrow(&'a [ArrayRef]),
+    Signed(&'a [i64]),
+    Unsigned(&'a [u64]),
+}
+
+/// Consecutive rows of a column, in one piece of memory.
+#[derive(Clone)]
+pub enum Piece<'a> {
+    Arrow(&'a ArrayRef, Range<usize>),
+    Signed(&'a [i64]),
+    Unsigned(&'a [u64]),
+}
+
+/// Goes through a column piece by piece.
+pub struct Cursor<'a> {
+    view: View<'a>,
+    chunk: usize,
+    row: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(view: View<'a>) -> Self {
+        Self {
+            view,
+            chunk: 0,
+            row: 0,
+        }
+    }
+
+    /// How many of the next rows are in one piece; none at the end.
+    pub fn ready(&mut self) -> usize {
+        match self.view {
+            View::Signed(rows) => rows.len() - self.row,
+            View::Unsigned(rows) => rows.len() - self.row,
+            View::Arrow(chunks) => {
+                while chunks
+                    .get(self.chunk)
+                    .is_some_and(|chunk| chunk.len() == self.row)
+                {
+                    (self.chunk, self.row) = (self.chunk + 1, 0);
+                }
+                chunks.get(self.chunk).map_or(0, |chunk| chunk.len() - self.row)
+            }
+        }
+    }
+
+    /// So many of them.
+    pub fn take(&mut self, rows: usize) -> Piece<'a> {
+        let range = self.row..self.row + rows;
+        self.row += rows;
+        match self.view {
+            View::Signed(all) => Piece::Signed(&all[range]),
+            View::Unsigned(all) => Piece::Unsigned(&all[range]),
+            View::Arrow(chunks) => Piece::Arrow(&chunks[self.chunk], range),
+        }
+    }
+}
+
+/// What stands in a column of this type, if it can be read.
+fn kind(data: &DataType) -> Option<Kind> {
+    Some(match data {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            Kind::Text
+        }
+        data if data.is_integer() => Kind::Integers,
+        DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => Kind::Time,
+        DataType::Null => Kind::Nulls,
+        DataType::Dictionary(_, values) if !matches!(**values, DataType::Dictionary(..)) => kind(values)?,
+        _ => return None,
+    })
+}
+
+fn suits(kind: Kind, role: Role) -> bool {
+    match role {
+        Role::Key | Role::User => kind != Kind::Time,
+        Role::Time => kind != Kind::Text,
+    }
+}
+
+/// What to do about a column that cannot be read.
+pub fn unsuitable(data: &str, role: Role, name: &str) -> String {
+    let (what, allowed) = match role {
+        Role::Key => ("keys", "text, bytes or integers"),
+        Role::User => ("users", "text, bytes or integers"),
+        Role::Time => ("times", "timestamps, dates or integers (Unix times)"),
+    };
+    format!("{name} holds {data}, but {what} are {allowed}: cast it to one of these")
+}
+
+/// Does something with what reads the rows of an array of integers, whatever their width.
+macro_rules! with_integers {
+    ($array:expr, $read:ident => $value:expr, $other:expr) => {
+        match $array.data_type() {
+            DataType::Int8 => with_integers!(@ $array, Int8Type, $read => $value),
+            DataType::Int16 => with_integers!(@ $array, Int16Type, $read => $value),
+            DataType::Int32 => with_integers!(@ $array, Int32Type, $read => $value),
+            DataType::Int64 => with_integers!(@ $array, Int64Type, $read => $value),
+            DataType::UInt8 => with_integers!(@ $array, UInt8Type, $read => $value),
+            DataType::UInt16 => with_integers!(@ $array, UInt16Type, $read => $value),
+            DataType::UInt32 => with_integers!(@ $array, UInt32Type, $read => $value),
+            DataType::UInt64 => with_integers!(@ $array, UInt64Type, $read => $value),
+            _ => $other,
+        }
+    };
+    (@ $array:expr, $type:ty, $read:ident => $value:expr) => {{
+        let typed = $array.as_primitive::<$type>();
+        let values = typed.values();
+        let $read = |row: usize| typed.is_valid(row).then(|| i128::from(values[row]));
+        $value
+    }};
+}
+
+/// Does something with what reads the rows of an array of text or bytes, however they lie.
+macro_rules! with_bytes {
+    ($array:expr, $read:ident => $value:expr, $other:expr) => {
+        match $array.data_type() {
+            DataType::Utf8 => with_bytes!(@ $array.as_string::<i32>(), as_bytes, $read => $value),
+            DataType::LargeUtf8 => with_bytes!(@ $array.as_string::<i64>(), as_bytes, $read => $value),
+            DataType::Utf8View => with_bytes!(@ $array.as_string_view(), as_bytes, $read => $value),
+            DataType::Binary => with_bytes!(@ $array.as_binary::<i32>(), as_ref, $read => $value),
+            DataType::LargeBinary => with_bytes!(@ $array.as_binary::<i64>(), as_ref, $read => $value),
+            DataType::BinaryView => with_bytes!(@ $array.as_binary_view(), as_ref, $read => $value),
+            DataType::FixedSizeBinary(_) => with_bytes!(@ $array.as_fixed_size_binary(), as_ref, $read => $value),
+            _ => $other,
+        }
+    };
+    (@ $array:expr, $as_bytes:ident, $read:ident => $value:expr) => {{
+        let typed = $array;
+        let $read = |row: usize| -> Option<&[u8]> { typed.is_valid(row).then(|| typed.value(row).$as_bytes()) };
+        $value
+    }};
+}
+
+/// Where the values of the rows of a dictionary stand, as far as there are any.
+fn places(array: &ArrayRef, range: Range<usize>) -> Vec<Option<usize>> {
+    let dictionary = array.as_any_dictionary();
+    let keys = dictionary.keys();
+    let most = dictionary.values().len();
+    with_integers!(keys, read => {
+        let place = |row| read(row).and_then(|key| usize::try_from(key).ok()).filter(|place| *place < most);
+        range.map(place).collect()
+    }, Vec::new())
+}
+
+impl<'a> Piece<'a> {
+    /// The rows as integers, where they are integers.
+    pub fn integers(&self, into: &mut Vec<Option<i128>>) {
+        into.clear();
+        match self {
+            Self::Signed(rows) => into.extend(rows.iter().map(|row| Some(i128::from(*row)))),
+            Self::Unsigned(rows) => into.extend(rows.iter().map(|row| Some(i128::from(*row)))),
+            Self::Arrow(array, range) => read_integers(array, range.clone(), into),
+        }
+    }
+
+    /// The rows as bytes, where they are text or bytes; whether they are.
+    pub fn bytes(&self, into: &mut Vec<Option<&'a [u8]>>) -> bool {
+        into.clear();
+        match self {
+            Self::Arrow(array, range) => read_bytes(array, range.clone(), into),
+            Self::Signed(_) | Self::Unsigned(_) => false,
+        }
+    }
+
+    /// The rows as moments in microseconds since 1970, as far as they are within the calendar. Numbers are taken by their size, unless the
+    /// column is known to be of times.
+    pub fn times(&self, kind: Kind, into: &mut Vec<Option<i64>>) {
+        into.clear();
+        match self {
+            Self::Signed(rows) if kind == Kind::Time => {
+                into.extend(rows.iter().map(|row| within_calendar(i128::from(*row))));
+            }
+            Self::Signed(rows) => into.extend(rows.iter().map(|row| unix_time(i128::from(*row)))),
+            Self::Unsigned(rows) => into.extend(rows.iter().map(|row| unix_time(i128::from(*row)))),
+            Self::Arrow(array, range) => read_times(array, range.clone(), into),
+        }
+    }
+
+    /// The rows as they are, where they are whole numbers from 0 on and none is missing.
+    pub fn plain(&self) -> Option<&'a [u64]> {
+        match self {
+            Self::Unsigned(rows) => Some(rows),
+            Self::Arrow(array, range)
+                if *array.data_type() == DataType::UInt64 && array.null_count() == 0 =>
+            {
+                Some(&array.as_primitive::<UInt64Type>().values()[range.clone()])
+            }
+            _ => None,
+        }
+    }
+
+    /// The same where they may be below 0.
+    pub fn signed(&self) -> Option<&'a [i64]> {
+        match self {
+            Self::Signed(rows) => Some(rows),
+            Self::Arrow(array, range) if *array.data_type() == DataType::Int64 && array.null_count() == 0 => {
+                Some(&array.as_primitive::<Int64Type>().values()[range.clone()])
+            }
+            _ => None,
+        }
+    }
+}
+
+fn read_integers(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i128>>) {
+    if let DataType::Dictionary(..) = array.data_type() {
+        let places = places(array, range);
+        let values = array.as_any_dictionary().values();
+        return with_integers!(values, read => into.extend(places.into_iter().map(|place| read(place?))), into.resize(places.len(), None));
+    }
+    let rows = range.len();
+    with_integers!(array, read => into.extend(range.map(read)), into.resize(rows, None));
+}
+
+fn read_bytes<'a>(array: &'a ArrayRef, range: Range<usize>, into: &mut Vec<Option<&'a [u8]>>) -> bool {
+    if let DataType::Dictionary(..) = array.data_type() {
+        let places = places(array, range);
+        let values = array.as_any_dictionary().values();
+        with_bytes!(values, read => into.extend(places.into_iter().map(|place| read(place?))), return false);
+        return true;
+    }
+    with_bytes!(array, read => into.extend(range.map(read)), return false);
+    true
+}
+
+fn read_times(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i64>>) {
+    if let DataType::Dictionary(..) = array.data_type() {
+        let mut values = Vec::new();
+        let all = array.as_any_dictionary().values();
+        read_times(all, 0..all.len(), &mut values);
+        into.extend(places(array, range).into_iter().map(|place| values[place?]));
+        return;
+    }
+    macro_rules! scaled {
+        ($type:ty, $micros:expr) => {{
+            let typed = array.as_primitive::<$type>();
+            let moment = |row| typed.is_valid(row).then(|| $micros(i128::from(typed.value(row))));
+            into.extend(range.map(|row| moment(row).and_then(within_calendar)))
+        }};
+    }
+    match array.data_type() {
+        DataType::Timestamp(TimeUnit::Second, _) => {
+            scaled!(TimestampSecondType, |seconds: i128| seconds * 1_000_000)
+        }
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            scaled!(TimestampMillisecondType, |millis: i128| millis * 1_000)
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            scaled!(TimestampMicrosecondType, |micros: i128| micros)
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            scaled!(TimestampNanosecondType, |nanos: i128| nanos.div_euclid(1_000))
+        }
+        DataType::Date32 => scaled!(Date32Type, |days: i128| days * 86_400_000_000),
+        DataType::Date64 => scaled!(Date64Type, |millis: i128| millis * 1_000),
+        _ => {
+            let mut numbers = Vec::new();
+            read_integers(array, range, &mut numbers);
+            into.extend(numbers.into_iter().map(|number| number.and_then(unix_time)));
+        }
+    }
+}
+
+/// Seconds, milliseconds, microseconds or nanoseconds, told apart by their size as the program does.
+fn unix_time(number: i128) -> Option<i64> {
+    let micros = match number.unsigned_abs() {
+        size if size < 100_000_000_000 => number * 1_000_000,
+        size if size < 100_000_000_000_000 => number * 1_000,
+        size if size < 100_000_000_000_000_000 => number,
+        _ => number.div_euclid(1_000),
+    };
+    within_calendar(micros)
+}
+
+fn within_calendar(micros: i128) -> Option<i64> {
+    let micros = i64::try_from(micros).ok()?;
+    let (first, last) = (Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
+    (first..=last).contains(&micros).then_some(micros)
+}

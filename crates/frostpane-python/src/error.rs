@@ -1,0 +1,144 @@
+//! Errors, as the exceptions of the package.
+
+use frostpane::{Amount, ErrorKind};
+use frostpane_store::Unaffordable;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+mod raised {
+    pyo3::import_exception!(frostpane.errors, BusyError);
+    pyo3::import_exception!(frostpane.errors, ColumnError);
+    pyo3::import_exception!(frostpane.errors, ConflictError);
+    pyo3::import_exception!(frostpane.errors, EntropyError);
+    pyo3::import_exception!(frostpane.errors, FileError);
+    pyo3::import_exception!(frostpane.errors, ForkedError);
+    pyo3::import_exception!(frostpane.errors, FrostpaneError);
+    pyo3::import_exception!(frostpane.errors, InputError);
+    pyo3::import_exception!(frostpane.errors, InsufficientBudgetError);
+    pyo3::import_exception!(frostpane.errors, MemoryLimitError);
+    pyo3::import_exception!(frostpane.errors, PaneError);
+    pyo3::import_exception!(frostpane.errors, ParameterError);
+    pyo3::import_exception!(frostpane.errors, StateError);
+    pyo3::import_exception!(frostpane.errors, WindowError);
+}
+
+/// Why something was not done.
+pub enum Failure {
+    /// The library refused it.
+    Library(frostpane::Error),
+    /// So did the state.
+    Store(frostpane_store::Error),
+    /// A column has a type that cannot be used.
+    Input(String),
+    /// There is no such column.
+    Column(String),
+    /// What was said contradicts itself.
+    Parameter(String),
+    /// It was closed, or something failed in the middle.
+    Closed(&'static str),
+    /// It belongs to the process that this one was forked from.
+    Forked,
+    /// Python said so: an interrupt, or an object that was given.
+    Python(PyErr),
+}
+
+/// A result whose error is [`Failure`].
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl From<frostpane::Error> for Failure {
+    fn from(cause: frostpane::Error) -> Self {
+        Self::Library(cause)
+    }
+}
+
+impl From<frostpane_store::Error> for Failure {
+    fn from(cause: frostpane_store::Error) -> Self {
+        match cause {
+            frostpane_store::Error::Stream(cause) => Self::Library(cause),
+            cause => Self::Store(cause),
+        }
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(cause: PyErr) -> Self {
+        Self::Python(cause)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Library(cause) => of_library(&cause),
+            Failure::Store(cause) => of_store(&cause),
+            Failure::Input(message) => raised::InputError::new_err(message),
+            Failure::Column(message) => raised::ColumnError::new_err(message),
+            Failure::Parameter(message) => raised::ParameterError::new_err(message),
+            Failure::Closed(message) => raised::StateError::new_err(message),
+            Failure::Forked => raised::ForkedError::new_err(
+                "this process was forked from the one that has it, and its noise and its budget must not exist twice: use it there, or \
+                 build a new one here",
+            ),
+            Failure::Python(cause) => cause,
+        }
+    }
+}
+
+fn of_library(cause: &frostpane::Error) -> PyErr {
+    let message = cause.to_string();
+    match cause.kind() {
+        ErrorKind::Parameter => raised::ParameterError::new_err(message),
+        ErrorKind::Window => raised::WindowError::new_err(message),
+        ErrorKind::Budget => raised::InsufficientBudgetError::new_err(message),
+        ErrorKind::Entropy => raised::EntropyError::new_err(message),
+        ErrorKind::Pane => raised::PaneError::new_err(message),
+        ErrorKind::Memory => raised::MemoryLimitError::new_err(message),
+        ErrorKind::State => raised::StateError::new_err(message),
+        _ => raised::FrostpaneError::new_err(message),
+    }
+}
+
+fn of_store(cause: &frostpane_store::Error) -> PyErr {
+    use frostpane_store::Error;
+    let message = in_python(&cause.to_string());
+    match cause {
+        Error::Refused(unaffordable) => {
+            raised::InsufficientBudgetError::new_err((message, numbers(unaffordable)))
+        }
+        Error::Conflict(_) => raised::ConflictError::new_err(message),
+        Error::Busy(_) => raised::BusyError::new_err(message),
+        Error::File(_) => raised::FileError::new_err(message),
+        _ => raised::FrostpaneError::new_err(message),
+    }
+}
+
+/// What was asked of the first who cannot pay, what they have spent and have left, and when the last of them leaves the window.
+fn numbers(unaffordable: &Unaffordable) -> String {
+    #[derive(Serialize)]
+    struct Numbers<'a> {
+        asked: Amount,
+        spent: Option<Amount>,
+        left: Option<Amount>,
+        when: Option<&'a String>,
+    }
+    let Unaffordable { refusal, leave, .. } = unaffordable;
+    let first = refusal.unpaid.first();
+    let numbers = Numbers {
+        asked: refusal.asked.amount(),
+        spent: first.map(|unpaid| unpaid.spent.amount()),
+        left: first.map(|unpaid| unpaid.left),
+        when: leave.last(),
+    };
+    serde_json::to_string(&numbers).unwrap_or_default()
+}
+
+/// What the store says to those who use the program, as it is said here.
+fn in_python(message: &str) -> String {
+    message
+        .replace("`frostpane restore DIR`", "Store.restore")
+        .replace(
+            "`frostpane init --like` the one",
+            "Store.create(like=...) of the one",
+        )
+        .replace(" --", " ")
+}

@@ -1,0 +1,181 @@
+//! The Rust side of the Python package: columns in, releases out. What users see is `python/frostpane`.
+
+mod column;
+mod error;
+mod events;
+mod hitters;
+mod made;
+mod own;
+mod pace;
+mod rows;
+mod scratch;
+mod spec;
+mod store;
+mod table;
+mod watch;
+
+use frostpane::{Edge, Span, Spec};
+use jiff::Timestamp;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use error::{Failure, Result};
+use spec::with_builder;
+
+/// A specification, with all that was not told: from JSON, or from TOML, to both and to a form with all choices made.
+#[pyfunction]
+#[pyo3(signature = (text, toml=false))]
+fn read_spec(text: &str, toml: bool) -> PyResult<String> {
+    let spec = match toml {
+        false => spec::parse(text)?,
+        true => toml::from_str(text).map_err(|cause| {
+            let before = cause.span().and_then(|span| text.get(..span.start));
+            let line = 1 + before.map_or(0, |before| before.matches('\n').count());
+            Failure::Parameter(format!(
+                "the specification cannot be used: line {line}: {}",
+                cause.message()
+            ))
+        })?,
+    };
+    Ok(written(&spec)?)
+}
+
+/// As TOML.
+#[pyfunction]
+fn spec_to_toml(spec: &str) -> PyResult<String> {
+    let spec = spec::parse(spec)?;
+    Ok(toml::to_string(&spec).map_err(|cause| Failure::Parameter(cause.to_string()))?)
+}
+
+/// With all choices made, as JSON.
+#[pyfunction]
+fn decide(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let spec = spec::parse(spec)?;
+    Ok(py.detach(|| written(&with_builder!(&spec, builder => builder.spec()?)))?)
+}
+
+/// What to expect of a release, as JSON.
+#[pyfunction]
+#[pyo3(signature = (spec, events=None, norm=None))]
+fn plan(py: Python<'_>, spec: &str, events: Option<u64>, norm: Option<u64>) -> PyResult<String> {
+    let spec = spec::parse(spec)?;
+    Ok(py.detach(|| outlook(&spec, events, norm))?)
+}
+
+fn outlook(spec: &Spec, events: Option<u64>, norm: Option<u64>) -> Result<String> {
+    with_builder!(spec, builder => {
+        let choice = builder.choice()?;
+        let plan = builder.plan()?;
+        let expected = match (plan.layout.by_count, events) {
+            (true, events) => events.unwrap_or(u64::MAX).min(plan.layout.window),
+            (false, Some(events)) => events,
+            (false, None) => return Err(Failure::Parameter(
+                "a window by time may hold any number of events: say how many to expect, with events".to_owned(),
+            )),
+        };
+        Ok(json!({
+            "plan": plan,
+            "policy": { "policy": plan.layout.policy, "reason": choice.reason },
+            "memory": plan.memory.total(),
+            "forecast": builder.forecast(expected, norm)?,
+            "cost": { "epsilon": builder.cost()?.epsilon() },
+        })
+        .to_string())
+    })
+}
+
+/// What epsilon is spent on, as JSON, stage by stage.
+#[pyfunction]
+fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
+    let spec = spec::parse(spec)?;
+    let stages = py.detach(|| -> Result<String> {
+        let stages = with_builder!(&spec, builder => builder.stages()?);
+        let said: Vec<_> = stages
+            .iter()
+            .map(|stage| json!({ "what": stage.what, "words": stage.what.to_string(), "epsilon": stage.epsilon, "times": stage.times }))
+            .collect();
+        written(&said)
+    });
+    Ok(stages?)
+}
+
+/// The least epsilon at which every key that occurred so often is listed.
+#[pyfunction]
+fn epsilon_for(py: Python<'_>, spec: &str, count: u64, events: u64) -> PyResult<Option<f64>> {
+    let spec = spec::parse(spec)?;
+    Ok(py.detach(|| -> Result<_> {
+        Ok(with_builder!(&spec, builder => builder.epsilon_for(count, events)?))
+    })?)
+}
+
+/// A moment as people write it, in microseconds since 1970.
+#[pyfunction]
+fn moment(text: &str) -> PyResult<i64> {
+    Ok(spec::moment(text)?)
+}
+
+/// A moment in microseconds since 1970, as it is written down.
+#[pyfunction]
+fn moment_text(micros: i64) -> PyResult<String> {
+    let moment = Timestamp::from_microsecond(micros);
+    Ok(moment
+        .map(|moment| moment.to_string())
+        .map_err(|_| Failure::Parameter(format!("{micros} lies outside the calendar")))?)
+}
+
+/// How many events, or microseconds, a span has, and whether it goes by the number of events.
+#[pyfunction]
+fn span(text: &str) -> PyResult<(u64, bool)> {
+    let span: Span = text.parse().map_err(Failure::from)?;
+    Ok((span.length(), span.is_by_count()))
+}
+
+/// The specification of a list of rows that are all there: with the end that is given or, of events, the one that they have.
+#[pyfunction]
+fn ended(py: Python<'_>, spec: &str, rows: &rows::Rows) -> PyResult<String> {
+    let spec = spec::parse(spec)?;
+    if spec.until.is_some() || spec.unit.is_user() {
+        return Ok(written(&spec)?);
+    }
+    rows.check(&spec)?;
+    let held = rows.borrow(py)?;
+    let columns = held.columns(&spec)?;
+    let ended = py.detach(|| -> Result<Spec> {
+        match columns.time {
+            None => {
+                let within = spec.longest().length().min(rows.len as u64);
+                spec::ending(spec, Edge::Event(rows.len as u64), within)
+            }
+            Some((view, kind)) => {
+                let (end, within) = events::end(view, kind, spec.longest())?;
+                spec::ending(spec, end, within)
+            }
+        }
+    })?;
+    Ok(written(&ended)?)
+}
+
+fn written(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|cause| Failure::Parameter(cause.to_string()))
+}
+
+#[pymodule]
+fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<rows::Rows>()?;
+    module.add_class::<hitters::Hitters>()?;
+    module.add_class::<watch::Watching>()?;
+    module.add_class::<store::Keeper>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(read_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(spec_to_toml, module)?)?;
+    module.add_function(wrap_pyfunction!(decide, module)?)?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(stages, module)?)?;
+    module.add_function(wrap_pyfunction!(epsilon_for, module)?)?;
+    module.add_function(wrap_pyfunction!(moment, module)?)?;
+    module.add_function(wrap_pyfunction!(moment_text, module)?)?;
+    module.add_function(wrap_pyfunction!(span, module)?)?;
+    module.add_function(wrap_pyfunction!(ended, module)?)?;
+    module.add_function(wrap_pyfunction!(store::read_budget, module)?)
+}

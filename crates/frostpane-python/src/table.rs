@@ -1,0 +1,60 @@
+//! A list as a table of Arrow's, for whoever reads those.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, LargeStringArray, StructArray, UInt64Array};
+use arrow_schema::{Field, Fields};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
+
+use crate::error::Failure;
+
+/// The columns of a list, read through `__arrow_c_stream__`.
+#[pyclass(frozen, module = "frostpane._internal")]
+pub struct Table {
+    rows: StructArray,
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    fn new(keys: Keys, counts: Vec<i64>, lows: Vec<i64>, highs: Vec<i64>) -> PyResult<Self> {
+        let keys: ArrayRef = match keys {
+            Keys::Integers(keys) => Arc::new(UInt64Array::from(keys)),
+            Keys::Text(keys) => Arc::new(LargeStringArray::from(keys)),
+        };
+        let numbers = |numbers: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(numbers)) };
+        let columns = [
+            ("key", keys),
+            ("count", numbers(counts)),
+            ("low", numbers(lows)),
+            ("high", numbers(highs)),
+        ];
+        let field = |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), false);
+        let fields: Fields = columns.iter().map(field).collect();
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let rows = StructArray::try_new(fields, columns, None);
+        Ok(Self {
+            rows: rows.map_err(|cause| Failure::Input(cause.to_string()))?,
+        })
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let rows: ArrayRef = Arc::new(self.rows.clone());
+        let field = Arc::new(Field::new_struct("", self.rows.fields().clone(), false));
+        let reader = Box::new(ArrayIterator::new(vec![Ok(rows)], field));
+        Ok(to_stream_pycapsule(py, reader, requested_schema)?)
+    }
+}
+
+#[derive(FromPyObject)]
+enum Keys {
+    Integers(Vec<u64>),
+    Text(Vec<String>),
+}

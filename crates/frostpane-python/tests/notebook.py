@@ -1,0 +1,22 @@
+"""Executes a notebook where it stands, and writes it with what came of it elsewhere: `notebook.py NOTEBOOK RESULT`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+LONGEST_CELL = 120
+
+
+def main(notebook: str, result: str) -> None:
+    cells = nbformat.read(notebook, as_version=4)
+    where = {"metadata": {"path": str(Path(notebook).parent)}}
+    NotebookClient(cells, timeout=LONGEST_CELL, kernel_name="python3", resources=where).execute()
+    nbformat.write(cells, result)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

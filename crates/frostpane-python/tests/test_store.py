@@ -1,0 +1,158 @@
+"""State and budget that outlive the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import frostpane
+from conftest import NOISELESS, Stream
+
+
+def test_an_id_is_one_release_also_in_another_process(tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window=1_000, slide=100, top=3, releases=2) as store:
+        assert store.update(["a", "b", "a"] * 300, id="monday").new == 900
+        cost = store.dry_run()
+        assert (cost.charge.epsilon, cost.left) == (1.0, 1)
+        first = store.release("monday")
+        assert (first.again, store.budget().left) == (False, 1)
+    script = f"import frostpane; print(frostpane.Store.open({str(tmp_path / 's')!r}).release('monday').to_json())"
+    again = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert again.strip() == first.to_json()
+    with frostpane.Store.open(tmp_path / "s") as store:
+        kept = store.release("monday")
+        assert kept.again and kept == first and str(kept) == str(first)
+        with pytest.raises(frostpane.ConflictError, match="give this one another id"):
+            store.release("monday", window=500)
+        assert all(record["what"] for record in store.history()) and len(store.history()) >= 2
+
+
+def test_events_count_once_under_an_id_and_other_events_are_refused(tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window=10_000, slide=10_000, all=True, epsilon=NOISELESS) as store:
+        assert store.update(["a"] * 500, id="x", complete=False).new == 500
+        assert store.update(["a"] * 700, id="x").new == 200
+        assert store.update(["a"] * 700, id="x").new == 0
+        with pytest.raises(frostpane.ConflictError, match="other events"):
+            store.update(["b"] * 700, id="x")
+        with pytest.raises(frostpane.ConflictError, match="was complete"):
+            store.update(["a"] * 800, id="x")
+        with pytest.raises(frostpane.InputError):
+            store.update([5], id="y")
+        assert store.update(["a"] * 100, id="y").new == 100
+        assert store.release("one")[0].count == 800
+
+
+def test_one_process_has_it_at_a_time_and_others_can_look(tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window=1_000, slide=100, top=3) as store:
+        store.update(["a"] * 500, id="x")
+        script = (
+            "import frostpane, sys\n"
+            f"folder = {str(tmp_path / 's')!r}\n"
+            "print(frostpane.Store.read_budget(folder).left)\n"
+            "try:\n    frostpane.Store.open(folder)\nexcept frostpane.BusyError:\n    print('busy')\n"
+        )
+        said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+        assert said.split() == ["1", "busy"]
+
+
+def test_people_day_by_day_and_a_budget_that_renews_itself(stream: Stream, tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window="3d", slide="1d", top=5, epsilon=0.5, per_user=3, releases=1, begin="2025-12-01") as store:
+        assert store.spec.unit["user"]["per_user"] == 3  # type: ignore[index]
+        columns = {"key": stream.pages, "time": stream.times, "user": stream.users}
+        store.update(columns, id="week", key="key", time="time", user="user", until="2025-12-05")
+        release = store.release("thursday")
+        assert (release.window.begin, release.window.end) == ("2025-12-02T00:00:00Z", "2025-12-05T00:00:00Z")
+        with pytest.raises(frostpane.InsufficientBudgetError) as refused:
+            store.release("again")
+        assert refused.value.when == "2025-12-08T00:00:00Z"
+        budget = store.budget()
+        assert budget.left == 0 and budget.more == ("2025-12-08T00:00:00Z", 1)
+        assert "0 more releases fit now" in str(budget)
+        store.advance("2025-12-08")
+        assert store.budget().left == 1 and len(store.release("sunday")) == 0
+        with pytest.raises(frostpane.ParameterError, match="nothing says whose an event is"):
+            store.update({"key": ["a"], "time": [1]}, id="z", key="key", time="time")
+
+
+def test_panes_go_from_one_store_to_another_with_what_they_have_spent(stream: Stream, tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"window": "4d", "slide": "1d", "all": True, "epsilon": NOISELESS, "releases": 2}
+    columns = {"key": stream.pages, "time": stream.times}
+    source = frostpane.Store.create(tmp_path / "a", **fields)
+    target = frostpane.Store.create(tmp_path / "b", like=source)
+    other = frostpane.Store.create(tmp_path / "c", **fields)
+    source.update(columns, id="week", key="key", time="time")
+    day = {"key": ["elsewhere"] * 50, "time": ["2025-12-07T10:00:00Z"] * 50}
+    target.update(day, id="day", key="key", time="time")
+    source.release("before")
+    panes = source.export_panes("2025-12-05", "2025-12-07", to=target)
+    assert source.export_panes("2025-12-05", "2025-12-07", to=target) == panes
+    with pytest.raises(frostpane.ConflictError, match="another state"):
+        source.export_panes("2025-12-05", "2025-12-07", to=other)
+    with pytest.raises(frostpane.ConflictError, match=r"Store\.create"):
+        other.import_panes(panes)
+    target.import_panes(panes)
+    with pytest.raises(frostpane.ConflictError, match="have been here already"):
+        target.import_panes(panes)
+    with pytest.raises(frostpane.ConflictError, match="no file of panes"):
+        target.import_panes(b"{}")
+    merged = {heavy.key: heavy.count for heavy in target.release("merged")}
+    moved = [key for key, time in zip(stream.pages, stream.times) if "2025-12-05" <= str(np.datetime64(time, "us"))[:10] <= "2025-12-06"]
+    assert merged["elsewhere"] == 50 and merged["page 1 é"] == moved.count("page 1 é")
+    # They had been in one release there and are in one here: no more than two.
+    with pytest.raises(frostpane.InsufficientBudgetError):
+        target.release("once more")
+    with pytest.raises(frostpane.InsufficientBudgetError):
+        source.release("without them")
+    for store in (source, target, other):
+        store.close()
+
+
+def test_a_list_at_every_slide_outlives_the_process(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"window": 4_000, "slide": 1_000, "top": 2, "continual": True}
+    with frostpane.Store.create(tmp_path / "s", **fields) as store:
+        first = store.update(["a", "b", "a"] * 800, id="x").lists
+        assert len(first) == 2 and "once for all lists" in " ".join(str(first[0]).split())
+    with frostpane.Store.open(tmp_path / "s") as store:
+        second = store.update(["a"] * 700, id="y").lists
+        assert len(second) == 1
+        assert store.lists() == first + second and store.lists(after=2) == second
+        with pytest.raises(frostpane.WindowError, match="one at every slide"):
+            store.release("single")
+
+
+def test_a_restored_copy_is_noticed_and_its_past_is_spent(tmp_path: Path) -> None:
+    import shutil
+
+    folder, witness = tmp_path / "s", tmp_path / "witness"
+    with frostpane.Store.create(folder, window="3d", slide="1d", top=2, witness=witness) as store:
+        store.update({"k": ["a"] * 90, "t": ["2025-12-01"] * 90}, id="x", key="k", time="t")
+    shutil.copytree(folder, tmp_path / "backup")
+    with frostpane.Store.open(folder) as store:
+        store.release("one")
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "backup", folder)
+    with pytest.raises(frostpane.ConflictError, match=r"Store\.restore"):
+        frostpane.Store.open(folder)
+    with frostpane.Store.restore(folder) as store:
+        assert store.budget().left == 0
+        with pytest.raises(frostpane.InsufficientBudgetError) as refused:
+            store.release("two")
+        assert refused.value.spent and refused.value.spent.epsilon == float("inf")
+
+
+def test_folders_that_are_no_stores_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(frostpane.StateError):
+        frostpane.Store.open(tmp_path / "nothing")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("x")
+    with pytest.raises(frostpane.StateError):
+        frostpane.Store.create(tmp_path / "full", top=3)
+    with pytest.raises(frostpane.ParameterError, match="until is given, but a stream that is kept goes on"):
+        frostpane.Store.create(tmp_path / "s", window="1d", until="2025-12-01")
+    with pytest.raises(TypeError, match=r"Store\.create begins"):
+        frostpane.Store()
