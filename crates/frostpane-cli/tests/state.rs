@@ -96,7 +96,10 @@ fn a_list_every_day_is_charged_to_every_day_and_the_budget_renews_itself() {
             } else {
                 let why = stderr(&first);
                 assert!(why.contains("leaves the window at 2025-11-"), "{why}");
-                assert!(why.contains("from 2025-11-"), "who cannot pay, by the days: {why}");
+                assert!(
+                    why.contains("from 2025-11-"),
+                    "who cannot pay, by the days: {why}"
+                );
                 assert!(first.stdout.is_empty());
                 refused += 1;
             }

@@ -194,7 +194,10 @@ fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
         assert_eq!(unaffordable.leave.len(), unaffordable.refusal.unpaid.len());
         let message = unaffordable.to_string();
         assert!(message.contains("leaves the window at 1970-01-0"), "{message}");
-        assert!(message.contains("were asked of the panes from 1970-01-0"), "{message}");
+        assert!(
+            message.contains("were asked of the panes from 1970-01-0"),
+            "{message}"
+        );
         assert!(
             message.contains("epsilon 1") && message.contains("epsilon 2"),
             "{message}"
