@@ -1,4 +1,4 @@
-"""Turns bench/results/*.json into docs/speed.svg, tables of docs/measurements.md and docs/people.md, and five lines of the README."""
+"""Turns bench/results/*.json into docs/speed.svg, tables of docs/measurements.md, docs/people.md and docs/python.md, and five lines of the README."""
 
 import json
 from pathlib import Path
@@ -207,6 +207,44 @@ def gaussian() -> list[tuple[str, str, str]]:
     ]
 
 
+def python_package() -> str:
+    """The Python package beside Rust and its rivals, for docs/python.md."""
+    results = load("python")
+    body = [
+        (COLUMNS[name], "speed, of that of Rust", shown(ratios(kinds["rust"], kinds[name]), 2))
+        for kinds in results["columns"].values()
+        for name in kinds
+        if name != "rust"
+    ]
+    for unit, contenders in results["release"].items():
+        for rival in ["opendp", "pipelinedp"]:
+            for ours, memory in {"frostpane": "64 MB", "frostpane, 4GB": "4 GB"}.items():
+                theirs = contenders[rival]
+                values = ratios(theirs, contenders[ours][: len(theirs)])
+                outcome = (
+                    f"{shown(values)} times ours" if len(values) > 1 else f"{values[0]:.0f} times ours, once"
+                )
+                body.append((f"{FRAMES[unit]}, {memory}", f"time of {FRAME_RIVALS[rival]}", outcome))
+    imported = {name: median(seconds) for name, seconds in results["import"].items()}
+    alone = {name: 1e3 * (seconds - imported["nothing"]) for name, seconds in imported.items()}
+    outcome = f"{alone['frostpane']:.0f} ms; {alone['opendp']:.0f} ms"
+    body.append(("an import", "`frostpane`; `opendp.prelude`, without the interpreter", outcome))
+    return table("what", "measured", "outcome", body=body)
+
+
+COLUMNS = {
+    "arrow strings": "column of strings, pyarrow",
+    "polars string views": "column of strings, Polars",
+    "numpy uint64": "integers, numpy's uint64",
+    "numpy int64": "integers, numpy's int64",
+}
+FRAMES = {
+    "events": "private release of a frame of 10 million events",
+    "people": "private release of a frame of 10 million events of a million people, 4 keys a day",
+}
+FRAME_RIVALS = {"opendp": "OpenDP with Polars, on two threads", "pipelinedp": "PipelineDP on this machine"}
+
+
 def table(*head: str, body: list[tuple[str, ...]]) -> str:
     return rows([head, ("---",) * len(head), *body])
 
@@ -384,6 +422,7 @@ def main() -> None:
     (ROOT / "docs" / "speed.svg").write_text(picture())
     put(ROOT / "docs" / "measurements.md", tables())
     put(ROOT / "docs" / "people.md", lists_of_people())
+    put(ROOT / "docs" / "python.md", python_package())
     put(ROOT / "README.md", five_lines())
 
 

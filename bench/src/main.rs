@@ -1,8 +1,9 @@
 //! How long things take and how much they hold, beside the plain way of doing them, in one run.
 //!
 //! `cargo run --release -p frostpane-bench` does all of it; a name does one: `ingest`, `releases`,
-//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`, `people`, `real-people`, `gaussian`. `bench/run` also measures the program, and writes the results down.
+//! `policies`, `growth`, `continual`, `sharp`, `watched`, `defaults`, `people`, `real-people`, `gaussian`. `columns` is for `bench/python.py`. `bench/run` also measures the program, and writes the results down.
 
+mod columns;
 mod continual;
 mod defaults;
 mod gaussian;
@@ -44,6 +45,17 @@ const MEASUREMENTS: [Measurement; 11] = [
 
 fn main() -> ExitCode {
     let asked = env::args().nth(1);
+    if let [_, name, kind, file] = &env::args().collect::<Vec<_>>()[..]
+        && name == "columns"
+    {
+        return match columns::run(kind, file) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let chosen = MEASUREMENTS
         .into_iter()
         .filter(|(name, _)| asked.as_deref().is_none_or(|asked| asked == *name));

@@ -14,6 +14,8 @@ use crate::pace::Pace;
 
 /// So many rows at a time: what is read of them stays in the cache.
 const BLOCK: usize = 1 << 13;
+/// So many where nothing is read before they are taken.
+const PLAIN: usize = 1 << 18;
 
 /// The columns of events.
 #[derive(Clone, Copy)]
@@ -35,6 +37,9 @@ pub trait Sink<K: Key> {
 pub trait ColumnKey: StoredKey {
     /// What is read of a block.
     type Read<'a>: Default;
+
+    /// Whether there are blocks that need not be read first.
+    const MAY_BE_PLAIN: bool = false;
 
     fn read<'a>(piece: &Piece<'a>, read: &mut Self::Read<'a>);
 
@@ -108,6 +113,8 @@ pub struct Numbers<'a> {
 impl ColumnKey for u64 {
     type Read<'a> = Numbers<'a>;
 
+    const MAY_BE_PLAIN: bool = true;
+
     fn read<'a>(piece: &Piece<'a>, read: &mut Numbers<'a>) {
         read.keys.clear();
         if piece.bytes(&mut read.texts) {
@@ -137,6 +144,9 @@ impl ColumnKey for u64 {
             return Some(sink.take(keys.iter().map(|key| event(Some(*key)))));
         }
         let keys = piece.signed()?;
+        if keys.iter().all(|key| *key >= 0) {
+            return Some(sink.take(keys.iter().map(|key| event(Some(key.unsigned_abs())))));
+        }
         Some(sink.take(keys.iter().map(|key| event(u64::try_from(*key).ok()))))
     }
 }
@@ -157,16 +167,14 @@ pub fn feed<K: ColumnKey>(
             .iter_mut()
             .map(|(cursor, _)| cursor.ready())
             .chain(users.iter_mut().map(Cursor::ready));
-        let rows = ready.fold(keys.ready(), usize::min).min(BLOCK);
+        let ready = ready.fold(keys.ready(), usize::min);
+        let may_be_plain = times.is_none() && users.is_none() && K::MAY_BE_PLAIN;
+        let rows = ready.min(if may_be_plain { PLAIN } else { BLOCK });
         if rows == 0 {
             return Ok(without_time);
         }
         let piece = keys.take(rows);
-        let plain = match (&times, &users) {
-            (None, None) => K::take_plain(&piece, sink),
-            _ => None,
-        };
-        if let Some(taken) = plain {
+        if let Some(taken) = may_be_plain.then(|| K::take_plain(&piece, sink)).flatten() {
             taken.map_err(|cause| failed(cause, is_first))?;
             is_first = false;
             pace.step(rows)?;

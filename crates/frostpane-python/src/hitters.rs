@@ -46,17 +46,23 @@ struct State {
 
 #[pymethods]
 impl Hitters {
+    /// Of the keys that rows have, if those are given.
     #[new]
-    fn new(spec: &str) -> PyResult<Self> {
+    #[pyo3(signature = (spec, rows=None))]
+    fn new(spec: &str, rows: Option<&Rows>) -> PyResult<Self> {
         let spec = spec::parse(spec)?;
         check_end(&spec)?;
+        let integers = rows.is_some_and(|rows| rows.key.kind() == Kind::Integers);
         let engine = match spec::keys(&spec)? {
+            AnyKeys::Bytes(_) if integers && spec::is_open(&spec) => {
+                Engine::Integers(build(&spec, Keys::open())?)
+            }
             AnyKeys::Bytes(keys) => Engine::Bytes(build(&spec, keys)?),
             AnyKeys::Integers(keys) => Engine::Integers(build(&spec, keys)?),
         };
         let state = State {
             engine,
-            undecided: spec::is_open(&spec),
+            undecided: spec::is_open(&spec) && !integers,
             rows: 0,
             without_time: 0,
         };

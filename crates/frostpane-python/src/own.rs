@@ -37,18 +37,10 @@ impl<T: Send> Own<T> {
 
     /// Uses it, without keeping other threads of Python from running.
     pub fn with<R: Send>(&self, py: Python<'_>, act: impl FnOnce(&mut T) -> Result<R> + Send) -> PyResult<R> {
-        self.check_process()?;
-        let done = py.detach(|| {
-            let held = &mut *self.lock();
-            match &mut held.thing {
-                Some(thing) => act(thing),
-                None => Err(Failure::Closed(held.why)),
-            }
-        });
-        Ok(done?)
+        self.change(py, |thing| act(thing).map_err(Change::Refused))
     }
 
-    /// Changes it: if that fails in the middle it is gone, because nobody would know what it holds.
+    /// Changes it: if that fails in the middle, or panics, it is gone, because nobody would know what it holds.
     pub fn change<R: Send>(
         &self,
         py: Python<'_>,
@@ -57,16 +49,17 @@ impl<T: Send> Own<T> {
         self.check_process()?;
         let done = py.detach(|| {
             let held = &mut *self.lock();
-            let Some(thing) = &mut held.thing else {
+            let Some(mut thing) = held.thing.take() else {
                 return Err(Failure::Closed(held.why));
             };
-            act(thing).map_err(|change| match change {
-                Change::Refused(cause) => cause,
-                Change::Broken(cause) => {
-                    (held.thing, held.why) = (None, BROKEN);
-                    cause
-                }
-            })
+            held.why = BROKEN;
+            let done = match act(&mut thing) {
+                Ok(done) => Ok(done),
+                Err(Change::Refused(cause)) => Err(cause),
+                Err(Change::Broken(cause)) => return Err(cause),
+            };
+            (held.thing, held.why) = (Some(thing), CLOSED);
+            done
         });
         Ok(done?)
     }
@@ -74,7 +67,10 @@ impl<T: Send> Own<T> {
     /// Whatever is asked of it from now on is refused.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
-        py.detach(|| drop(self.lock().thing.take()));
+        py.detach(|| {
+            let held = &mut *self.lock();
+            drop(held.thing.take());
+        });
         Ok(())
     }
 

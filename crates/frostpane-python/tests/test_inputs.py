@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import datafusion
 import duckdb
 import numpy as np
 import pandas as pd
@@ -156,6 +157,7 @@ TABLES: dict[str, Callable[[Stream], Any]] = {
     "pandas without a zone": lambda stream: table(stream).to_pandas().assign(at=lambda frame: frame["at"].dt.tz_localize(None)),
     "polars": lambda stream: pl.from_arrow(table(stream)),
     "duckdb": lambda stream: duckdb.from_arrow(table(stream)),
+    "datafusion": lambda stream: datafusion.SessionContext().from_arrow(table(stream)),
     "a mapping": lambda stream: {"page": stream.pages, "at": stream.times, "who": stream.users},
     "a mapping of columns": lambda stream: {
         "page": pl.Series(stream.pages),

@@ -49,7 +49,7 @@ def top(
     if isinstance(Spec._of(asked).window, list):
         raise ParameterError("several windows are several releases, each at its epsilon: take HeavyHitters, and release each of them")
     taken = rows(events, key, time, user)
-    hitters = _internal.Hitters(_internal.ended(asked, taken))
+    hitters = _internal.Hitters(_internal.ended(asked, taken), taken)
     hitters.update(taken, told(progress))
     release = Release(*hitters.release())
     hitters.close()
