@@ -12,10 +12,10 @@ LONGEST_CELL = 120
 
 
 def main(notebook: str, result: str) -> None:
-    cells = nbformat.read(notebook, as_version=4)
+    cells = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(Path(notebook).parent)}}
     NotebookClient(cells, timeout=LONGEST_CELL, kernel_name="python3", resources=where).execute()
-    nbformat.write(cells, result)
+    nbformat.write(cells, result)  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":
