@@ -136,13 +136,15 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     }
 }
 
-/// The lines of a document's blocks of code that run the program on the searches, or on nothing.
+/// The lines of a document's blocks of code that run the program on the searches, or on nothing, or take a part of the searches.
 fn commands(document: &str) -> Vec<&str> {
     let blocks = document.split("```").skip(1).step_by(2);
     blocks
         .flat_map(str::lines)
         .map(|line| line.trim_start_matches("$ "))
-        .filter(|line| line.starts_with("frostpane ") || line.contains("| frostpane "))
+        .filter(|line| {
+            line.starts_with("frostpane ") || line.contains("| frostpane ") || line.starts_with("grep ")
+        })
         .filter(|line| !line.contains("--save"))
         .collect()
 }
