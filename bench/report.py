@@ -220,6 +220,8 @@ def python_package() -> str:
         for rival in ["opendp", "pipelinedp"]:
             for ours, memory in {"frostpane": "64 MB", "frostpane, 4GB": "4 GB"}.items():
                 theirs = contenders[rival]
+                if not theirs:
+                    continue
                 values = ratios(theirs, contenders[ours][: len(theirs)])
                 outcome = (
                     f"{shown(values)} times ours" if len(values) > 1 else f"{values[0]:.0f} times ours, once"
