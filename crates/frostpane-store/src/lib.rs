@@ -34,6 +34,7 @@
 
 mod backend;
 mod budget;
+mod delivery;
 mod error;
 mod feed;
 mod files;
@@ -48,6 +49,7 @@ mod transfer;
 mod witness;
 
 pub use budget::{Budget, Period};
+pub use delivery::{Delivery, Outcome};
 pub use error::{Error, Result, Unaffordable};
 pub use feed::Feed;
 #[cfg(feature = "internals")]

@@ -144,6 +144,14 @@ impl<K: StoredKey> Store<K> {
         ids.collect()
     }
 
+    /// The release that an id stands for, if there is one.
+    pub fn released(&self, id: &str) -> Result<Option<Released>> {
+        let Some(row) = self.row(id)? else {
+            return Ok(None);
+        };
+        again(id, row.window, row).map(Some)
+    }
+
     /// Makes a release that was charged, and keeps it; its secret is then of no use.
     fn make(
         &mut self,

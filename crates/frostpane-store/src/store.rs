@@ -347,7 +347,8 @@ impl<K: StoredKey> Store<K> {
         // A batch that is refused has changed nothing.
         self.stream.check(batch)?;
         let taken = self.guarded(|store| Ok(store.stream.take(batch, present)?))?;
-        self.keep(taken, (Entry::Events(batch), present), Some((source, progress)))
+        let entry = (Entry::Events(batch), present);
+        self.keep(taken, entry, Some((source, progress)), |_| Ok(()))
     }
 
     /// Time has come to this moment, in microseconds since 1970, whether anything happened or not. It never goes back.
@@ -363,28 +364,30 @@ impl<K: StoredKey> Store<K> {
             )));
         }
         let taken = self.guarded(|store| Ok(store.stream.tick(now)?))?;
-        self.keep(taken, (Entry::Tick, now), None)
+        self.keep(taken, (Entry::Tick, now), None, |_| Ok(()))
     }
 
-    /// Keeps what came, by itself or as the state that it has led to.
-    fn keep(
+    /// Keeps what came, by itself or as the state that it has led to, with more in the same transaction.
+    pub(crate) fn keep(
         &mut self,
         taken: Taken<K>,
         (entry, present): (Entry<'_, K>, i64),
         source: Option<(&str, Progress)>,
+        more: impl FnOnce(&WriteTransaction) -> Result<()>,
     ) -> Result<Vec<List<K>>> {
         self.ahead += taken.ahead;
         let lists = self.lists_of(taken.releases)?;
         let long = self.log.bytes + entry.len() > self.stream.open_bytes().max(SHORT_LOG);
         let deed = lists.last().map(|list| Deed::Drew { list: list.number });
         let rows: Vec<(u64, &[u8])> = lists.iter().map(|list| (list.number, &*list.json)).collect();
-        self.commit(Change {
+        let change = Change {
             source,
             entry: (!taken.ticked && !long).then(|| entry.to_bytes(present)),
             lists: &rows,
             deed,
             ..Change::default()
-        })?;
+        };
+        self.commit_with(change, more)?;
         Ok(lists)
     }
 
@@ -402,17 +405,23 @@ impl<K: StoredKey> Store<K> {
 
     /// The lists at every slide after this one, as they were published.
     pub fn lists_after(&self, number: u64) -> Result<Vec<List<K>>> {
+        self.some_lists_after(number, usize::MAX)
+    }
+
+    /// The same, so many of them at the most.
+    pub fn some_lists_after(&self, number: u64, most: usize) -> Result<Vec<List<K>>> {
         let table = self.database.begin_read()?.open_table(LISTS)?;
-        let rows = table.range(number + 1..)?;
-        rows.map(|row| {
-            let (number, json) = row?;
-            Ok(List {
-                number: number.value(),
-                json: json.value().to_vec(),
-                release: None,
+        let rows = table.range(number.saturating_add(1)..)?;
+        rows.take(most)
+            .map(|row| {
+                let (number, json) = row?;
+                Ok(List {
+                    number: number.value(),
+                    json: json.value().to_vec(),
+                    release: None,
+                })
             })
-        })
-        .collect()
+            .collect()
     }
 
     pub(crate) fn commit(&mut self, change: Change<'_>) -> Result<()> {
@@ -539,6 +548,11 @@ impl<K: StoredKey> Store<K> {
         let done = act(self)?;
         self.broken = false;
         Ok(done)
+    }
+
+    /// Whether something failed, so that it has to be opened again.
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     pub(crate) fn check_whole(&self) -> Result<()> {

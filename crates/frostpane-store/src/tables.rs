@@ -22,6 +22,10 @@ pub(crate) const PANES: TableDefinition<'_, (i64, i64), &[u8]> = TableDefinition
 pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("log");
 /// How far each source has been read.
 pub(crate) const SOURCES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sources");
+/// What was delivered under an id: a hash of it.
+pub(crate) const DELIVERIES: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("deliveries");
+/// Ids of deliveries by the moment after which all of what they delivered would be too late.
+pub(crate) const OUTLIVED: TableDefinition<'_, (i64, &str), ()> = TableDefinition::new("outlived");
 /// Releases by their ids.
 pub(crate) const RELEASES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("releases");
 /// Lists at every slide, by their numbers.

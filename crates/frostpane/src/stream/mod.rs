@@ -224,6 +224,14 @@ impl<K: Key> Stream<K> {
         self.engine.release(paid, secret)
     }
 
+    /// The latest list, of a stream that has one at every slide: the same as when it was made.
+    pub fn latest(&self) -> Option<Release<K>> {
+        match &self.engine {
+            Engine::Always(continual) => continual.release().ok(),
+            _ => None,
+        }
+    }
+
     /// The numbers of panes, or epochs, from the oldest that a window can reach up to the one that goes on.
     pub fn numbers(&self) -> Range<i64> {
         self.engine.numbers()

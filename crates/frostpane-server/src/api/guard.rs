@@ -1,0 +1,83 @@
+//! What is true of every request and every answer.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use crate::problem::Problem;
+
+/// What every answer says to a browser: nothing here is a page, unless it says so itself.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Limits the time that an answer may take, and adds what every answer has.
+pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let origin = origin.filter(|origin| {
+        app.limits
+            .cors
+            .iter()
+            .any(|allowed| allowed.as_bytes() == origin.as_bytes())
+    });
+    let asks_leave = request.method() == Method::OPTIONS;
+    let mut response = match (asks_leave, &origin) {
+        (true, Some(_)) => StatusCode::NO_CONTENT.into_response(),
+        _ => match tokio::time::timeout(app.limits.time, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => slow().into_response(),
+        },
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    if let Some(origin) = origin {
+        allow(headers, origin);
+    }
+    response
+}
+
+/// That a request was not complete in time.
+fn slow() -> Problem {
+    Problem::new(
+        StatusCode::REQUEST_TIMEOUT,
+        "the request took too long: if it brought events they may have been taken",
+        "send it again with the same Idempotency-Key, faster or in smaller parts",
+    )
+}
+
+fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::VARY, HeaderValue::from_static("origin"));
+    let all = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type, content-encoding, idempotency-key, last-event-id",
+        ),
+        (
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            "etag, frostpane-number, retry-after",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "cross-origin",
+        ),
+    ];
+    for (name, value) in all {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,112 @@
+//! How the service is.
+
+use std::sync::atomic::Ordering;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::App;
+use super::caller::Caller;
+use super::extract::Path;
+use crate::problem::{Problem, Result};
+use crate::stream::{Standing, Stream};
+use crate::token::Scope;
+
+/// That the process answers.
+#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain")))]
+pub async fn lives() -> &'static str {
+    "it answers\n"
+}
+
+/// Whether every stream can take events and release lists.
+#[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), (status = 503, body = Problem)))]
+pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
+    let is_well = |stream: &std::sync::Arc<Stream>| stream.standing() == Standing::Ready;
+    match app.failed().is_empty() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
+        true => Ok("ready\n"),
+        false => Err(Problem::unavailable("not every stream is well")),
+    }
+}
+
+/// Numbers for the operator, in the form of Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "text/plain"), (status = 401, body = Problem), (status = 403, body = Problem)), security(("token" = [])))]
+pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
+    caller.must(Scope::Admin, None)?;
+    let text = crate::metrics::text(&app.streams(), app.connections.load(Ordering::Relaxed));
+    let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, form)], text).into_response())
+}
+
+/// How a stream is, for its operator. **Nothing of it may be published.**
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    /// ready, failed, clock (the clock on the wall has jumped) or stopped.
+    standing: &'static str,
+    /// How far its clock has come; none by count.
+    clock: Option<String>,
+    /// Bytes of events that may wait.
+    room_bytes: usize,
+    /// What tells how many events there were: not of people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ingest: Option<Ingest>,
+}
+
+/// What came in since the service was started.
+#[derive(Serialize, ToSchema)]
+pub struct Ingest {
+    /// Events.
+    events: u64,
+    /// Events that came too late, and are not counted.
+    late: u64,
+    /// Transactions.
+    commits: u64,
+    /// How long one took in the mean, in milliseconds.
+    commit_milliseconds: f64,
+    /// Bytes of events that wait.
+    waiting_bytes: usize,
+    /// Requests that were told to come again later.
+    overloads: u64,
+}
+
+/// How a stream is, for its operator.
+#[utoipa::path(get, path = "/v1/streams/{name}/health", tag = "service", params(("name" = String, Path, description = "Of the stream")),
+    responses((status = 200, body = Health), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    security(("token" = [])))]
+pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Response> {
+    let stream = caller.stream(&name, Scope::Admin)?;
+    let (waiting, room) = stream.waiting();
+    let metrics = stream.metrics();
+    let (commits, micros) = metrics.commits();
+    let ingest = Ingest {
+        events: metrics.events(),
+        late: stream.dropped(),
+        commits,
+        commit_milliseconds: micros as f64 / 1e3 / commits.max(1) as f64,
+        waiting_bytes: waiting,
+        overloads: metrics.overloads(),
+    };
+    let health = Health {
+        standing: match stream.standing() {
+            Standing::Ready => "ready",
+            Standing::Failed => "failed",
+            Standing::Clock => "clock",
+            Standing::Stopped => "stopped",
+        },
+        clock: stream.slide().and_then(|_| {
+            let clock = jiff::Timestamp::from_microsecond(stream.clock()).ok()?;
+            Some(clock.to_string())
+        }),
+        room_bytes: room,
+        ingest: (!stream.spec().unit.is_user()).then_some(ingest),
+    };
+    Ok((
+        StatusCode::OK,
+        [(header::CACHE_CONTROL, "no-store")],
+        Json(health),
+    )
+        .into_response())
+}

@@ -1,0 +1,110 @@
+//! The routes, and who may take them.
+
+mod budget;
+mod caller;
+mod events;
+mod extract;
+mod guard;
+mod health;
+mod live;
+mod plan;
+mod releases;
+mod streams;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::dashboard;
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// What handlers share.
+pub(crate) type App = Arc<Service>;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Frostpane",
+        description = "What is trending now, privately: events in, a list that anyone may see out, at every slide."
+    ),
+    modifiers(&Bearer)
+)]
+struct Document;
+
+/// How callers say who they are.
+struct Bearer;
+
+impl utoipa::Modify for Bearer {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        document
+            .components
+            .get_or_insert_default()
+            .add_security_scheme("token", SecurityScheme::Http(scheme));
+    }
+}
+
+fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(streams::list))
+        .routes(routes!(
+            streams::create,
+            streams::describe,
+            streams::change,
+            streams::delete
+        ))
+        .routes(routes!(streams::close))
+        .routes(routes!(events::take))
+        .routes(routes!(releases::after))
+        .routes(routes!(releases::latest))
+        .routes(routes!(releases::latest_words))
+        .routes(routes!(releases::make, releases::find))
+        .routes(routes!(live::listen))
+        .routes(routes!(budget::spent))
+        .routes(routes!(plan::of_stream))
+        .routes(routes!(plan::of_spec))
+        .routes(routes!(health::of_stream))
+        .routes(routes!(health::lives))
+        .routes(routes!(health::is_ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(document))
+}
+
+/// The service as something that answers requests, with a socket or without one.
+pub fn app(service: Arc<Service>) -> Router {
+    let (router, _) = routes().split_for_parts();
+    router
+        .merge(dashboard::routes())
+        .fallback(async || Problem::unknown("page"))
+        .method_not_allowed_fallback(async || {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this cannot be done here",
+                "look at GET /v1/openapi.json for what can",
+            )
+        })
+        .layer(from_fn_with_state(service.clone(), guard::guard))
+        .layer(CatchPanicLayer::custom(|_| {
+            axum::response::IntoResponse::into_response(Problem::unavailable("something went wrong here"))
+        }))
+        .with_state(service)
+}
+
+/// The document that describes all routes.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    routes().split_for_parts().1
+}
+
+/// This document.
+#[utoipa::path(get, path = "/v1/openapi.json", tag = "service", responses((status = 200, description = "The document")))]
+async fn document() -> axum::Json<utoipa::openapi::OpenApi> {
+    axum::Json(openapi())
+}

@@ -1,0 +1,126 @@
+//! What the program can be told.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Private lists of what is trending, as a service: events in over HTTP, lists out at every slide.
+///
+/// Everything is kept in one folder. Without --tls-cert it listens on this machine alone, unless a proxy in front of it has the
+/// certificate (--behind-proxy).
+#[derive(Parser)]
+#[command(
+    name = "frostpane-server",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
+#[command(after_help = "\
+Examples:
+  Something to look at, at once:
+    frostpane-server --demo
+  A service, and a token for its operator:
+    frostpane-server token add state --scope admin --scope ingest --scope release --scope read --producer me
+    frostpane-server state")]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+#[derive(clap::Args)]
+pub struct ServeArgs {
+    /// The folder that keeps everything; made if it is not there
+    #[arg(value_name = "DIR", required_unless_present = "demo")]
+    pub dir: Option<PathBuf>,
+
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
+    pub listen: SocketAddr,
+
+    /// Make up streams, and show them
+    #[arg(long)]
+    pub demo: bool,
+
+    /// A folder outside of DIR, on another disk if possible, for a witness of each stream: a copy that was restored is then noticed
+    #[arg(long, value_name = "DIR")]
+    pub witness: Option<PathBuf>,
+
+    /// The certificate and those above it, in PEM: without it, only this machine can connect
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// A proxy in front of it has the certificate: listen also where others can connect
+    #[arg(long)]
+    pub behind_proxy: bool,
+
+    /// Pages of this origin may read, such as https://example.org; may be given several times
+    #[arg(long, value_name = "ORIGIN")]
+    pub cors: Vec<String>,
+
+    /// The most megabytes of events in one request, unpacked
+    #[arg(long, value_name = "MB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub most_body: u32,
+
+    /// The most connections at once
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub most_connections: u32,
+
+    /// The most requests a second from one address that have no token
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_requests: u32,
+
+    /// How many seconds a request may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub most_seconds: u32,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Make, show or revoke tokens; also while the service runs
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Write the description of all routes, as OpenAPI
+    Openapi,
+}
+
+#[derive(Subcommand)]
+pub enum TokenCommand {
+    /// Make a token; it is written once, and cannot be found out again
+    Add {
+        /// The folder of the service
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// Which stream it is for; all of them unless told
+        #[arg(long, default_value = "*")]
+        stream: String,
+        /// What it may do: ingest, read, release or admin; may be given several times
+        #[arg(long, required = true)]
+        scope: Vec<String>,
+        /// Whoever sends events with it: requests with an Idempotency-Key are known again by this name, also with another token
+        #[arg(long, value_name = "NAME")]
+        producer: String,
+    },
+    /// Show who may do what
+    List {
+        /// The folder of the service
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
+    /// Revoke a token, at once
+    Revoke {
+        /// The folder of the service
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// Its id, as `list` shows it
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}

@@ -1,0 +1,86 @@
+//! Bodies that are packed, and how large they may be unpacked.
+
+use std::io::Read;
+
+use axum::http::StatusCode;
+use bytes::Bytes;
+
+use crate::problem::{Problem, Result};
+
+/// How a body is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    None,
+    /// By gzip.
+    Gzip,
+    /// By Zstandard.
+    Zstd,
+}
+
+impl Packing {
+    /// As a request says.
+    pub fn of(content_encoding: Option<&str>) -> Result<Self> {
+        match content_encoding
+            .unwrap_or("identity")
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
+            "identity" | "" => Ok(Self::None),
+            "gzip" | "x-gzip" => Ok(Self::Gzip),
+            "zstd" => Ok(Self::Zstd),
+            _ => Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the body is packed in a way that is not known here",
+                "give Content-Encoding: gzip or zstd, or send it unpacked",
+            )),
+        }
+    }
+}
+
+/// The largest window of Zstandard that is unpacked: 8 MB.
+const LARGEST_WINDOW: u32 = 23;
+
+/// Unpacks a body of at most so many bytes.
+pub fn unpack(body: Bytes, packing: Packing, most: usize) -> Result<Bytes> {
+    let unpacked = match packing {
+        Packing::None => return Ok(body),
+        Packing::Gzip => limited(flate2::read::MultiGzDecoder::new(&*body), most),
+        Packing::Zstd => zstd::stream::read::Decoder::with_buffer(&*body)
+            .and_then(|mut decoder| {
+                decoder.window_log_max(LARGEST_WINDOW)?;
+                Ok(decoder)
+            })
+            .map_err(|_| broken())
+            .and_then(|decoder| limited(decoder, most)),
+    };
+    unpacked.map(Bytes::from)
+}
+
+fn limited(from: impl Read, most: usize) -> Result<Vec<u8>> {
+    let mut unpacked = Vec::new();
+    let read = from.take(most as u64 + 1).read_to_end(&mut unpacked);
+    match read {
+        Ok(read) if read > most => Err(too_large(most)),
+        Ok(_) => Ok(unpacked),
+        Err(_) => Err(broken()),
+    }
+}
+
+fn broken() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "the body cannot be unpacked: nothing of it was taken",
+        "pack it as Content-Encoding says, and whole",
+    )
+}
+
+/// That a body is too large.
+pub fn too_large(most: usize) -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("the body has more than {most} bytes, counted unpacked: nothing of it was taken"),
+        "send it in several requests, each with an Idempotency-Key of its own",
+    )
+}

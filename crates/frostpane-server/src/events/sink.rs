@@ -1,0 +1,165 @@
+//! Where events go when they have been read.
+
+use axum::http::StatusCode;
+use frostpane::{Batch, Event};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{Has, Read, Reading};
+use crate::key::ServedKey;
+use crate::problem::{Problem, Result};
+use crate::stream::Columns;
+
+/// What becomes of events that are wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wrong {
+    /// The first refuses the request as a whole.
+    #[default]
+    Refuse,
+    /// They are left out, and counted.
+    Skip,
+}
+
+/// Why an event cannot be read: by its form alone, never by what its key or user is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not in the form that was said.
+    Syntax,
+    /// It has no field for its key.
+    NoKey,
+    /// It has no time.
+    NoTime,
+    /// Its time is none.
+    NotATime,
+    /// It has no field for its user.
+    NoUser,
+    /// A field has a value of a type that it cannot have.
+    Type,
+    /// A field is there twice.
+    Twice,
+}
+
+/// Gathers events of a request.
+pub struct Sink<'a, K> {
+    reading: &'a Reading,
+    batch: Batch<K>,
+    wrong: u64,
+}
+
+/// The parts of an event as they were found. What was not there is not the same as what was empty.
+#[derive(Default)]
+pub struct Parts<'a> {
+    /// The key; within, none if the event has none that counts.
+    pub key: Option<Option<&'a [u8]>>,
+    /// The time, if it is one.
+    pub time: Option<Option<i64>>,
+    /// The user.
+    pub user: Option<Option<&'a [u8]>>,
+}
+
+impl<'a, K: ServedKey> Sink<'a, K> {
+    /// Without events.
+    pub fn new(reading: &'a Reading) -> Self {
+        Self {
+            reading,
+            batch: Batch::new(),
+            wrong: 0,
+        }
+    }
+
+    /// Where events have their parts.
+    pub fn columns(&self) -> &'a Columns {
+        &self.reading.columns
+    }
+
+    /// What an event has.
+    pub fn has(&self) -> Has {
+        self.reading.has
+    }
+
+    /// One more event, of this line.
+    pub fn push(&mut self, line: u64, parts: std::result::Result<Parts<'_>, Fault>) -> Result<()> {
+        match parts.and_then(|parts| self.check(parts)) {
+            Ok(event) => {
+                let early = |time: i64| self.reading.since.is_some_and(|since| time < since);
+                if !event.time.is_some_and(early) {
+                    self.batch.push(event);
+                }
+                Ok(())
+            }
+            Err(_) if self.reading.wrong == Wrong::Skip => {
+                self.wrong += 1;
+                Ok(())
+            }
+            Err(fault) => Err(self.refusal(fault).at(line)),
+        }
+    }
+
+    #[inline]
+    fn check<'b>(&self, parts: Parts<'b>) -> std::result::Result<Event<'b, K>, Fault> {
+        let has = self.reading.has;
+        Ok(Event {
+            key: parts.key.ok_or(Fault::NoKey)?.and_then(K::parse),
+            time: match has.time {
+                true => Some(parts.time.ok_or(Fault::NoTime)?.ok_or(Fault::NotATime)?),
+                false => None,
+            },
+            user: match has.user {
+                true => parts.user.ok_or(Fault::NoUser)?,
+                false => None,
+            },
+        })
+    }
+
+    /// What whoever sent it is told.
+    pub fn refusal(&self, fault: Fault) -> Problem {
+        let Columns { key, time, user } = &self.reading.columns;
+        let time = time.as_deref().unwrap_or("time");
+        let (error, then) = match fault {
+            Fault::Syntax => (
+                "an event is not written as Content-Type says".to_owned(),
+                "correct it".to_owned(),
+            ),
+            Fault::NoKey => (
+                format!("an event has no field {key:?} for its key"),
+                "give it one; null if it has no key".to_owned(),
+            ),
+            Fault::NoTime => (
+                format!("an event has no field {time:?} for its time"),
+                "give it one: as in RFC 3339, or a number since 1970".to_owned(),
+            ),
+            Fault::NotATime => (
+                format!("the field {time:?} of an event is no time"),
+                "give one as in RFC 3339, or a number since 1970".to_owned(),
+            ),
+            Fault::NoUser => (
+                format!("people are protected, but an event has no field {user:?} for its user"),
+                "give it one".to_owned(),
+            ),
+            Fault::Type => (
+                "a field of an event has a value of another type than text, a whole number or null"
+                    .to_owned(),
+                "correct it".to_owned(),
+            ),
+            Fault::Twice => (
+                "an event has a field twice".to_owned(),
+                "give each once".to_owned(),
+            ),
+        };
+        Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("{error}: nothing of the request was taken"),
+            format!("{then}, or leave out what is wrong with ?wrong=skip"),
+        )
+    }
+
+    /// All that were read.
+    pub fn finish(self) -> Read {
+        Read {
+            events: self.batch.len() as u64,
+            batch: K::any(self.batch),
+            wrong: self.wrong,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Keys of either type, as they come in.
+
+use frostpane::{Batch, Bytes, KeySpec, Keys, Spec};
+use frostpane_store::StoredKey;
+
+use crate::problem::{Problem, Result};
+
+/// A type of keys that a stream may have.
+pub trait ServedKey: StoredKey + Send + Sync {
+    /// The key that a text stands for, if it stands for one.
+    fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
+    /// The batch, if it is of this type.
+    fn batch(any: AnyBatch) -> Option<Batch<Self>>;
+    /// A batch of either type.
+    fn any(batch: Batch<Self>) -> AnyBatch;
+}
+
+impl ServedKey for Bytes {
+    #[inline]
+    fn parse(text: &[u8]) -> Option<&[u8]> {
+        Some(text)
+    }
+
+    fn batch(any: AnyBatch) -> Option<Batch<Self>> {
+        match any {
+            AnyBatch::Bytes(batch) => Some(batch),
+            AnyBatch::Integers(_) => None,
+        }
+    }
+
+    fn any(batch: Batch<Self>) -> AnyBatch {
+        AnyBatch::Bytes(batch)
+    }
+}
+
+impl ServedKey for u64 {
+    #[inline]
+    fn parse(text: &[u8]) -> Option<u64> {
+        str::from_utf8(text).ok()?.parse().ok()
+    }
+
+    fn batch(any: AnyBatch) -> Option<Batch<Self>> {
+        match any {
+            AnyBatch::Integers(batch) => Some(batch),
+            AnyBatch::Bytes(_) => None,
+        }
+    }
+
+    fn any(batch: Batch<Self>) -> AnyBatch {
+        AnyBatch::Integers(batch)
+    }
+}
+
+/// Events with keys of either type.
+#[derive(Debug)]
+pub enum AnyBatch {
+    /// Of bytes.
+    Bytes(Batch<Bytes>),
+    /// Of integers.
+    Integers(Batch<u64>),
+}
+
+impl AnyBatch {
+    /// How many bytes they take.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Bytes(batch) => batch.as_bytes().len(),
+            Self::Integers(batch) => batch.as_bytes().len(),
+        }
+    }
+}
+
+/// The keys that may be listed, of either type.
+pub enum AnyKeys {
+    /// Of bytes.
+    Bytes(Keys<Bytes>),
+    /// Of integers.
+    Integers(Keys<u64>),
+}
+
+impl AnyKeys {
+    /// Those of a specification that came over the network, which names no files of this machine.
+    pub fn of(spec: &Spec) -> Result<Self> {
+        Ok(match &spec.keys {
+            KeySpec::Range(range) => Self::Integers(Keys::range(range.clone())?),
+            KeySpec::List(keys) => {
+                let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
+                Self::Bytes(Keys::list(bytes)?)
+            }
+            KeySpec::Open => Self::Bytes(Keys::open()),
+            _ => {
+                return Err(Problem::invalid(
+                    "the keys are said to be in a file, but the service reads no file that a request names",
+                    "give them as a list, or a range, in the specification",
+                ));
+            }
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! Frostpane as a service: events in over HTTP, private lists out at every slide.
+//!
+//! A [`Service`] is a folder with a state for each stream. One thread has each state ([`stream`]): it takes what many requests bring in
+//! one transaction, answers when that is on disk, and ends slides by the clock on the wall. Requests never touch a state; what is
+//! published lies on a shelf in memory, the same bytes for everybody. [`app`] is the whole of it without a socket.
+
+mod api;
+mod args;
+mod dashboard;
+mod demo;
+mod events;
+mod file;
+mod key;
+mod limits;
+mod log;
+mod metrics;
+mod name;
+mod plan;
+mod problem;
+mod run;
+mod serve;
+mod service;
+pub mod stream;
+mod token;
+
+pub use api::{app, openapi};
+pub use limits::Limits;
+pub use problem::Problem;
+pub use run::run;
+pub use service::Service;
+pub use token::{Scope, Token, Tokens};

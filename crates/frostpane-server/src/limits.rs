@@ -1,0 +1,36 @@
+//! How much a request may ask for.
+
+use std::time::Duration;
+
+/// Limits of one service.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most bytes of a body of events, unpacked.
+    pub body: usize,
+    /// The most bytes of any other body.
+    pub small_body: usize,
+    /// How long a body, or an answer, may take.
+    pub time: Duration,
+    /// How long the headers of a request may take.
+    pub header_time: Duration,
+    /// The most connections at once.
+    pub connections: usize,
+    /// The most requests a second from one address that have no token.
+    pub rate: u32,
+    /// Origins whose pages may read, if any.
+    pub cors: Vec<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 32 << 20,
+            small_body: 1 << 20,
+            time: Duration::from_secs(30),
+            header_time: Duration::from_secs(10),
+            connections: 4_096,
+            rate: 100,
+            cors: Vec::new(),
+        }
+    }
+}

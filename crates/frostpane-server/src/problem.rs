@@ -1,0 +1,151 @@
+//! What went wrong, as whoever asked is told: what, and what to do. Never a key, a user or a private count.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use frostpane::ErrorKind;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A request that was not done.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Problem {
+    #[serde(skip)]
+    status: StatusCode,
+    /// What went wrong.
+    error: String,
+    /// What to do.
+    r#do: String,
+    /// The line, or the event, that it is about, from 1 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    /// After how many seconds to try again.
+    #[serde(skip)]
+    retry_after: Option<u64>,
+}
+
+/// What a request comes to.
+pub type Result<T> = std::result::Result<T, Problem>;
+
+impl Problem {
+    /// With its status, what went wrong and what to do.
+    pub fn new(status: StatusCode, error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self {
+            status,
+            error: error.into(),
+            r#do: then.into(),
+            line: None,
+            retry_after: None,
+        }
+    }
+
+    /// About this line, or event, from 1 on.
+    pub fn at(self, line: u64) -> Self {
+        Self {
+            line: Some(line),
+            ..self
+        }
+    }
+
+    /// To be tried again after so many seconds.
+    pub fn after(self, seconds: u64) -> Self {
+        Self {
+            retry_after: Some(seconds),
+            ..self
+        }
+    }
+
+    /// Its status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What went wrong.
+    pub fn error(&self) -> &str {
+        &self.error
+    }
+
+    /// That there is no such thing here, or none that the caller may know of.
+    pub fn unknown(what: &str) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            format!("there is no such {what} here, or none that you may see"),
+            "look at GET /v1/streams, with a token if the stream is not public",
+        )
+    }
+
+    /// That what was given cannot be used.
+    pub fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, then)
+    }
+
+    /// That it contradicts what is there.
+    pub fn conflict(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, error, then)
+    }
+
+    /// That it cannot be done now.
+    pub fn unavailable(error: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            error,
+            "try again in a moment; if it stays so the operator has to look at the service",
+        )
+        .after(1)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (status, retry_after) = (self.status, self.retry_after);
+        let mut response = (status, Json(self)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<frostpane::Error> for Problem {
+    fn from(cause: frostpane::Error) -> Self {
+        match cause.kind() {
+            ErrorKind::Memory => Self::new(
+                StatusCode::INSUFFICIENT_STORAGE,
+                "the users of epochs that have not ended do not fit into the memory of the stream",
+                "wait until the epoch has ended, or begin a stream with more memory",
+            ),
+            _ => Self::split(StatusCode::UNPROCESSABLE_ENTITY, &cause.to_string()),
+        }
+    }
+}
+
+impl From<frostpane_store::Error> for Problem {
+    fn from(cause: frostpane_store::Error) -> Self {
+        use frostpane_store::Error;
+        match cause {
+            Error::Stream(cause) => cause.into(),
+            Error::Refused(refusal) => Self::new(
+                StatusCode::PAYMENT_REQUIRED,
+                refusal.to_string(),
+                "wait until they have left the window: GET .../budget says when",
+            ),
+            Error::Conflict(message) => Self::split(StatusCode::CONFLICT, &message),
+            _ => Self::unavailable("the state of the stream cannot be read or written"),
+        }
+    }
+}
+
+impl Problem {
+    /// From a message that says what is wrong, and after a colon what to do.
+    fn split(status: StatusCode, message: &str) -> Self {
+        match message.rsplit_once(": ") {
+            Some((error, then)) => Self::new(status, error, then),
+            None => Self::new(status, message, "see docs/service.md"),
+        }
+    }
+}

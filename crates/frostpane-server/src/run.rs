@@ -1,0 +1,191 @@
+//! From the command line to a service that answers.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::api::{app, openapi};
+use crate::args::{Args, Command, ServeArgs, TokenCommand};
+use crate::demo::Demo;
+use crate::limits::Limits;
+use crate::log::tell;
+use crate::serve::serve;
+use crate::service::Service;
+use crate::token::{Scope, Tokens};
+use crate::{file, name};
+
+type Result<T> = std::result::Result<T, String>;
+
+/// Does what the command line asks, and says how it went.
+pub fn run() -> ExitCode {
+    let args = Args::parse();
+    let done = match args.command {
+        Some(Command::Token(command)) => token(command),
+        Some(Command::Openapi) => openapi()
+            .to_pretty_json()
+            .map(|text| println!("{text}"))
+            .map_err(|cause| cause.to_string()),
+        None => begin(&args.serve),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("frostpane-server: {cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn token(command: TokenCommand) -> Result<()> {
+    match command {
+        TokenCommand::Add {
+            dir,
+            stream,
+            scope,
+            producer,
+        } => {
+            if stream != "*" {
+                name::check_stream(&stream).map_err(|problem| problem.error().to_owned())?;
+            }
+            let known = |name: &String| {
+                Scope::of(name)
+                    .ok_or_else(|| format!("{name} is no scope: take ingest, read, release or admin"))
+            };
+            let scopes = scope.iter().map(known).collect::<Result<Vec<_>>>()?;
+            if producer.is_empty() || producer.contains('\n') {
+                return Err(
+                    "the name of a producer is one line of text: give one, with --producer".to_owned(),
+                );
+            }
+            file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
+            let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scopes)?;
+            eprintln!(
+                "token {} was made: this is the only time that it is shown",
+                token.id
+            );
+            println!("{text}");
+            Ok(())
+        }
+        TokenCommand::List { dir } => {
+            for token in Tokens::of(&dir).all() {
+                let scopes: Vec<String> = token
+                    .scopes
+                    .iter()
+                    .map(|scope| format!("{scope:?}").to_lowercase())
+                    .collect();
+                let (id, stream, producer, made) = (token.id, token.stream, token.producer, token.made);
+                println!(
+                    "{id}  stream {stream}  producer {producer}  {}  made {made}",
+                    scopes.join(",")
+                );
+            }
+            Ok(())
+        }
+        TokenCommand::Revoke { dir, id } => Tokens::of(&dir).revoke(&id),
+    }
+}
+
+fn begin(args: &ServeArgs) -> Result<()> {
+    let is_open = !args.listen.ip().is_loopback();
+    if is_open && args.tls_cert.is_none() && !args.behind_proxy {
+        return Err(format!(
+            "{} can be reached from other machines, and tokens would go there unencrypted: give --tls-cert and --tls-key, or --behind-proxy if \
+             something in front of it has them",
+            args.listen
+        ));
+    }
+    let tls = tls(args)?;
+    let made_up = args.demo.then(Demo::folder).transpose()?;
+    let dir = args.dir.clone().or(made_up.clone()).unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| cause.to_string())?;
+    let done = runtime.block_on(until_stopped(args, &dir, tls));
+    if let Some(made_up) = made_up.filter(|_| args.dir.is_none()) {
+        let _ = std::fs::remove_dir_all(made_up);
+    }
+    done
+}
+
+async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -> Result<()> {
+    let said = |cause: std::io::Error| cause.to_string();
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .map_err(|cause| format!("{}: {cause}", args.listen))?;
+    let witness = args.witness.as_deref().map(witness_folder).transpose()?;
+    if args.demo {
+        Demo::prepare(dir)?;
+    }
+    let mut service =
+        Service::open(dir, witness, limits(args)).map_err(|problem| problem.error().to_owned())?;
+    service.demo = args.demo;
+    let service = Arc::new(service);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let address = listener.local_addr().map_err(said)?;
+    let demo = match args.demo {
+        true => Some(Demo::begin(&service)?),
+        false => None,
+    };
+    tell(format_args!("listening on {scheme}://{address}"));
+    if let Some(demo) = &demo {
+        tell(format_args!(
+            "look at {scheme}://{address}/ - the events are made up"
+        ));
+        tell(format_args!("the operator's token of this demo: {}", demo.token));
+    }
+    let stop = async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tell("stopping: what was acknowledged is kept, and no slide ends early");
+    };
+    serve(listener, tls, app(service.clone()), service, stop).await;
+    drop(demo);
+    tell("stopped");
+    Ok(())
+}
+
+fn witness_folder(path: &Path) -> Result<PathBuf> {
+    file::make_folder(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    std::path::absolute(path).map_err(|cause| format!("{}: {cause}", path.display()))
+}
+
+fn limits(args: &ServeArgs) -> Limits {
+    Limits {
+        body: (args.most_body as usize) << 20,
+        connections: args.most_connections as usize,
+        rate: args.most_requests,
+        time: Duration::from_secs(args.most_seconds.into()),
+        cors: args.cors.clone(),
+        ..Limits::default()
+    }
+}
+
+fn tls(args: &ServeArgs) -> Result<Option<TlsAcceptor>> {
+    let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
+        return Ok(None);
+    };
+    let failed = |path: &Path, cause: String| format!("{}: {cause}", path.display());
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(|all| all.collect::<std::result::Result<Vec<_>, _>>())
+        .map_err(|cause| failed(certificate, cause.to_string()))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|cause| failed(key, cause.to_string()))?;
+    let config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|cause| failed(certificate, cause.to_string()))?;
+    Ok(Some(TlsAcceptor::from(Arc::new(config))))
+}

@@ -1,0 +1,120 @@
+//! Connections: how many, how long, and their orderly end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use crate::service::Service;
+
+/// How long those that go on may take when the service stops.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// The most bytes of the headers of a request.
+const HEADER_BYTES: usize = 64 << 10;
+
+/// Answers until it is told to stop; then what was begun is finished, and nothing new is taken.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    app: Router,
+    service: Arc<Service>,
+    stop: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let room = Arc::new(Semaphore::new(service.limits.connections));
+    tokio::pin!(stop);
+    loop {
+        let (socket, address) = tokio::select! {
+            accepted = accept(&listener) => accepted,
+            () = &mut stop => break,
+        };
+        // Whoever comes when all places are taken is turned away, not kept waiting.
+        let Ok(place) = room.clone().try_acquire_owned() else {
+            continue;
+        };
+        let _ = socket.set_nodelay(true);
+        let (tls, app, service) = (tls.clone(), app.clone(), service.clone());
+        let watcher = graceful.watcher();
+        tokio::spawn(async move {
+            let _place = place;
+            let _counted = Counted::new(&service.connections);
+            let answer = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+                request.extensions_mut().insert(ConnectInfo(address));
+                app.clone().oneshot(request.map(axum::body::Body::new))
+            });
+            let header_time = service.limits.header_time;
+            match tls {
+                None => answer_all(socket, header_time, watcher, answer).await,
+                Some(tls) => {
+                    let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
+                    if let Ok(Ok(socket)) = greeted {
+                        answer_all(socket, header_time, watcher, answer).await;
+                    }
+                }
+            }
+        });
+    }
+    drop(listener);
+    service.close_listeners();
+    let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
+    service.stop().await;
+}
+
+async fn answer_all<S>(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    header_time: Duration,
+    watcher: hyper_util::server::graceful::Watcher,
+    answer: S,
+) where
+    S: hyper::service::Service<
+            hyper::Request<Incoming>,
+            Response = axum::response::Response,
+            Error = std::convert::Infallible,
+        >,
+{
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_time)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(TokioIo::new(socket), answer);
+    // Whoever hangs up, or does not speak HTTP, is nobody's concern.
+    let _ = watcher.watch(connection).await;
+}
+
+/// The next connection; a failure is of one of them, or of the machine, and passes.
+async fn accept(listener: &TcpListener) -> (tokio::net::TcpStream, std::net::SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

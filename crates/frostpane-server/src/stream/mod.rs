@@ -1,0 +1,288 @@
+//! A stream of the service: what requests see of it, and the thread that has its state.
+
+mod command;
+mod keeper;
+mod published;
+mod settings;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+
+use axum::http::StatusCode;
+use frostpane::{Bytes, Keys, Spec};
+use frostpane_store::{Begin, Header, KeyKind, Store};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::events::Has;
+use crate::key::{AnyBatch, AnyKeys, ServedKey};
+use crate::metrics::OfStream;
+use crate::problem::{Problem, Result};
+use command::Reply;
+pub use command::{Command, Taking};
+use keeper::Keeper;
+pub use keeper::now;
+pub use published::{Published, Shelf, Words};
+pub use settings::{Columns, Settings};
+
+/// How many requests may wait.
+const WAITING: usize = 1_024;
+/// How many bytes of events may wait.
+const ROOM: usize = 64 << 20;
+/// Of the latest releases so many are recalled at a start.
+const HELD: usize = 256;
+
+/// A stream, for those who ask something of it.
+pub struct Stream {
+    folder: PathBuf,
+    settings: RwLock<Settings>,
+    shared: Arc<Shared>,
+    commands: SyncSender<Command>,
+    room: Arc<Semaphore>,
+    header: Header,
+}
+
+/// What requests and the thread of the state share.
+pub(crate) struct Shared {
+    pub name: String,
+    pub spec: Spec,
+    pub shelf: Shelf,
+    pub metrics: OfStream,
+    /// How long a slide is that the clock ends and by how much it is shifted, in microseconds; none by count.
+    slide: Option<(i64, i64)>,
+    standing: AtomicU8,
+    clock: AtomicI64,
+    dropped: AtomicU64,
+}
+
+/// How a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Standing {
+    /// All is well.
+    Ready,
+    /// Its state cannot be opened or written.
+    Failed,
+    /// The clock on the wall has jumped, and slides are not ended by it.
+    Clock,
+    /// It was told to stop.
+    Stopped,
+}
+
+impl Shared {
+    fn stand(&self, standing: Standing) {
+        self.standing.store(standing as u8, Ordering::Relaxed);
+    }
+
+    fn tell(&self, clock: i64, dropped: u64) {
+        self.clock.store(clock, Ordering::Relaxed);
+        self.dropped.store(dropped, Ordering::Relaxed);
+    }
+}
+
+impl Stream {
+    /// Begins the state of a stream in a new folder.
+    pub fn create_in(folder: &Path, spec: Spec, settings: &Settings, begin: Begin) -> Result<()> {
+        match AnyKeys::of(&spec)? {
+            AnyKeys::Bytes(keys) => create::<Bytes>(folder, spec, keys, begin)?,
+            AnyKeys::Integers(keys) => create::<u64>(folder, spec, keys, begin)?,
+        }
+        settings.write(folder)
+    }
+
+    /// Goes on with one.
+    pub fn open(name: &str, folder: &Path) -> Result<Self> {
+        let header = Header::read(folder)?;
+        match header.keys {
+            KeyKind::Bytes => Self::start(name, folder, Store::<Bytes>::open(folder)?),
+            KeyKind::Integers => Self::start(name, folder, Store::<u64>::open(folder)?),
+        }
+    }
+
+    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>) -> Result<Self> {
+        let settings = Settings::read(folder)?;
+        let header = store.header().clone();
+        let spec = header.spec.clone();
+        let has_clock = store.stream().clock() != i64::MAX;
+        let shared = Arc::new(Shared {
+            name: name.to_owned(),
+            slide: has_clock.then(|| slide(&store)),
+            metrics: OfStream::default(),
+            shelf: Shelf::default(),
+            standing: AtomicU8::new(Standing::Ready as u8),
+            clock: AtomicI64::new(0),
+            dropped: AtomicU64::new(0),
+            spec,
+        });
+        let timed = settings.columns.time.is_some() || shared.spec.longest().is_by_count();
+        let (commands, asked) = sync_channel(WAITING);
+        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed)?;
+        thread::Builder::new()
+            .name(format!("stream {name}"))
+            .spawn(|| keeper.run())
+            .map_err(|_| Problem::unavailable("no thread could be started"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            settings: RwLock::new(settings),
+            shared,
+            commands,
+            room: Arc::new(Semaphore::new(ROOM)),
+            header,
+        })
+    }
+
+    /// What it is asked for, with all choices made.
+    pub fn spec(&self) -> &Spec {
+        &self.shared.spec
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// What tells its state from all others.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What may change while it goes on.
+    pub fn settings(&self) -> Settings {
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Changes that, and keeps it.
+    pub fn set(&self, change: impl FnOnce(&mut Settings)) -> Result<Settings> {
+        let mut settings = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = settings.clone();
+        change(&mut changed);
+        changed.write(&self.folder)?;
+        *settings = changed.clone();
+        Ok(changed)
+    }
+
+    /// What an event has beside its key.
+    pub fn has(&self) -> Has {
+        Has {
+            time: !self.spec().longest().is_by_count() && self.settings().columns.time.is_some(),
+            user: self.spec().unit.is_user(),
+        }
+    }
+
+    /// What is published.
+    pub fn shelf(&self) -> &Shelf {
+        &self.shared.shelf
+    }
+
+    /// Numbers for the operator.
+    pub(crate) fn metrics(&self) -> &OfStream {
+        &self.shared.metrics
+    }
+
+    /// How it is.
+    pub fn standing(&self) -> Standing {
+        match self.shared.standing.load(Ordering::Relaxed) {
+            0 => Standing::Ready,
+            1 => Standing::Failed,
+            2 => Standing::Clock,
+            _ => Standing::Stopped,
+        }
+    }
+
+    /// How far its clock, or its number of events, has come. For the operator.
+    pub fn clock(&self) -> i64 {
+        self.shared.clock.load(Ordering::Relaxed)
+    }
+
+    /// How many events came too late. For the operator.
+    pub fn dropped(&self) -> u64 {
+        self.shared.dropped.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes of events wait, of how many that may. For the operator.
+    pub fn waiting(&self) -> (usize, usize) {
+        (ROOM - self.room.available_permits(), ROOM)
+    }
+
+    /// How many microseconds a slide has, where the clock ends it.
+    pub fn slide(&self) -> Option<(i64, i64)> {
+        self.shared.slide
+    }
+
+    /// Takes events; they are there for good when this returns whether they had been there before.
+    pub async fn take(&self, id: Option<String>, digest: [u8; 32], batch: AnyBatch) -> Result<bool> {
+        // What is larger than the whole room waits for all of it.
+        let size = u32::try_from(batch.bytes().clamp(1, ROOM)).unwrap_or(u32::MAX);
+        let room = self
+            .room
+            .clone()
+            .try_acquire_many_owned(size)
+            .map_err(|_| overloaded())?;
+        self.ask(|reply| {
+            Command::Take(Taking {
+                id,
+                digest,
+                batch,
+                room,
+                reply,
+            })
+        })
+        .await
+    }
+
+    /// Asks the thread that has the state.
+    pub async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        self.commands
+            .try_send(command(reply))
+            .map_err(|refused| match refused {
+                TrySendError::Full(_) => overloaded(),
+                TrySendError::Disconnected(_) => gone(),
+            })?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Lets go of the state, after everything that waits.
+    pub async fn stop(&self) {
+        let (done, stopped) = oneshot::channel();
+        let commands = self.commands.clone();
+        // It may have to wait for room.
+        let sent = tokio::task::spawn_blocking(move || commands.send(Command::Stop(done)).is_ok()).await;
+        if sent.unwrap_or(false) {
+            let _ = stopped.await;
+        }
+    }
+}
+
+fn create<K: ServedKey>(folder: &Path, spec: Spec, keys: Keys<K>, begin: Begin) -> Result<()> {
+    Store::create(folder, spec, keys, begin)?;
+    Ok(())
+}
+
+/// How long a slide, or an epoch, is, and at which moment one ends.
+fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
+    let stream = store.stream();
+    let number = stream.numbers().end;
+    let slide = stream.begins(number + 1) - stream.begins(number);
+    let lateness = i64::try_from(stream.spec().lateness.as_micros()).unwrap_or(0);
+    let slide = slide.max(1);
+    (slide, (stream.begins(number) + lateness).rem_euclid(slide))
+}
+
+fn overloaded() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "more is coming in than can be kept: nothing of this request was taken",
+        "send it again after the time that Retry-After says, with the same Idempotency-Key",
+    )
+    .after(1)
+}
+
+fn gone() -> Problem {
+    Problem::unavailable("the stream is being stopped")
+}

@@ -1,0 +1,182 @@
+//! Tokens: who may do what with which stream. They are kept as hashes alone.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::file;
+
+const FILE: &str = "tokens.json";
+/// What every token begins with, so that it is known for one where it should not be.
+const PREFIX: &str = "frostpane_";
+/// The hash is of this kind of text, and of no other.
+const CONTEXT: &str = "frostpane 2026-11-17 the hash of a token of the service";
+/// All streams.
+const ALL: &str = "*";
+
+/// What a token may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Bring in events.
+    Ingest,
+    /// Read what is published of a stream that is not public.
+    Read,
+    /// Ask for releases, which cost budget.
+    Release,
+    /// Create, change, close and delete streams, and see how they are.
+    Admin,
+}
+
+impl Scope {
+    /// By its name.
+    pub fn of(name: &str) -> Option<Self> {
+        serde_json::from_value(name.into()).ok()
+    }
+}
+
+/// A token, without what it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Token {
+    /// By which it can be revoked.
+    pub id: String,
+    /// Whoever sends events with it: what they sent is known again under this name, also with another token.
+    pub producer: String,
+    /// The stream that it is for, or * for all.
+    pub stream: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// When it was made.
+    pub made: String,
+    hash: String,
+}
+
+impl Token {
+    /// Whether it may do this with a stream; none for what is of no single stream.
+    pub fn may(&self, scope: Scope, stream: Option<&str>) -> bool {
+        let of_stream = self.stream == ALL || stream == Some(self.stream.as_str());
+        of_stream && self.scopes.contains(&scope)
+    }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    tokens: Vec<Token>,
+}
+
+/// The tokens of a service, read again whenever their file has changed.
+#[derive(Debug)]
+pub struct Tokens {
+    path: PathBuf,
+    read: RwLock<(Seen, Arc<Kept>)>,
+}
+
+/// What tells one version of the file from another: each is a file of its own.
+type Seen = Option<(u64, i64, i64, u64)>;
+
+impl Tokens {
+    /// Those of a service's folder.
+    pub fn of(folder: &Path) -> Self {
+        Self {
+            path: folder.join(FILE),
+            read: RwLock::default(),
+        }
+    }
+
+    /// The token that this text is, if it is one. How long it takes does not depend on how much of it is right.
+    pub fn find(&self, text: &str) -> Option<Token> {
+        let hash = hash(text);
+        let kept = self.kept();
+        let mut found = None;
+        for token in &kept.tokens {
+            // Hashes are compared in constant time.
+            if blake3::Hash::from_hex(&token.hash).is_ok_and(|known| known == hash) {
+                found = Some(token);
+            }
+        }
+        found.cloned()
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<Token> {
+        self.kept().tokens.clone()
+    }
+
+    /// Makes one. It is returned once, and cannot be found out again.
+    pub fn make(&self, producer: &str, stream: &str, scopes: &[Scope]) -> Result<(Token, String), String> {
+        let secret = random::<32>()?;
+        let text = format!("{PREFIX}{}", hex(&secret));
+        let token = Token {
+            id: hex(&random::<6>()?),
+            producer: producer.to_owned(),
+            stream: stream.to_owned(),
+            scopes: scopes.to_vec(),
+            made: Timestamp::now().to_string(),
+            hash: hash(&text).to_hex().to_string(),
+        };
+        let mut kept = (*self.kept()).clone();
+        kept.tokens.push(token.clone());
+        self.write(&kept)?;
+        Ok((token, text))
+    }
+
+    /// Revokes the one with this id.
+    pub fn revoke(&self, id: &str) -> Result<(), String> {
+        let mut kept = (*self.kept()).clone();
+        let before = kept.tokens.len();
+        kept.tokens.retain(|token| token.id != id);
+        match kept.tokens.len() < before {
+            true => self.write(&kept),
+            false => Err(format!(
+                "there is no token {id}: `frostpane-server token list` shows them"
+            )),
+        }
+    }
+
+    fn write(&self, kept: &Kept) -> Result<(), String> {
+        let bytes = serde_json::to_vec_pretty(kept).map_err(|cause| cause.to_string())?;
+        file::replace(&self.path, &bytes).map_err(|cause| format!("{}: {cause}", self.path.display()))
+    }
+
+    fn kept(&self) -> Arc<Kept> {
+        let seen = seen(&self.path);
+        {
+            let (known, kept) = &*self.read.read().unwrap_or_else(PoisonError::into_inner);
+            if *known == seen && seen.is_some() {
+                return kept.clone();
+            }
+        }
+        // Without a file, or with one that cannot be read, nobody has a token.
+        let bytes = fs::read(&self.path).unwrap_or_default();
+        let kept: Arc<Kept> = Arc::new(serde_json::from_slice(&bytes).unwrap_or_default());
+        *self.read.write().unwrap_or_else(PoisonError::into_inner) = (seen, kept.clone());
+        kept
+    }
+}
+
+fn seen(path: &Path) -> Seen {
+    let file = fs::metadata(path).ok()?;
+    Some((file.ino(), file.mtime(), file.mtime_nsec(), file.len()))
+}
+
+fn hash(text: &str) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+    hasher.update(text.as_bytes());
+    hasher.finalize()
+}
+
+fn random<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|cause| format!("the operating system gave no random bytes ({cause})"))?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
