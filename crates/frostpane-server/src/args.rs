@@ -61,6 +61,18 @@ pub struct ServeArgs {
     #[arg(long)]
     pub behind_proxy: bool,
 
+    /// Pull events from a stream of NATS JetStream, as JSON Lines: nats://HOST:PORT/STREAM; may be given several times
+    #[arg(long, value_name = "URL", requires = "into")]
+    pub from: Vec<String>,
+
+    /// The stream that the events of --from go to; as often as that
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub into: Vec<String>,
+
+    /// The clock of this machine is right, although a stream's stood still for more than 31 days
+    #[arg(long)]
+    pub accept_clock: bool,
+
     /// Pages of this origin may read, such as https://example.org; may be given several times
     #[arg(long, value_name = "ORIGIN")]
     pub cors: Vec<String>,
@@ -87,6 +99,15 @@ pub enum Command {
     /// Make, show or revoke tokens; also while the service runs
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Go on with a stream that was restored from a copy, after marking all of its past as spent; while the service is stopped
+    Restore {
+        /// The folder of the service
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// The stream
+        #[arg(value_name = "NAME")]
+        stream: String,
+    },
     /// Write the description of all routes, as OpenAPI
     Openapi,
 }

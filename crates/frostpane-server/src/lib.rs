@@ -17,9 +17,11 @@ mod metrics;
 mod name;
 mod plan;
 mod problem;
+mod rate;
 mod run;
 mod serve;
 mod service;
+mod source;
 pub mod stream;
 mod token;
 

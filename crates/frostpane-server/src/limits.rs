@@ -17,6 +17,12 @@ pub struct Limits {
     pub connections: usize,
     /// The most requests a second from one address that have no token.
     pub rate: u32,
+    /// Whether the clock of the machine is right, also where a state stood still for long.
+    pub accept_clock: bool,
+    /// Streams that are pulled into: what waits at their sources is taken before the clock ends slides.
+    pub pulled: Vec<String>,
+    /// Whether a proxy stands in front of it, and says who asks.
+    pub behind_proxy: bool,
     /// Origins whose pages may read, if any.
     pub cors: Vec<String>,
 }
@@ -30,6 +36,9 @@ impl Default for Limits {
             header_time: Duration::from_secs(10),
             connections: 4_096,
             rate: 100,
+            accept_clock: false,
+            pulled: Vec::new(),
+            behind_proxy: false,
             cors: Vec::new(),
         }
     }

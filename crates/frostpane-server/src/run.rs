@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use frostpane_store::{Header, KeyKind, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -16,10 +18,12 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::api::{app, openapi};
 use crate::args::{Args, Command, ServeArgs, TokenCommand};
 use crate::demo::Demo;
+use crate::events::Format;
 use crate::limits::Limits;
 use crate::log::tell;
 use crate::serve::serve;
 use crate::service::Service;
+use crate::source::{Nats, pull};
 use crate::token::{Scope, Tokens};
 use crate::{file, name};
 
@@ -30,6 +34,7 @@ pub fn run() -> ExitCode {
     let args = Args::parse();
     let done = match args.command {
         Some(Command::Token(command)) => token(command),
+        Some(Command::Restore { dir, stream }) => restore(&dir, &stream),
         Some(Command::Openapi) => openapi()
             .to_pretty_json()
             .map(|text| println!("{text}"))
@@ -94,6 +99,16 @@ fn token(command: TokenCommand) -> Result<()> {
     }
 }
 
+fn restore(dir: &Path, stream: &str) -> Result<()> {
+    name::check_stream(stream).map_err(|problem| problem.error().to_owned())?;
+    let folder = dir.join("streams").join(stream);
+    let accepted = Header::read(&folder).and_then(|header| match header.keys {
+        KeyKind::Bytes => Store::<frostpane::Bytes>::accept_restored(&folder).map(drop),
+        KeyKind::Integers => Store::<u64>::accept_restored(&folder).map(drop),
+    });
+    accepted.map_err(|cause| cause.to_string())
+}
+
 fn begin(args: &ServeArgs) -> Result<()> {
     let is_open = !args.listen.ip().is_loopback();
     if is_open && args.tls_cert.is_none() && !args.behind_proxy {
@@ -145,6 +160,7 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
         ));
         tell(format_args!("the operator's token of this demo: {}", demo.token));
     }
+    let _pulling = sources(args, &service)?;
     let stop = async {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -156,6 +172,21 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
     drop(demo);
     tell("stopped");
     Ok(())
+}
+
+/// Sources that are pulled from, as long as this is held.
+fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
+    let mut pulling = JoinSet::new();
+    for (from, into) in args.from.iter().zip(&args.into) {
+        let stream = service.stream(into).ok_or_else(|| {
+            format!("there is no stream {into}: create it first, with PUT /v1/streams/{into}")
+        })?;
+        pulling.spawn(pull(Nats::new(from, into)?, stream, Format::JsonLines));
+    }
+    match args.from.len() == args.into.len() {
+        true => Ok(pulling),
+        false => Err("give as many --into as --from: the stream that each source goes to".to_owned()),
+    }
 }
 
 fn witness_folder(path: &Path) -> Result<PathBuf> {
@@ -170,6 +201,9 @@ fn limits(args: &ServeArgs) -> Limits {
         rate: args.most_requests,
         time: Duration::from_secs(args.most_seconds.into()),
         cors: args.cors.clone(),
+        accept_clock: args.accept_clock,
+        behind_proxy: args.behind_proxy,
+        pulled: args.into.clone(),
         ..Limits::default()
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
 
 use axum::http::StatusCode;
 use frostpane::Spec;
@@ -16,8 +17,12 @@ use crate::file;
 use crate::limits::Limits;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
-use crate::stream::{Settings, Stream, now};
+use crate::rate::Rate;
+use crate::stream::{Opening, Settings, Stream, now};
 use crate::token::Tokens;
+
+/// Bytes of bodies that may be on their way at once, of all requests.
+const BODIES: usize = 256 << 20;
 
 /// A service: everything that requests share.
 pub struct Service {
@@ -36,6 +41,12 @@ pub struct Service {
     pub demo: bool,
     /// Connections that are open.
     pub connections: AtomicUsize,
+    /// How often an address asked.
+    pub(crate) rate: Rate,
+    /// Room for bodies that are being read, in bytes.
+    pub(crate) bodies: Arc<Semaphore>,
+    /// Requests whose events are being unpacked and read.
+    pub(crate) reading: Semaphore,
     /// Requests whose answer takes a processor for a while.
     pub thinking: Semaphore,
     stopping: watch::Sender<bool>,
@@ -68,6 +79,9 @@ impl Service {
             limits,
             demo: false,
             connections: AtomicUsize::new(0),
+            rate: Rate::default(),
+            bodies: Arc::new(Semaphore::new(BODIES)),
+            reading: Semaphore::new(2 * thread::available_parallelism().map_or(2, usize::from)),
             thinking: Semaphore::new(2),
             stopping: watch::Sender::new(false),
         };
@@ -90,7 +104,14 @@ impl Service {
             let _ = fs::remove_dir_all(&folder);
             return;
         }
-        match Stream::open(name, &folder) {
+        let Limits {
+            accept_clock, pulled, ..
+        } = &self.limits;
+        let opening = Opening {
+            accept_clock: *accept_clock,
+            drains: pulled.iter().any(|pulled| pulled == name),
+        };
+        match Stream::open(name, &folder, opening) {
             Ok(stream) => self.insert(name, stream),
             Err(problem) => {
                 crate::log::failed(name, &problem);
@@ -181,7 +202,7 @@ impl Service {
         let moved =
             fs::rename(&draft, &folder).and_then(|()| file::sync_folder(&self.folder.join("streams")));
         moved.map_err(|_| Problem::unavailable("the stream could not be begun"))?;
-        let stream = Stream::open(name, &folder)?;
+        let stream = Stream::open(name, &folder, Opening::default())?;
         self.insert(name, stream);
         let stream = self.stream(name);
         stream

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::{ALL, Folder, HOUR, copy, create, event, hour, is_by_count, spec};
-use frostpane::{Bytes, Event, Keys, Span, Spec};
-use frostpane_store::{Begin, Budget, Deed, Error, Header, Store};
+use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
+use frostpane_store::{Begin, Budget, Deed, Delivery, Error, Header, Outcome, Store};
 
 const SIMPLE: &str = r#"{"window": 5000, "slide": 250, "top": 5, "norm": "l1", "releases": 2}"#;
 
@@ -660,4 +660,76 @@ fn only_ticks_end_an_epoch_of_people() {
     feed.push(Event::by(&user, time, key.as_slice())).unwrap();
     feed.finish(false).unwrap();
     assert_eq!(store.stream().dropped(), 3);
+}
+
+/// A delivery of one event, under an id and with a hash.
+fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) -> Outcome {
+    let mut batch = Batch::new();
+    batch.push(Event {
+        time,
+        key: Some(b"snow".as_slice()),
+        user: None,
+    });
+    let delivery = Delivery {
+        id: Some(id),
+        digest: [digest; 32],
+        batch: &batch,
+        timed: true,
+    };
+    let (outcomes, _) = store.take_deliveries(&[delivery, delivery], i64::MAX).unwrap();
+    assert_ne!(
+        outcomes[1],
+        Outcome::Taken,
+        "twice in one transaction it counts once"
+    );
+    outcomes[0].clone()
+}
+
+#[test]
+fn a_delivery_counts_once_under_its_id_also_in_another_process() {
+    let folder = Folder::new();
+    let state = folder.join("state");
+    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
+    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    assert_eq!(deliver(&mut store, "a", 1, None), Outcome::Taken);
+    assert_eq!(deliver(&mut store, "a", 1, None), Outcome::Again);
+    drop(store);
+    let mut store = Store::<Bytes>::open(&state).unwrap();
+    assert_eq!(deliver(&mut store, "a", 1, None), Outcome::Again);
+    assert_eq!(deliver(&mut store, "a", 2, None), Outcome::Other);
+    assert_eq!(deliver(&mut store, "b", 2, None), Outcome::Taken);
+    assert!(matches!(
+        deliver(&mut store, "c", 1, Some(5)),
+        Outcome::Refused(_)
+    ));
+    assert_eq!(
+        deliver(&mut store, "c", 1, None),
+        Outcome::Taken,
+        "what was refused is not known"
+    );
+    assert_eq!(store.stream().counted(), 3);
+}
+
+#[test]
+fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
+    let folder = Folder::new();
+    let by_clock = spec(r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#);
+    let mut store =
+        Store::<Bytes>::create(&folder.join("state"), by_clock, Keys::open(), Begin::default()).unwrap();
+    assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Outcome::Taken);
+    for hour in 2..=21 {
+        deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
+        assert_eq!(
+            deliver(&mut store, "early", 1, Some(HOUR)),
+            Outcome::Again,
+            "hour {hour}"
+        );
+    }
+    let dropped = store.stream().dropped();
+    for hour in 40..42 {
+        deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
+    }
+    // Its id is forgotten, and it counts no more.
+    assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Outcome::Taken);
+    assert_eq!(store.stream().dropped(), dropped + 1);
 }

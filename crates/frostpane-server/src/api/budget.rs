@@ -2,8 +2,7 @@
 
 use axum::Json;
 
-use frostpane_store::Budget;
-
+use super::amount::Spent;
 use super::caller::Caller;
 use super::extract::Path;
 use crate::problem::{Problem, Result};
@@ -11,9 +10,9 @@ use crate::stream::Command;
 
 /// What every pane has spent, how many releases are left, and when there will be more.
 #[utoipa::path(get, path = "/v1/streams/{name}/budget", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, description = "The budget", body = Object), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, body = Spent), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 429, body = Problem)),
     security((), ("token" = [])))]
-pub async fn spent(caller: Caller, Path(name): Path<String>) -> Result<Json<Budget>> {
+pub async fn spent(caller: Caller, Path(name): Path<String>) -> Result<Json<Spent>> {
     let stream = caller.reads(&name)?;
-    Ok(Json(stream.ask(Command::Budget).await?))
+    Ok(Json(stream.ask(Command::Budget).await?.into()))
 }

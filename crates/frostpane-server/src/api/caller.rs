@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 
 use super::App;
 use crate::name::check_stream;
@@ -48,6 +48,13 @@ impl FromRequestParts<App> for Caller {
             app: app.clone(),
         })
     }
+}
+
+/// Whether a request has a token that is valid.
+pub fn has_token(app: &App, headers: &HeaderMap) -> bool {
+    let given = headers.get(header::AUTHORIZATION);
+    let text = given.and_then(|value| value.to_str().ok()).and_then(bearer);
+    text.is_some_and(|text| app.tokens.find(text).is_some())
 }
 
 fn bearer(value: &str) -> Option<&str> {

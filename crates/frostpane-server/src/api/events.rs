@@ -1,12 +1,16 @@
 //! Events that come in: answered when they are on disk.
 
+use std::error::Error;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use bytes::BytesMut;
 use frostpane_store::KeyKind;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
@@ -15,6 +19,7 @@ use super::extract::{Path, Query};
 use crate::events::{Format, Packing, Read, Reading, Wrong, read, too_large, unpack};
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
+use crate::stream::overloaded;
 use crate::token::Scope;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -75,7 +80,7 @@ pub async fn take(
     key.map(check_id).transpose()?;
     // Apart for every producer, and never the same as that of another.
     let id = key.map(|key| format!("{}\n{key}", caller.producer()));
-    let body = collect(body, app.limits.body).await?;
+    let (body, _room) = receive(&app, body).await?;
     let (most, keyed) = (app.limits.body, id.is_some());
     let kind = stream.header().keys;
     let work = move || -> Result<([u8; 32], Read)> {
@@ -90,7 +95,9 @@ pub async fn take(
         };
         Ok((digest, read))
     };
+    let turn = app.reading.acquire().await;
     let worked = tokio::task::spawn_blocking(work).await;
+    drop(turn);
     let (digest, Read { batch, events, wrong }) =
         worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
     let taken = stream.take(id, digest, batch).await;
@@ -121,17 +128,44 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
     }
 }
 
+/// The whole body, if there is room for it among those of others, which it gives back.
+async fn receive(app: &App, body: Body) -> Result<(bytes::Bytes, Option<OwnedSemaphorePermit>)> {
+    let mut body = Limited::new(body, app.limits.body);
+    let (mut whole, mut room) = (BytesMut::new(), None::<OwnedSemaphorePermit>);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|cause| cut(cause.as_ref(), app.limits.body))?;
+        let Ok(part) = frame.into_data() else { continue };
+        let size = u32::try_from(part.len()).unwrap_or(u32::MAX);
+        let more = app
+            .bodies
+            .clone()
+            .try_acquire_many_owned(size)
+            .map_err(|_| overloaded())?;
+        match &mut room {
+            Some(room) => room.merge(more),
+            None => room = Some(more),
+        }
+        whole.extend_from_slice(&part);
+    }
+    Ok((whole.freeze(), room))
+}
+
 /// The whole body, if it is not too large.
 pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
     let whole = Limited::new(body, most).collect().await;
     whole
         .map(|whole| whole.to_bytes())
-        .map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
-            Some(_) => too_large(most),
-            None => Problem::new(
-                StatusCode::BAD_REQUEST,
-                "the body ended early: nothing of it was taken",
-                "send it whole",
-            ),
-        })
+        .map_err(|cause| cut(cause.as_ref(), most))
+}
+
+/// Why a body is not whole.
+fn cut(cause: &(dyn Error + Send + Sync + 'static), most: usize) -> Problem {
+    match cause.downcast_ref::<LengthLimitError>() {
+        Some(_) => too_large(most),
+        None => Problem::new(
+            StatusCode::BAD_REQUEST,
+            "the body ended early: nothing of it was taken",
+            "send it whole",
+        ),
+    }
 }

@@ -1,11 +1,14 @@
 //! What is true of every request and every answer.
 
-use axum::extract::{Request, State};
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::App;
+use super::caller::has_token;
 use crate::problem::Problem;
 
 /// What every answer says to a browser: nothing here is a page, unless it says so itself.
@@ -35,6 +38,7 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     let asks_leave = request.method() == Method::OPTIONS;
     let mut response = match (asks_leave, &origin) {
         (true, Some(_)) => StatusCode::NO_CONTENT.into_response(),
+        _ if !may_ask(&app, &request) => too_often().into_response(),
         _ => match tokio::time::timeout(app.limits.time, next.run(request)).await {
             Ok(response) => response,
             Err(_) => slow().into_response(),
@@ -48,6 +52,33 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
         allow(headers, origin);
     }
     response
+}
+
+/// Whether it has a token, or comes from an address that did not ask too often.
+fn may_ask(app: &App, request: &Request) -> bool {
+    let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>() else {
+        return true;
+    };
+    let address = match app.limits.behind_proxy {
+        true => forwarded(request.headers()).unwrap_or(address.ip()),
+        false => address.ip(),
+    };
+    has_token(app, request.headers()) || app.rate.allows(address, app.limits.rate)
+}
+
+/// Whom the proxy next to this service was asked by: what stands before it may be made up.
+fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+    last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+}
+
+fn too_often() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "this address asks too often without a token",
+        "ask less often: what is published can be cached, and .../live says when there is more",
+    )
+    .after(1)
 }
 
 /// That a request was not complete in time.

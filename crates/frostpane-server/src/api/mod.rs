@@ -1,5 +1,6 @@
 //! The routes, and who may take them.
 
+mod amount;
 mod budget;
 mod caller;
 mod events;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
+use super::amount::Amount;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
 use crate::name::check_id;
@@ -148,8 +149,7 @@ pub struct Making {
 #[derive(Serialize, ToSchema)]
 pub struct Price {
     /// What everyone whom it covers would be charged.
-    #[schema(value_type = Object)]
-    charge: frostpane::Amount,
+    charge: Amount,
     /// How many panes, or epochs, it covers.
     panes: u64,
     /// How many more such releases could follow.
@@ -190,7 +190,7 @@ pub async fn make(
     if making.dry_run {
         let dry = stream.ask(|reply| Command::DryRun { window, reply }).await?;
         return Ok(Json(Price {
-            charge: dry.charge,
+            charge: dry.charge.into(),
             panes: (dry.to - dry.from) as u64,
             left: dry.left,
         })

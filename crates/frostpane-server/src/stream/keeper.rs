@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -21,11 +22,15 @@ use crate::problem::{Problem, Result};
 const TOGETHER: usize = 1 << 25;
 /// The clock on the wall may go this much faster or slower than it should before it is not believed: an hour.
 const BELIEVED: Duration = Duration::from_secs(3_600);
+/// A state whose clock stood still for longer is gone on with only if that is said to be right: 31 days.
+const AWAY: i64 = 31 * 86_400_000_000;
 /// A state that could not be opened again is tried again after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The form of a release that has its words.
 const WORDS: &str = "words";
 
+/// For so long what waits at a source holds up the clock.
+const DRAINING: Duration = Duration::from_secs(60);
 /// What is done while nobody asks.
 const IDLE: Duration = Duration::from_secs(3_600);
 
@@ -38,6 +43,8 @@ pub(super) struct Keeper<K: ServedKey> {
     /// Whether the events have the times that producers gave them.
     timed: bool,
     began: (Instant, i64),
+    /// Whether the clock on the wall was right when it began.
+    believed: bool,
     /// When the clock is next looked at, in microseconds since 1970.
     due: i64,
 }
@@ -48,9 +55,12 @@ impl<K: ServedKey> Keeper<K> {
         store: Store<K>,
         shared: Arc<Shared>,
         commands: Receiver<Command>,
-        timed: bool,
+        (timed, accept_clock): (bool, bool),
     ) -> Result<Self> {
+        let clock = store.stream().clock();
+        let is_new = clock <= 0 || clock == i64::MAX;
         let mut keeper = Self {
+            believed: accept_clock || is_new || now().saturating_sub(clock) <= AWAY,
             folder,
             store: Some(store),
             shared,
@@ -142,9 +152,12 @@ impl<K: ServedKey> Keeper<K> {
             })
             .collect();
         let began = Instant::now();
-        let taken = self.with(|store| {
-            let (outcomes, lists) = store.take_deliveries(&deliveries, present)?;
-            Ok((outcomes, lists))
+        let believed = self.check_clock(present);
+        let taken = believed.and_then(|()| {
+            self.with(|store| {
+                let (outcomes, lists) = store.take_deliveries(&deliveries, present)?;
+                Ok((outcomes, lists))
+            })
         });
         match taken {
             Ok((outcomes, lists)) => {
@@ -203,12 +216,11 @@ impl<K: ServedKey> Keeper<K> {
             Err(cause) => cause,
         };
         let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
-        let problem = Problem::from(cause);
         if !is_whole {
-            log::failed(&self.shared.name, &problem);
+            log::tell(format_args!("stream {}: {cause}", self.shared.name));
             self.reopen();
         }
-        Err(problem)
+        Err(cause.into())
     }
 
     fn reopen(&mut self) {
@@ -220,7 +232,7 @@ impl<K: ServedKey> Keeper<K> {
                 let _ = self.recall();
             }
             Err(cause) => {
-                log::failed(&self.shared.name, &cause.into());
+                log::tell(format_args!("stream {}: {cause}", self.shared.name));
                 self.shared.stand(Standing::Failed);
             }
         }
@@ -333,6 +345,7 @@ impl<K: ServedKey> Keeper<K> {
         match (&self.store, self.shared.slide) {
             (None, _) => PATIENCE,
             (_, None) => IDLE,
+            _ if self.shared.draining.load(Ordering::Relaxed) => PATIENCE,
             _ => Duration::from_micros(u64::try_from(self.due - now()).unwrap_or(0)).min(IDLE),
         }
     }
@@ -344,6 +357,9 @@ impl<K: ServedKey> Keeper<K> {
         }
         let Some(slide) = self.shared.slide else { return };
         let now = now();
+        if self.shared.draining.load(Ordering::Relaxed) && self.began.0.elapsed() < DRAINING {
+            return;
+        }
         if now < self.due || self.store.is_none() {
             return;
         }
@@ -357,8 +373,7 @@ impl<K: ServedKey> Keeper<K> {
             return;
         }
         let now = now();
-        if !self.is_believed(now) {
-            self.shared.stand(Standing::Clock);
+        if self.check_clock(now).is_err() {
             return;
         }
         match self.with(|store| store.tick(now)) {
@@ -367,11 +382,22 @@ impl<K: ServedKey> Keeper<K> {
         }
     }
 
+    /// That events may come at this moment.
+    fn check_clock(&mut self, now: i64) -> Result<()> {
+        if self.shared.slide.is_none() || self.is_believed(now) {
+            return Ok(());
+        }
+        self.shared.stand(Standing::Clock);
+        Err(Problem::unavailable(
+            "the clock of this machine has jumped: no slide is ended and no event taken until the operator says that it is right",
+        ))
+    }
+
     /// Whether the clock on the wall went as fast as time does: one that jumped would end slides for good.
     fn is_believed(&self, now: i64) -> bool {
         let (began, at) = self.began;
         let expected = at.saturating_add(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
-        now.abs_diff(expected) <= BELIEVED.as_micros() as u64
+        self.believed && now.abs_diff(expected) <= BELIEVED.as_micros() as u64
     }
 }
 

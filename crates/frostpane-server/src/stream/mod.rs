@@ -6,7 +6,7 @@ mod published;
 mod settings;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
@@ -55,6 +55,16 @@ pub(crate) struct Shared {
     standing: AtomicU8,
     clock: AtomicI64,
     dropped: AtomicU64,
+    draining: AtomicBool,
+}
+
+/// How a stream is gone on with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening {
+    /// Whether the clock of the machine is right, however far it is ahead of the stream's.
+    pub accept_clock: bool,
+    /// Whether something waits at a source: the clock ends no slide before that is taken, or too much time has passed.
+    pub drains: bool,
 }
 
 /// How a stream is.
@@ -93,15 +103,15 @@ impl Stream {
     }
 
     /// Goes on with one.
-    pub fn open(name: &str, folder: &Path) -> Result<Self> {
+    pub fn open(name: &str, folder: &Path, opening: Opening) -> Result<Self> {
         let header = Header::read(folder)?;
         match header.keys {
-            KeyKind::Bytes => Self::start(name, folder, Store::<Bytes>::open(folder)?),
-            KeyKind::Integers => Self::start(name, folder, Store::<u64>::open(folder)?),
+            KeyKind::Bytes => Self::start(name, folder, Store::<Bytes>::open(folder)?, opening),
+            KeyKind::Integers => Self::start(name, folder, Store::<u64>::open(folder)?, opening),
         }
     }
 
-    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>) -> Result<Self> {
+    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>, opening: Opening) -> Result<Self> {
         let settings = Settings::read(folder)?;
         let header = store.header().clone();
         let spec = header.spec.clone();
@@ -114,11 +124,18 @@ impl Stream {
             standing: AtomicU8::new(Standing::Ready as u8),
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
+            draining: AtomicBool::new(opening.drains),
             spec,
         });
         let timed = settings.columns.time.is_some() || shared.spec.longest().is_by_count();
         let (commands, asked) = sync_channel(WAITING);
-        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed)?;
+        let keeper = Keeper::new(
+            folder.to_owned(),
+            store,
+            shared.clone(),
+            asked,
+            (timed, opening.accept_clock),
+        )?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| keeper.run())
@@ -214,6 +231,11 @@ impl Stream {
         self.shared.slide
     }
 
+    /// What waited at its source has been taken: the clock may end slides.
+    pub fn drained(&self) {
+        self.shared.draining.store(false, Ordering::Relaxed);
+    }
+
     /// Takes events; they are there for good when this returns whether they had been there before.
     pub async fn take(&self, id: Option<String>, digest: [u8; 32], batch: AnyBatch) -> Result<bool> {
         // What is larger than the whole room waits for all of it.
@@ -274,7 +296,8 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     (slide, (stream.begins(number) + lateness).rem_euclid(slide))
 }
 
-fn overloaded() -> Problem {
+/// That more comes in than can be kept.
+pub fn overloaded() -> Problem {
     Problem::new(
         StatusCode::TOO_MANY_REQUESTS,
         "more is coming in than can be kept: nothing of this request was taken",

@@ -52,16 +52,12 @@ pub struct Words {
 impl Words {
     /// Of a release.
     pub fn of<K: Key>(release: &Release<K>) -> Self {
-        let each = match release.unit.is_user() {
-            true => "any one person",
-            false => "any one event",
-        };
         Self {
             title: words::title(release),
             covered: words::covered(release),
             holds: words::holds(release),
             sure: words::sure(release),
-            privacy: words::privacy(release, each, ""),
+            privacy: words::privacy(release, "", ""),
             not_hidden: words::not_hidden(release.unit),
             why_empty: words::why_empty(release),
         }

@@ -1,0 +1,106 @@
+//! Messages of NATS JetStream, by a durable consumer.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{self, AckKind, consumer, consumer::PullConsumer};
+use futures_util::StreamExt;
+
+use super::{Message, Source};
+
+/// Messages that are taken together.
+const TOGETHER: usize = 512;
+/// How long to wait for the first of them.
+const WAIT: Duration = Duration::from_secs(1);
+/// After this time a message that was not acknowledged comes again.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// A stream of JetStream.
+pub struct Nats {
+    server: String,
+    stream: String,
+    durable: String,
+    connected: Option<Connected>,
+}
+
+struct Connected {
+    consumer: PullConsumer,
+    /// Which stream it is: one that was deleted and made again under its name is another.
+    identity: String,
+}
+
+impl Nats {
+    /// From `nats://[USER:PASSWORD@]HOST[:PORT]/STREAM`, by a durable consumer of this name.
+    pub fn new(address: &str, durable: &str) -> Result<Self, String> {
+        let wrong =
+            || "give --from as nats://HOST:PORT/STREAM, with the name of a JetStream stream".to_owned();
+        let rest = address.strip_prefix("nats://").ok_or_else(wrong)?;
+        let (server, stream) = rest.rsplit_once('/').ok_or_else(wrong)?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if server.is_empty() || stream.is_empty() || !stream.chars().all(is_name) {
+            return Err(wrong());
+        }
+        Ok(Self {
+            server: format!("nats://{server}"),
+            stream: stream.to_owned(),
+            durable: format!("frostpane-{durable}"),
+            connected: None,
+        })
+    }
+
+    async fn connect(&self) -> Result<Connected, async_nats::Error> {
+        let client = async_nats::ConnectOptions::new().connect(&self.server).await?;
+        let stream = jetstream::new(client).get_stream(&self.stream).await?;
+        let identity = format!("nats\n{}\n{}", self.stream, stream.cached_info().created);
+        let config = consumer::pull::Config {
+            durable_name: Some(self.durable.clone()),
+            ack_policy: consumer::AckPolicy::Explicit,
+            ack_wait: AGAIN,
+            max_ack_pending: 4 * TOGETHER as i64,
+            ..Default::default()
+        };
+        let consumer = stream.get_or_create_consumer(&self.durable, config).await?;
+        Ok(Connected { consumer, identity })
+    }
+
+    async fn fetch(&mut self) -> Result<Vec<Message<jetstream::Message>>, async_nats::Error> {
+        if self.connected.is_none() {
+            self.connected = Some(self.connect().await?);
+        }
+        let Some(Connected { consumer, identity }) = &self.connected else {
+            return Ok(Vec::new());
+        };
+        let batch = consumer.batch().max_messages(TOGETHER).expires(WAIT);
+        let mut messages = batch.messages().await?;
+        let mut all = Vec::new();
+        while let Some(message) = messages.next().await {
+            let message = message?;
+            let sequence = message.info()?.stream_sequence;
+            all.push(Message {
+                id: format!("{identity}\n{sequence}"),
+                body: message.payload.clone(),
+                receipt: message,
+            });
+        }
+        Ok(all)
+    }
+}
+
+impl Source for Nats {
+    type Receipt = jetstream::Message;
+
+    async fn next(&mut self) -> Result<Vec<Message<jetstream::Message>>, String> {
+        let fetched = self.fetch().await;
+        if fetched.is_err() {
+            // The stream may be another by now: it is looked at again.
+            self.connected = None;
+        }
+        fetched.map_err(|cause| cause.to_string())
+    }
+
+    async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {
+        receipt
+            .ack_with(AckKind::Ack)
+            .await
+            .map_err(|cause| cause.to_string())
+    }
+}

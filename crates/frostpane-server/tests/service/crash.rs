@@ -1,0 +1,218 @@
+//! The process is killed again and again under load: whatever was acknowledged is there once, and nothing has two noises.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use frostpane::Bytes;
+use frostpane_store::{Deed, Store};
+
+use crate::call::{Folder, lines};
+use crate::process::{Process, token};
+
+const LISTS: &str = r#"{ "window": 20000, "slide": 400, "top": 5, "continual": true }"#;
+const SINGLE: &str = r#"{ "window": 20000, "slide": 1000, "top": 5, "releases": 1000 }"#;
+const CLIENTS: usize = 6;
+const EVENTS: u64 = 50;
+
+/// What clients were answered, and what they saw.
+#[derive(Default)]
+struct Seen {
+    acknowledged: AtomicU64,
+    again: AtomicU64,
+    lists: Mutex<BTreeMap<u64, Vec<u8>>>,
+    releases: Mutex<BTreeMap<String, Vec<u8>>>,
+}
+
+/// Sends numbered requests, each until it is answered, and looks at what is published.
+fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &AtomicBool, seen: &Seen) {
+    for request in 0.. {
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        let key = format!("content-type: application/x-ndjson\r\nidempotency-key: {number}-{request}\r\n");
+        let name = if request % 2 == 0 { "lists" } else { "single" };
+        until_answered(process, |process| {
+            let path = format!("/v1/streams/{name}/events");
+            let answer = process
+                .call("POST", &path, token, &key, lines(EVENTS as usize).as_bytes())
+                .ok()?;
+            let taken = (answer.status == 200).then(|| answer.json())?;
+            seen.again
+                .fetch_add(u64::from(taken["again"] == true), Ordering::Relaxed);
+            Some(())
+        });
+        seen.acknowledged.fetch_add(EVENTS, Ordering::Relaxed);
+        if request % 10 == 5 {
+            let id = format!("{number}-{request}");
+            let path = format!("/v1/streams/single/releases/{id}");
+            let made = until_answered(process, |process| {
+                let answer = process.call("PUT", &path, token, "", b"").ok()?;
+                (answer.status < 300).then_some(answer.body)
+            });
+            seen.releases.lock().unwrap().insert(id, made);
+        }
+        if request % 10 == 0 {
+            look(process, token, seen);
+        }
+    }
+}
+
+fn look(process: &RwLock<Option<Process>>, token: &str, seen: &Seen) {
+    let guard = process.read().unwrap();
+    let Some(answer) = guard.as_ref().and_then(|process| {
+        process
+            .call("GET", "/v1/streams/lists/releases/latest", token, "", b"")
+            .ok()
+    }) else {
+        return;
+    };
+    if answer.status == 200 {
+        let head = answer.head.to_ascii_lowercase();
+        let number = head
+            .lines()
+            .find_map(|line| line.strip_prefix("frostpane-number: "))
+            .unwrap();
+        let before = seen
+            .lists
+            .lock()
+            .unwrap()
+            .insert(number.parse().unwrap(), answer.body.clone());
+        assert!(
+            before.is_none_or(|before| before == answer.body),
+            "a list has two noises"
+        );
+    }
+}
+
+fn until_answered<T>(process: &RwLock<Option<Process>>, mut ask: impl FnMut(&Process) -> Option<T>) -> T {
+    loop {
+        let answered = process.read().unwrap().as_ref().and_then(&mut ask);
+        match answered {
+            Some(answer) => return answer,
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+#[test]
+fn killed_under_load_every_acknowledged_event_is_there_once() {
+    let kills = match std::env::var_os("FROSTPANE_LONG") {
+        Some(_) => 50,
+        None => 10,
+    };
+    let folder = Folder::new();
+    let token = token(&folder.0, "crash");
+    let first = Process::start(&folder.0);
+    for (name, spec) in [("lists", LISTS), ("single", SINGLE)] {
+        let path = format!("/v1/streams/{name}");
+        first
+            .call("PUT", &path, &token, "", spec.as_bytes())
+            .unwrap()
+            .is(201);
+    }
+    let process = Arc::new(RwLock::new(Some(first)));
+    let (over, seen) = (AtomicBool::new(false), Seen::default());
+    thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            let (process, over, seen, token) = (process.clone(), &over, &seen, token.as_str());
+            scope.spawn(move || client(number, token, &process, over, seen));
+        }
+        for kill in 0..kills {
+            thread::sleep(Duration::from_millis(150 + 97 * (kill % 7)));
+            // Clients hold it to ask, so the process is killed from outside of their turns: by its number.
+            let id = process.read().unwrap().as_ref().unwrap().id();
+            std::process::Command::new("kill")
+                .args(["-KILL", &id.to_string()])
+                .status()
+                .unwrap();
+            let mut place = process.write().unwrap();
+            drop(place.take());
+            *place = Some(Process::start(&folder.0));
+        }
+        thread::sleep(Duration::from_millis(300));
+        over.store(true, Ordering::Relaxed);
+    });
+    assert!(process.write().unwrap().take().unwrap().stop());
+    check(&folder.0, &seen, kills);
+}
+
+fn check(folder: &Path, seen: &Seen, kills: u64) {
+    let open = |name: &str| Store::<Bytes>::open(&folder.join("streams").join(name)).unwrap();
+    let (lists, single) = (open("lists"), open("single"));
+    let acknowledged = seen.acknowledged.load(Ordering::Relaxed);
+    assert_eq!(lists.stream().counted() + single.stream().counted(), acknowledged);
+    let kept: BTreeMap<u64, Vec<u8>> = lists
+        .lists_after(0)
+        .unwrap()
+        .into_iter()
+        .map(|list| (list.number, list.json))
+        .collect();
+    assert_eq!(kept.len() as u64, lists.stream().counted() / 400);
+    for (number, list) in &*seen.lists.lock().unwrap() {
+        assert_eq!(kept.get(number), Some(list), "list {number} is another now");
+    }
+    let charged: Vec<String> = single
+        .history(1)
+        .unwrap()
+        .into_iter()
+        .filter_map(|record| match record.what {
+            Deed::Charged { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect();
+    let releases = seen.releases.lock().unwrap();
+    for (id, bytes) in &*releases {
+        assert_eq!(
+            charged.iter().filter(|charged| *charged == id).count(),
+            1,
+            "{id} is charged once"
+        );
+        assert_eq!(single.released(id).unwrap().unwrap().json, *bytes);
+    }
+    println!(
+        "{kills} kills: {acknowledged} events acknowledged, {} requests known again, {} lists and {} releases seen",
+        seen.again.load(Ordering::Relaxed),
+        seen.lists.lock().unwrap().len(),
+        releases.len()
+    );
+}
+
+#[test]
+fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "stop");
+    let process = Process::start(&folder.0);
+    let spec = br#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
+    process
+        .call("PUT", "/v1/streams/one", &token, "", spec)
+        .unwrap()
+        .is(201);
+    process
+        .call("PUT", "/v1/streams/two", &token, "", LISTS.as_bytes())
+        .unwrap()
+        .is(201);
+    let kind = "content-type: application/x-ndjson\r\n";
+    process
+        .call(
+            "POST",
+            "/v1/streams/two/events",
+            &token,
+            kind,
+            lines(799).as_bytes(),
+        )
+        .unwrap()
+        .is(200);
+    assert!(process.stop());
+    let open = |name: &str| Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
+    assert_eq!(
+        (open("two").stream().counted(), open("two").stream().lists()),
+        (799, 1)
+    );
+    assert_eq!(open("one").stream().lists(), 0);
+    let process = Process::start(&folder.0);
+    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+}

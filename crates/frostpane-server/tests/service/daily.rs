@@ -1,0 +1,178 @@
+//! What an operator does from day to day, as docs/service.md says.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::call::{Folder, lines};
+use crate::process::{PROGRAM, Process, token};
+
+const SPEC: &[u8] = br#"{ "window": "7d", "slide": "1d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 3 }"#;
+
+fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    let done = Command::new("cp")
+        .args(["-r", "-p"])
+        .args([from, to])
+        .status()
+        .unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn start_create_ingest_restart_back_up_restore_and_revoke() {
+    let (folder, witness, backup) = (Folder::new(), Folder::new(), Folder::new());
+    let options = ["--witness", witness.0.to_str().unwrap()];
+    let token = token(&folder.0, "web");
+    let process = Process::with(&folder.0, &options);
+    process
+        .call("PUT", "/v1/streams/people", &token, "", SPEC)
+        .unwrap()
+        .is(201);
+    process
+        .call(
+            "PUT",
+            "/v1/streams/count",
+            &token,
+            "",
+            br#"{ "window": 1000, "top": 5 }"#,
+        )
+        .unwrap()
+        .is(201);
+    let kind = "content-type: application/x-ndjson\r\n";
+    process
+        .call(
+            "POST",
+            "/v1/streams/count/events",
+            &token,
+            kind,
+            lines(10).as_bytes(),
+        )
+        .unwrap()
+        .is(200);
+    process
+        .call("PUT", "/v1/streams/people/releases/one", &token, "", b"")
+        .unwrap()
+        .is(201);
+    assert!(process.stop());
+    copy(&folder.0, &backup.0);
+
+    // The copy is older than what was released since.
+    let process = Process::with(&folder.0, &options);
+    let two = process
+        .call("PUT", "/v1/streams/people/releases/two", &token, "", b"")
+        .unwrap()
+        .is(201);
+    assert!(two.text().contains("\"heavy\""));
+    assert!(process.stop());
+    copy(&backup.0, &folder.0);
+    let process = Process::with(&folder.0, &options);
+    process.call("GET", "/readyz", &token, "", b"").unwrap().is(503);
+    process
+        .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
+        .unwrap()
+        .is(404);
+    process
+        .call("GET", "/v1/streams/count", &token, "", b"")
+        .unwrap()
+        .is(200);
+    assert!(process.stop());
+
+    let restored = Command::new(PROGRAM)
+        .arg("restore")
+        .arg(&folder.0)
+        .arg("people")
+        .status()
+        .unwrap();
+    assert!(restored.success());
+    let process = Process::with(&folder.0, &options);
+    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    let budget = process
+        .call("GET", "/v1/streams/people/budget", &token, "", b"")
+        .unwrap()
+        .is(200)
+        .json();
+    assert_eq!(budget["left"], 0, "all of its past is spent");
+    process
+        .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
+        .unwrap()
+        .is(402);
+
+    let listed = Command::new(PROGRAM)
+        .args(["token", "list"])
+        .arg(&folder.0)
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let id = listed.split_whitespace().next().unwrap();
+    assert!(listed.contains("producer web") && !listed.contains("frostpane_"));
+    let revoked = Command::new(PROGRAM)
+        .args(["token", "revoke"])
+        .arg(&folder.0)
+        .arg(id)
+        .status()
+        .unwrap();
+    assert!(revoked.success());
+    process
+        .call("GET", "/v1/streams/count", &token, "", b"")
+        .unwrap()
+        .is(401);
+}
+
+#[test]
+fn others_can_connect_only_if_what_they_send_is_encrypted() {
+    let folder = Folder::new();
+    let open = Command::new(PROGRAM)
+        .arg(&folder.0)
+        .args(["--listen", "0.0.0.0:0"])
+        .output()
+        .unwrap();
+    assert!(!open.status.success());
+    assert!(String::from_utf8(open.stderr).unwrap().contains("--tls-cert"));
+    let key = folder.0.with_extension("key");
+    let certificate = folder.0.with_extension("pem");
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-days",
+            "1",
+            "-keyout",
+        ])
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate)
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        println!("openssl is missing: TLS was not tried");
+        return;
+    }
+    let options = [
+        "--tls-cert",
+        certificate.to_str().unwrap(),
+        "--tls-key",
+        key.to_str().unwrap(),
+    ];
+    let process = Process::with(&folder.0, &options);
+    let mut asks = Command::new("openssl")
+        .args(["s_client", "-quiet", "-connect", &process.address.to_string()])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    use std::io::Write;
+    let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    asks.stdin.as_mut().unwrap().write_all(request).unwrap();
+    let answer = asks.wait_with_output().unwrap();
+    assert!(String::from_utf8(answer.stdout).unwrap().contains("it answers"));
+    assert!(
+        process.raw(request).is_err(),
+        "what is not encrypted is not answered"
+    );
+    let _ = (std::fs::remove_file(key), std::fs::remove_file(certificate));
+}

@@ -1,0 +1,261 @@
+//! Events in all of their forms, each of which counts once.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{DataType, Field, Schema};
+use frostpane_server::Scope;
+
+use crate::call::{Api, BY_COUNT, JSONL, PEOPLE, lines};
+
+const BY_CLOCK: &str = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn arrow() -> Vec<u8> {
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("key", DataType::Utf8, true),
+        Field::new("time", DataType::Int64, false),
+    ]));
+    let now = jiff::Timestamp::now().as_second();
+    let columns: Vec<arrow_array::ArrayRef> = vec![
+        Arc::new(StringArray::from(vec![Some("snow"), None, Some("rain")])),
+        Arc::new(Int64Array::from(vec![now, now, now])),
+    ];
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer
+        .write(&RecordBatch::try_new(schema, columns).unwrap())
+        .unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[tokio::test]
+async fn events_may_come_in_any_form() {
+    let api = Api::new();
+    api.create("clock", BY_CLOCK).await;
+    let now = jiff::Timestamp::now();
+    let (text, seconds, millis) = (now.to_string(), now.as_second(), now.as_millisecond());
+    let jsonl = format!(
+        "{{\"key\":\"snow\",\"time\":\"{text}\"}}\r\n\n{{\"time\":{seconds},\"key\":null,\"more\":[1,{{}}]}}\n{{\"key\":7,\"time\":{millis}.5}}"
+    );
+    let array = format!(
+        "[{{\"key\":\"sn\\u00f6w\",\"time\":{seconds}}}, {{\"key\":\"\",\"time\":{seconds}}}, {{\"key\":\"c\",\"time\":{seconds}}}]"
+    );
+    let csv = format!("time,key,other\n{text},snow,1\n{seconds},\"with, comma\",2\n{seconds},,3\n");
+    let tsv = format!("key\ttime\nsnow\t{text}\n\"quoted\t{seconds}\nrain\t{seconds}");
+    let all: [(&str, Vec<u8>); 5] = [
+        (JSONL, jsonl.into_bytes()),
+        ("application/json; charset=utf-8", array.into_bytes()),
+        ("text/csv", csv.into_bytes()),
+        ("text/tab-separated-values", tsv.into_bytes()),
+        ("application/vnd.apache.arrow.stream", arrow()),
+    ];
+    for (kind, body) in all {
+        let taken = api.send("clock", kind, body).await.is(200).json();
+        assert_eq!(
+            (&taken["events"], &taken["wrong"]),
+            (&3.into(), &0.into()),
+            "{kind}"
+        );
+    }
+    api.create("count", BY_COUNT).await;
+    let taken = api
+        .send("count", "text/plain", "snow\nrain\r\n\nhail")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(taken["events"], 3);
+    api.call("PUT", "/v1/streams/arrival?time=arrival", BY_CLOCK)
+        .await
+        .is(201);
+    api.send("arrival", "text/plain", "snow\nrain").await.is(200);
+    api.send("clock", "text/plain", "snow\nrain").await.is(422);
+    let ports = r#"{ "window": 1000, "slide": 100, "top": 5, "keys": "0..1000" }"#;
+    api.call("PUT", "/v1/streams/ports?key=port", ports).await.is(201);
+    // What is no number is an event without a key, as is one that was not declared.
+    let body = "{\"port\":443}\n{\"port\":\"22\"}\n{\"port\":\"ssh\"}\n{\"port\":5000}\n";
+    assert_eq!(api.send("ports", JSONL, body).await.is(200).json()["events"], 4);
+}
+
+#[tokio::test]
+async fn packed_events_are_unpacked_up_to_a_limit() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let body = lines(50);
+    let path = "/v1/streams/one/events";
+    let kind = ("content-type", JSONL);
+    let packed = [
+        ("gzip", gzip(body.as_bytes())),
+        ("zstd", zstd::encode_all(body.as_bytes(), 1).unwrap()),
+    ];
+    for (name, bytes) in packed {
+        let taken = api
+            .with("POST", path, &[kind, ("content-encoding", name)], bytes)
+            .await;
+        assert_eq!(taken.is(200).json()["events"], 50);
+    }
+    let bomb = vec![b'\n'; 64 << 20];
+    let bombs = [
+        ("gzip", gzip(&bomb)),
+        ("zstd", zstd::encode_all(&*bomb, 1).unwrap()),
+    ];
+    for (name, bytes) in bombs {
+        assert!(bytes.len() < 1 << 17, "it comes in small");
+        api.with("POST", path, &[kind, ("content-encoding", name)], bytes)
+            .await
+            .is(413);
+    }
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 100);
+}
+
+#[tokio::test]
+async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let body = "{\"key\":\"snow\"}\n{\"key\":\"secret-7\"\n{\"other\":1}\n{\"key\":[]}\n{\"key\":\"rain\",\"key\":\"x\"}\n";
+    let refused = api.send("one", JSONL, body).await.is(422);
+    assert_eq!(refused.json()["line"], 2);
+    assert!(!refused.text().contains("secret"), "{}", refused.text());
+    let path = "/v1/streams/one/events?wrong=skip";
+    let taken = api
+        .with("POST", path, &[("content-type", JSONL)], body)
+        .await
+        .is(200)
+        .json();
+    assert_eq!((&taken["events"], &taken["wrong"]), (&1.into(), &4.into()));
+    api.service.stop().await;
+    assert_eq!(
+        api.counted("one"),
+        1,
+        "nothing of the request that was refused is there"
+    );
+}
+
+#[tokio::test]
+async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let path = "/v1/streams/one/events";
+    let headers = [("content-type", JSONL), ("idempotency-key", "monday")];
+    let first = api.with("POST", path, &headers, lines(10)).await.is(200).json();
+    assert_eq!(first["again"], false);
+    assert_eq!(
+        api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"],
+        true
+    );
+    // Unpacked it is the same.
+    let packed = [&headers[..], &[("content-encoding", "gzip")]].concat();
+    let again = api
+        .with("POST", path, &packed, gzip(lines(10).as_bytes()))
+        .await
+        .is(200);
+    assert_eq!(again.json()["again"], true);
+    api.with("POST", path, &headers, lines(11)).await.is(409);
+    // Another token of the same producer knows the key, another producer has keys of their own.
+    let (mine, other) = (
+        api.token_for("tests", "one", &[Scope::Ingest]),
+        api.token_for("somebody", "one", &[Scope::Ingest]),
+    );
+    let send = async |token: &str| {
+        let token = format!("Bearer {token}");
+        let all = [&headers[..], &[("authorization", &token)]].concat();
+        api.raw("POST", path, &all, lines(10)).await.is(200).json()["again"].clone()
+    };
+    assert_eq!(send(&mine).await, true);
+    assert_eq!(send(&other).await, false);
+    let api = api.restarted().await;
+    assert_eq!(
+        api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"],
+        true
+    );
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 20);
+}
+
+#[tokio::test]
+async fn requests_at_the_same_time_share_a_transaction() {
+    let api = Arc::new(Api::new());
+    api.create("one", BY_COUNT).await;
+    let mut all = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        let api = api.clone();
+        all.spawn(async move {
+            let key = format!("request {}", number % 100);
+            let headers = [("content-type", JSONL), ("idempotency-key", key.as_str())];
+            api.with("POST", "/v1/streams/one/events", &headers, lines(5))
+                .await
+                .is(200);
+        });
+    }
+    while let Some(done) = all.join_next().await {
+        done.unwrap();
+    }
+    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    assert_eq!(health["ingest"]["events"], 500, "half of them came twice");
+    assert!(health["ingest"]["commits"].as_u64().unwrap() < 150, "{health}");
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 500);
+}
+
+#[tokio::test]
+async fn a_queue_that_is_full_answers_at_once_and_recovers() {
+    let api = Arc::new(Api::new());
+    api.create("one", BY_COUNT).await;
+    let body = bytes::Bytes::from(format!("{{\"key\":\"{}\"}}\n", "x".repeat(200)).repeat(4_000));
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..300 {
+        let (api, body) = (api.clone(), body.clone());
+        all.spawn(async move { api.send("one", JSONL, body).await });
+    }
+    let mut taken = 0;
+    while let Some(answer) = all.join_next().await {
+        let answer = answer.unwrap();
+        match answer.status.as_u16() {
+            200 => taken += 1,
+            429 => assert_eq!(answer.header("retry-after"), "1"),
+            _ => panic!("{}", answer.text()),
+        }
+    }
+    api.send("one", JSONL, body).await.is(200);
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), (taken + 1) * 4_000);
+}
+
+#[tokio::test]
+async fn of_people_nothing_tells_how_many_events_there_were() {
+    let api = Api::new();
+    api.create("people", PEOPLE).await;
+    let now = jiff::Timestamp::now();
+    let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\",\"user\":\"u\"}}\n");
+    let before = api
+        .call("GET", "/v1/streams/people/health", "")
+        .await
+        .is(200)
+        .json();
+    api.send("people", JSONL, event.repeat(37)).await.is(200);
+    let health = api
+        .call("GET", "/v1/streams/people/health", "")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(health["ingest"], serde_json::Value::Null);
+    assert_eq!(health["standing"], before["standing"]);
+    let metrics = api.call("GET", "/metrics", "").await.is(200).text();
+    let of_people: Vec<&str> = metrics.lines().filter(|line| line.contains("people")).collect();
+    assert_eq!(of_people.len(), 2, "{of_people:?}");
+    assert!(!metrics.contains("37"));
+    api.send(
+        "people",
+        JSONL,
+        format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n"),
+    )
+    .await
+    .is(422);
+}

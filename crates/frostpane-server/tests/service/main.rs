@@ -1,0 +1,14 @@
+//! The service as others use it: called without a socket where that shows the same, and as a process of its own where it does not.
+
+mod bad;
+mod call;
+mod crash;
+mod daily;
+mod document;
+mod events;
+mod nats;
+mod process;
+mod quiet;
+mod releases;
+mod streams;
+mod tokens;

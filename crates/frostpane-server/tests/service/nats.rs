@@ -1,0 +1,147 @@
+//! Pulling from NATS JetStream: nothing is lost or doubled, whichever side is killed.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream;
+
+use crate::call::{BY_COUNT, Folder, lines};
+use crate::process::{Process, token};
+
+const EVENTS: usize = 20;
+
+fn program() -> Option<PathBuf> {
+    let places = std::env::var_os("PATH")?;
+    let places = std::env::split_paths(&places).chain(["/usr/sbin".into()]);
+    places
+        .map(|place| place.join("nats-server"))
+        .find(|path| path.exists())
+}
+
+/// A NATS server, which keeps its streams in a folder.
+struct Nats(Child);
+
+impl Nats {
+    fn start(program: &Path, folder: &Path, port: u16) -> Self {
+        let child = Command::new(program)
+            .args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"])
+            .arg(folder)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(30);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < until);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Self(child)
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Publishes a message until it is acknowledged; the server knows it again by its id.
+async fn publish(context: &jetstream::Context, id: usize) {
+    loop {
+        let mut headers = async_nats::HeaderMap::new();
+        headers.insert("Nats-Msg-Id", id.to_string());
+        let sent = context
+            .publish_with_headers("searches", headers, lines(EVENTS).into())
+            .await;
+        if let Ok(sent) = sent
+            && tokio::time::timeout(Duration::from_secs(2), sent)
+                .await
+                .is_ok_and(|done| done.is_ok())
+        {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_on_either_side_every_message_counts_once() {
+    let Some(program) = program() else {
+        println!("nats-server is missing: pulling was NOT tried (as root: apt-get install nats-server)");
+        return;
+    };
+    let kills = match std::env::var_os("FROSTPANE_LONG") {
+        Some(_) => 10,
+        None => 2,
+    };
+    let (folder, kept) = (Folder::new(), Folder::new());
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let mut nats = Nats::start(&program, &kept.0, port);
+    let options = async_nats::ConnectOptions::new().retry_on_initial_connect();
+    let client = options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap();
+    let context = jetstream::new(client);
+    let config = jetstream::stream::Config {
+        name: "SEARCHES".to_owned(),
+        subjects: vec!["searches".to_owned()],
+        ..Default::default()
+    };
+    context.create_stream(config).await.unwrap();
+
+    let token = token(&folder.0, "nats");
+    let process = Process::start(&folder.0);
+    process
+        .call("PUT", "/v1/streams/searches", &token, "", BY_COUNT.as_bytes())
+        .unwrap()
+        .is(201);
+    assert!(process.stop());
+    let from = format!("nats://127.0.0.1:{port}/SEARCHES");
+    let pulling = || Process::with(&folder.0, &["--from", &from, "--into", "searches"]);
+    let mut process = Some(pulling());
+
+    let publisher = tokio::spawn({
+        let context = context.clone();
+        async move {
+            let until = Instant::now() + Duration::from_millis(1_500 * (kills + 1));
+            let mut sent = 0;
+            while Instant::now() < until {
+                publish(&context, sent).await;
+                sent += 1;
+            }
+            sent
+        }
+    });
+    for kill in 0..kills {
+        tokio::time::sleep(Duration::from_millis(700 + 113 * (kill % 5))).await;
+        drop(nats);
+        nats = Nats::start(&program, &kept.0, port);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        process.take().unwrap().kill();
+        process = Some(pulling());
+    }
+    let sent = publisher.await.unwrap();
+    let all = (sent * EVENTS) as u64;
+    // What was handed to a process that was killed comes again after half a minute.
+    let until = Instant::now() + Duration::from_secs(100);
+    let pending = async || {
+        let mut consumer: jetstream::consumer::PullConsumer = context
+            .get_consumer_from_stream("frostpane-searches", "SEARCHES")
+            .await
+            .ok()?;
+        let info = consumer.info().await.ok()?;
+        Some(info.num_pending + info.num_ack_pending as u64)
+    };
+    while pending().await != Some(0) {
+        assert!(Instant::now() < until, "{:?} wait", pending().await);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert!(process.unwrap().stop());
+    let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder.0.join("streams/searches")).unwrap();
+    assert_eq!(store.stream().counted(), all);
+    println!("{kills} kills of each side: {sent} messages, {all} events");
+}

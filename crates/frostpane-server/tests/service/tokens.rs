@@ -1,0 +1,89 @@
+//! Who may do what.
+
+use frostpane_server::Scope;
+
+use crate::call::{Api, BY_COUNT, JSONL, SINGLE, lines};
+
+#[tokio::test]
+async fn a_token_may_do_what_it_is_for_with_its_stream_and_nothing_else() {
+    let api = Api::new();
+    api.create("mine", SINGLE).await;
+    api.create("yours", SINGLE).await;
+    api.send("mine", JSONL, lines(500)).await.is(200);
+    let acts: [(Scope, &str, &str, &str); 4] = [
+        (Scope::Ingest, "POST", "/events", "{\"key\":\"snow\"}\n"),
+        (Scope::Read, "GET", "/budget", ""),
+        (Scope::Release, "PUT", "/releases/monday", ""),
+        (Scope::Admin, "GET", "/health", ""),
+    ];
+    for (scope, ..) in acts {
+        let token = format!("Bearer {}", api.token_for("someone", "mine", &[scope]));
+        let headers = [("authorization", token.as_str()), ("content-type", JSONL)];
+        for (needed, method, path, body) in acts {
+            let of = async |name: &str| {
+                let path = format!("/v1/streams/{name}{path}");
+                api.raw(method, &path, &headers, body).await.status.as_u16()
+            };
+            // Whoever runs a stream may read it.
+            let may = needed == scope || (needed, scope) == (Scope::Read, Scope::Admin);
+            assert_eq!(of("mine").await < 300, may, "{scope:?} {needed:?}");
+            assert_eq!(of("yours").await, 403, "{scope:?} {needed:?}");
+            assert_eq!(of("nobodys").await, 403, "whether it is there is not told");
+        }
+        api.raw("GET", "/metrics", &headers, "").await.is(403);
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_was_revoked_is_none_at_once() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let (token, text) = api.service.tokens.make("me", "one", &[Scope::Read]).unwrap();
+    let bearer = format!("Bearer {text}");
+    let headers = [("authorization", bearer.as_str())];
+    api.raw("GET", "/v1/streams/one", &headers, "").await.is(200);
+    // By another process.
+    frostpane_server::Tokens::of(&api.folder.0)
+        .revoke(&token.id)
+        .unwrap();
+    api.raw("GET", "/v1/streams/one", &headers, "").await.is(401);
+    let kept = std::fs::read_to_string(api.folder.0.join("tokens.json")).unwrap();
+    assert!(
+        !kept.contains(&api.token["frostpane_".len()..]),
+        "only hashes are kept"
+    );
+    assert_eq!(api.token.len(), "frostpane_".len() + 64);
+}
+
+#[tokio::test]
+async fn only_public_streams_are_seen_without_a_token() {
+    let api = Api::new();
+    api.create("hidden", BY_COUNT).await;
+    api.call("PUT", "/v1/streams/shown?public=true", BY_COUNT)
+        .await
+        .is(201);
+    let seen = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
+    assert_eq!(seen["streams"].as_array().unwrap().len(), 1);
+    assert_eq!(seen["streams"][0]["name"], "shown");
+    for path in [
+        "",
+        "/releases",
+        "/releases/latest",
+        "/releases/latest/words",
+        "/live",
+        "/budget",
+        "/plan",
+    ] {
+        let of = async |name: &str| {
+            api.raw("GET", &format!("/v1/streams/{name}{path}"), &[], "")
+                .await
+                .status
+                .as_u16()
+        };
+        assert_eq!((of("hidden").await, of("nothing").await), (401, 401), "{path}");
+        if path != "/live" {
+            assert!([200, 404].contains(&of("shown").await), "{path}");
+        }
+    }
+    api.raw("GET", "/v1/streams/shown/health", &[], "").await.is(401);
+}
