@@ -7,17 +7,37 @@ use axum::routing::get;
 
 use crate::api::App;
 
-/// What a page may do: run its own script, ask this service, and nothing else.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+/// What a page may do: run its own script, ask this service, and nothing else. No script can make markup of text.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+                      trusted-types 'none'";
 
 /// A file of the dashboard: its path, its type, and what is in it.
 type Page = (&'static str, &'static str, &'static [u8]);
 
 const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+const JS: &str = "text/javascript; charset=utf-8";
 
 /// All files.
-const PAGES: &[Page] = &[("/", HTML, include_bytes!("index.html"))];
+const PAGES: &[Page] = &[
+    ("/", HTML, include_bytes!("index.html")),
+    ("/plan", HTML, include_bytes!("plan.html")),
+    ("/operator", HTML, include_bytes!("operator.html")),
+    ("/dashboard/style.css", CSS, include_bytes!("style.css")),
+    ("/dashboard/icon.svg", SVG, include_bytes!("icon.svg")),
+    ("/dashboard/api.js", JS, include_bytes!("api.js")),
+    ("/dashboard/app.js", JS, include_bytes!("app.js")),
+    ("/dashboard/budget.js", JS, include_bytes!("budget.js")),
+    ("/dashboard/dom.js", JS, include_bytes!("dom.js")),
+    ("/dashboard/holds.js", JS, include_bytes!("holds.js")),
+    ("/dashboard/list.js", JS, include_bytes!("list.js")),
+    ("/dashboard/operator.js", JS, include_bytes!("operator.js")),
+    ("/dashboard/plan.js", JS, include_bytes!("plan.js")),
+    ("/dashboard/ranks.js", JS, include_bytes!("ranks.js")),
+    ("/dashboard/words.js", JS, include_bytes!("words.js")),
+];
 
 pub(crate) fn routes() -> Router<App> {
     let page = |router: Router<App>, (path, kind, bytes): &'static Page| {

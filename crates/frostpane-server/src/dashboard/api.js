@@ -1,0 +1,85 @@
+// What the service is asked, and by whom.
+
+const TOKEN = "frostpane-token";
+
+/** The token that this tab has, if any. */
+export const token = () => sessionStorage.getItem(TOKEN);
+
+/** Keeps a token for as long as the tab is open; none forgets it. */
+export function keep(text) {
+  if (text) sessionStorage.setItem(TOKEN, text);
+  else sessionStorage.removeItem(TOKEN);
+}
+
+/** A request that was not done: what went wrong, and what to do. */
+export class Problem extends Error {
+  constructor(status, { error, do: then }) {
+    super(error);
+    this.status = status;
+    this.then = then;
+  }
+}
+
+/** The answer to a request. */
+async function ask(path, options = {}) {
+  const headers = { ...options.headers };
+  if (token()) headers.Authorization = `Bearer ${token()}`;
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers, credentials: "omit", cache: "no-cache" });
+  } catch (cause) {
+    if (options.signal?.aborted) throw cause;
+    throw new Problem(0, { error: "the service does not answer", do: "this page goes on asking" });
+  }
+  if (response.ok) return response;
+  const said = await response.json().catch(() => ({ error: `the service answered ${response.status}` }));
+  throw new Problem(response.status, said);
+}
+
+/** What is at a path, as JSON. */
+export const get = async (path, options) => (await ask(path, options)).json();
+
+/** What is answered to JSON. */
+export const post = (path, body, options) =>
+  get(path, { ...options, method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+
+/** The path of something of a stream. */
+export const of = (name, what = "") => `/v1/streams/${encodeURIComponent(name)}${what}`;
+
+/** Events of a body that is sent bit by bit. */
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const whole = (rest + value).split("\n\n");
+    rest = whole.pop();
+    for (const text of whole) {
+      const lines = text.split("\n").map((line) => line.match(/^(\w+): (.*)$/s)).filter(Boolean);
+      yield Object.fromEntries(lines.map(([, name, value]) => [name, value]));
+    }
+  }
+}
+
+const rest = (time) => new Promise((done) => setTimeout(done, time));
+
+/** Hears every release of a stream after a number, and goes on when the connection is lost. */
+export async function listen(name, last, { heard, told }) {
+  for (;;) {
+    try {
+      const headers = last ? { "Last-Event-ID": String(last) } : {};
+      const { body } = await ask(of(name, "/live"), { headers });
+      told(null);
+      for await (const { event, id, data } of events(body)) {
+        if (event !== "release") continue;
+        last = Number(id);
+        heard({ number: last, release: JSON.parse(data) });
+      }
+      told(new Problem(0, { error: "the connection was lost", do: "this page connects again" }));
+    } catch (problem) {
+      told(problem);
+    }
+    await rest(2_000);
+  }
+}

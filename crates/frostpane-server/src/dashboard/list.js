@@ -1,0 +1,90 @@
+// The list: a row for each key, with its bar, which moves when its rank does.
+
+import { draw, make, moves } from "./dom.js";
+import { cut, grouped, printable } from "./words.js";
+
+const COLUMNS = 48;
+const TIME = 600;
+
+const head = (name, text) => make("th", { scope: "col", role: "columnheader", class: name }, text);
+
+/** A table of heavy hitters. */
+export class List {
+  #rows = new Map();
+  #caption = make("caption");
+  #most = make("span");
+  #body = make("tbody", { role: "rowgroup" });
+  #followed;
+
+  /** In an element; `followed` is told which key is, if any. */
+  constructor(place, followed) {
+    this.#followed = followed;
+    const scale = make("td", { class: "bar", "aria-hidden": "true" }, make("span", {}, "0"), this.#most);
+    const heads = [head("rank", "Rank"), head("name", "Key"), head("count", "Count"), head("interval", "Between"), scale];
+    const top = make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...heads));
+    place.replaceChildren(make("table", { class: "list", role: "table" }, this.#caption, top, this.#body));
+  }
+
+  /** Shows a release; `colour` is that of a key elsewhere, if it has one. */
+  show({ heavy }, colour) {
+    const before = new Map([...this.#rows].map(([key, row]) => [key, row.element.getBoundingClientRect().top]));
+    const most = Math.max(1, ...heavy.map(({ high }) => high));
+    const focused = document.activeElement;
+    this.#caption.textContent = `${heavy.length} ${heavy.length === 1 ? "key" : "keys, by falling count"}. Bars show the count, whiskers the interval.`;
+    this.#most.textContent = grouped(most);
+    const rows = heavy.map((one, index) => this.#row(one, index + 1, most, colour(one.key)));
+    const listed = new Set(heavy.map(({ key }) => key));
+    for (const key of [...this.#rows.keys()]) if (!listed.has(key)) this.#rows.delete(key);
+    this.#body.replaceChildren(...rows);
+    // A row that was moved has lost the focus.
+    if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+    if (before.size && moves()) this.#glide(before);
+  }
+
+  /** Marks the key that is followed. */
+  follow(key) {
+    for (const [one, { element, button }] of this.#rows) {
+      element.classList.toggle("followed", one === key);
+      button.setAttribute("aria-pressed", String(one === key));
+    }
+  }
+
+  #glide(before) {
+    for (const [key, { element }] of this.#rows) {
+      const from = before.get(key);
+      const by = from - element.getBoundingClientRect().top;
+      const [start, end] = from === undefined ? [{ opacity: 0 }, { opacity: 1 }] : [{ transform: `translateY(${by}px)` }, { transform: "none" }];
+      if (by !== 0) element.animate([start, end], { duration: TIME, easing: "ease-in-out" });
+    }
+  }
+
+  #row({ key, count, low, high }, rank, most, colour) {
+    if (!this.#rows.has(key)) this.#rows.set(key, this.#empty(key));
+    const row = this.#rows.get(key);
+    const place = (value) => `${(100 * value) / most}%`;
+    row.rank.textContent = rank;
+    row.button.className = colour === undefined ? "key" : `key c${colour}`;
+    row.count.textContent = grouped(count);
+    row.interval.textContent = `${grouped(low)} to ${grouped(high)}`;
+    row.fill.style.width = place(count);
+    [row.low, row.high, row.between].forEach((part, index) => (part.style.x = place([low, high, low][index])));
+    row.between.style.width = place(high - low);
+    return row.element;
+  }
+
+  #empty(key) {
+    const whole = printable(key);
+    const short = cut(whole, COLUMNS);
+    const name = make("bdi", { title: short === whole ? null : whole }, short);
+    const button = make("button", { type: "button", class: "key", "aria-pressed": "false" }, name);
+    const cell = (name) => make("td", { role: "cell", class: name });
+    const [rank, count, interval] = [cell("rank"), cell("count"), cell("interval")];
+    const part = (name, y, height, width) => draw("rect", { class: name, y, height, width });
+    const fill = part("fill", 2, 12, 0);
+    const [low, high, between] = [part("", 4, 8, 1.5), part("", 4, 8, 1.5), part("", 7.25, 1.5, 0)];
+    const bar = draw("svg", { width: "100%", height: 16 }, fill, draw("g", { class: "whisker" }, between, low, high));
+    const element = make("tr", { role: "row" }, rank, make("th", { scope: "row", role: "rowheader", class: "name" }, button), count, interval, make("td", { class: "bar", "aria-hidden": "true" }, bar));
+    button.addEventListener("click", () => this.#followed(button.getAttribute("aria-pressed") === "true" ? null : key));
+    return { element, button, rank, count, interval, fill, low, high, between };
+  }
+}

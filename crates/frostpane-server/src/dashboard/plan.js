@@ -1,0 +1,173 @@
+// What will be listed, before any data: sliders, and the plan that follows from them.
+
+import { post } from "./api.js";
+import { at, complain, make, say } from "./dom.js";
+import { grouped, percent, small, span } from "./words.js";
+
+const steps = (from, to) => {
+  const all = [];
+  for (let power = from; power < to; power++) all.push(...[1, 2, 5].map((digit) => digit * 10 ** power));
+  return [...all, 10 ** to];
+};
+const WINDOWS = ["10m", "1h", "6h", "1d", "2d", "7d", "14d", "30d", "90d"];
+/** A person is protected for a day, so windows are of days. */
+const DAYS = WINDOWS.filter((window) => window.endsWith("d"));
+/** Of a stream that is like many: the r-th key has the r-th part of the first one's count. */
+const KEYS = 10_000;
+const AFTER = 120;
+
+const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10];
+const KEYS_EACH = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
+
+/** One of several values, chosen by its place. */
+class Slider {
+  #input;
+  #output = make("output");
+  #values;
+  #words;
+  element;
+
+  constructor(id, title, hint, values, initial, words) {
+    this.#words = words;
+    this.#input = make("input", { type: "range", id, min: 0, step: 1, "aria-describedby": `${id}-hint` });
+    this.#output.setAttribute("for", id);
+    this.element = make("div", { class: "slider" }, make("label", { for: id }, title), this.#output, this.#input, make("p", { class: "small", id: `${id}-hint` }, hint));
+    this.among(values, initial);
+    this.#input.addEventListener("input", () => this.#tell());
+  }
+
+  /** Has other values; it stays where it was if it can. */
+  among(values, value = this.value) {
+    this.#values = values;
+    this.#input.max = values.length - 1;
+    this.#input.value = Math.max(0, values.indexOf(value));
+    this.#tell();
+  }
+
+  get value() {
+    return this.#values[Number(this.#input.value)];
+  }
+
+  #tell() {
+    const text = this.#words(this.value);
+    say(this.#output, text);
+    this.#input.setAttribute("aria-valuetext", text);
+  }
+}
+
+const epsilon = new Slider("epsilon", "Epsilon", "How much one event, or person, may show: less is more private, and noisier.", EPSILONS, 1, small);
+const window_ = new Slider("window", "Window", "How far back a list looks.", WINDOWS, "1d", span);
+const perUser = new Slider("per-user", "Keys of a person in a day", "More of each person counts, but more noise is needed to hide it.", KEYS_EACH, 4, String);
+const events = new Slider("events", "Events in a window", "What you expect; of people, what is counted of them.", steps(3, 8), 100_000, grouped);
+at("sliders").append(...[epsilon, window_, perUser, events].map(({ element }) => element));
+
+const form = at("form");
+const people = () => form.elements.unit.value === "user";
+
+function spec() {
+  return {
+    unit: people() ? { user: { per_user: perUser.value, epoch: "1d" } } : "event",
+    window: window_.value,
+    epsilon: epsilon.value,
+    all: true,
+    ...(form.elements.continual.checked ? { continual: true } : {}),
+  };
+}
+
+let asked = null;
+let waiting = 0;
+
+async function ask() {
+  asked?.abort();
+  const turn = (asked = new AbortController());
+  try {
+    const plan = await post(`/v1/plan?events=${events.value}`, spec(), { signal: turn.signal });
+    complain(at("problem"), null);
+    answer(plan);
+  } catch (problem) {
+    if (!turn.signal.aborted) complain(at("problem"), problem);
+  }
+}
+
+function changed() {
+  perUser.element.hidden = !people();
+  window_.among(people() ? DAYS : WINDOWS);
+  at("spec").textContent = JSON.stringify(spec(), null, 2);
+  clearTimeout(waiting);
+  waiting = setTimeout(ask, AFTER);
+}
+
+/** From which counts on a key is listed. */
+function limits({ threshold, least_listed: sure, cut }) {
+  return { threshold, sure, never: Math.max(1, 2 * threshold - sure - cut) };
+}
+
+function answer({ forecast, words, per_user: compared, events: expected }) {
+  const { sure, never } = limits(forecast);
+  const counted = people() ? "is counted" : "occurs";
+  const parts = [make("p", { class: "figure", id: "sure" }, `A key that ${counted} `, make("b", {}, `${grouped(sure)} times`), " or more is surely listed.")];
+  if (sure > expected) parts.push(make("p", { class: "warn" }, `The window has only ${grouped(expected)}: no list can be hoped for. Take a larger epsilon, or a window with more events.`));
+  else parts.push(make("p", {}, `That is ${percent(sure / expected)} of the ${grouped(expected)} in a window. ${example(sure, never, expected)}`));
+  parts.push(axis(sure, never, expected), make("ul", { class: "holds" }, ...words.map((text) => make("li", {}, text))));
+  at("answer").replaceChildren(...parts);
+  at("keys").hidden = !compared;
+  if (compared) at("compared").replaceChildren(comparison(compared));
+}
+
+/** How long a list of a stream would be that is like many. */
+function example(sure, never, expected) {
+  let whole = 0;
+  for (let rank = 1; rank <= KEYS; rank++) whole += 1 / rank;
+  const listed = (least) => Math.min(KEYS, Math.floor(expected / whole / least));
+  const [least, most] = [listed(sure), listed(never)];
+  const number = least === most ? grouped(least) : `${grouped(least)} to ${grouped(most)}`;
+  return `For example, of ${grouped(KEYS)} keys of which the second has half of the first one's count, the third a third and so on, ${number} would be listed.`;
+}
+
+/** Counts from 1 to all, a tenfold as wide as the next: where noise decides. */
+function axis(sure, never, expected) {
+  const end = Math.max(expected, 2 * sure);
+  const place = (count) => Math.log(count) / Math.log(end);
+  const zones = [
+    ["never", 0, place(never), "hidden by noise"],
+    ["maybe", place(never), place(sure), "noise decides"],
+    ["surely", place(sure), 1, "surely listed"],
+  ];
+  const zone = ([name, from, to, text]) => {
+    const element = make("div", { class: `zone ${name}` }, make("span", {}, to - from > 0.16 ? text : ""));
+    element.style.flexGrow = to - from;
+    return element;
+  };
+  const tick = (count, name) => {
+    const element = make("span", { class: name }, grouped(count));
+    element.style.insetInlineStart = `${100 * place(count)}%`;
+    return element;
+  };
+  return make("div", { class: "zones", "aria-hidden": "true" }, make("div", { class: "plot" }, ...zones.map(zone)), make("div", { class: "ticks small" }, tick(1, "first"), tick(never, "left"), tick(sure, "right")), make("p", { class: "small ends" }, make("span", {}, "count of a key"), make("span", {}, grouped(end))));
+}
+
+/** What it costs to count more keys of each person. */
+function comparison(compared) {
+  const most = Math.max(...compared.map(({ least_listed_at_floor: least }) => least));
+  const head = (text, name) => make("th", { scope: "col", class: name }, text);
+  const row = ({ per_user: keys, least_listed_at_floor: least, noise_law: law }) => {
+    const bar = make("div", { class: "level" });
+    bar.style.width = `${(100 * least) / most}%`;
+    return make("tr", { class: keys === perUser.value ? "followed" : null }, make("th", { scope: "row" }, keys), make("td", { class: "count" }, grouped(least)), make("td", {}, law), make("td", { class: "bar", "aria-hidden": "true" }, bar));
+  };
+  return make(
+    "table",
+    { class: "compared" },
+    make("caption", {}, "From which count on a key is surely listed"),
+    make("thead", {}, make("tr", {}, head("Keys"), head("Count", "count"), head("Noise"), make("td", { class: "bar" }))),
+    make("tbody", {}, ...compared.map(row)),
+  );
+}
+
+at("copy").addEventListener("click", async () => {
+  const done = await navigator.clipboard?.writeText(at("spec").textContent).then(() => true, () => false);
+  say(at("copied"), done ? "Copied." : "It could not be copied: select it.");
+});
+form.addEventListener("input", changed);
+form.addEventListener("submit", (event) => event.preventDefault());
+changed();

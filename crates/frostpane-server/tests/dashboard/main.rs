@@ -1,0 +1,600 @@
+//! The dashboard in a real browser, with the streams of `--demo`.
+//!
+//! One service and one browser serve all of it: each chapter opens its own tabs. In every tab it is looked at that nothing is asked of
+//! another host and that nothing goes wrong in the page.
+
+mod browser;
+mod server;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use browser::{Browser, Tab};
+use serde_json::Value;
+use server::Server;
+
+const CHECKS: &str = include_str!("checks.js");
+const PAGES: [&str; 3] = ["/", "/plan", "/operator"];
+const WIDE: (u32, u32) = (1_300, 900);
+const PHONE: (u32, u32) = (390, 844);
+/// The list is there, with all that is asked for after it.
+const COMPLETE: &str = "document.querySelectorAll('.list tbody tr').length > 5 && document.querySelectorAll('.series').length > 5 \
+                        && document.querySelector('#holds li') !== null && document.querySelector('#budget .plot') !== null";
+
+/// What every chapter has.
+struct Scene<'a> {
+    server: &'a Server,
+    browser: &'a Browser,
+    axe: Option<String>,
+}
+
+type Chapter = (&'static str, fn(&Scene<'_>));
+
+const CHAPTERS: [Chapter; 12] = [
+    ("every file is served as what it is", served),
+    ("the demo has something to look at", demo),
+    ("the list moves by itself, and stops when it is told to", moves),
+    ("a key can be followed", followed),
+    ("sliders change what the plan says", plan),
+    (
+        "the operator sees nothing without a token, and with one what there is",
+        operator,
+    ),
+    ("hostile keys are text", hostile),
+    ("a list that is asked for has its budget", on_demand),
+    ("a phone shows all of it", phone),
+    ("the keyboard reaches everything", keyboard),
+    (
+        "nothing keeps people out, light or dark, wide or narrow",
+        barriers,
+    ),
+    ("what is wrong is found", found),
+];
+
+#[test]
+fn the_dashboard_in_a_browser() {
+    let Some(program) = browser::find() else {
+        eprintln!(
+            "SKIPPED: there is no browser, so the dashboard was NOT tested; install chromium, or name one in CHROMIUM"
+        );
+        return;
+    };
+    let (server, browser) = (Server::demo(), Browser::open(&program));
+    let scene = Scene {
+        server: &server,
+        browser: &browser,
+        axe: axe(),
+    };
+    let only = std::env::var("CHAPTER").unwrap_or_default();
+    let mut failed = Vec::new();
+    for (name, chapter) in CHAPTERS.into_iter().filter(|(name, _)| name.contains(&only)) {
+        eprintln!("- {name}");
+        if catch_unwind(AssertUnwindSafe(|| chapter(&scene))).is_err() {
+            failed.push(name);
+        }
+    }
+    assert!(failed.is_empty(), "failed: {failed:#?}");
+}
+
+/// axe-core, where `./test` has put it.
+fn axe() -> Option<String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let known = std::env::var_os("AXE").map(PathBuf::from);
+    let file = known.unwrap_or_else(|| target.join("axe/node_modules/axe-core/axe.min.js"));
+    let script = fs::read_to_string(file).ok();
+    if script.is_none() {
+        eprintln!(
+            "SKIPPED: there is no axe-core, so what keeps people out was NOT looked for; ./test installs it, with npm"
+        );
+    }
+    script
+}
+
+impl Scene<'_> {
+    /// A tab at a page.
+    fn tab(&self, path: &str, (width, height): (u32, u32), theme: &str) -> Tab<'_> {
+        let tab = self.browser.tab(width, height, theme);
+        tab.open(&self.server.url(path));
+        tab.eval(CHECKS);
+        tab
+    }
+
+    /// A tab at the page of lists that has them.
+    fn lists(&self, size: (u32, u32), theme: &str) -> Tab<'_> {
+        let tab = self.tab("/?stream=searches", size, theme);
+        tab.until(COMPLETE);
+        tab
+    }
+
+    /// That nothing was asked of others and nothing went wrong; returns what was asked for.
+    fn well(&self, tab: &Tab<'_>) -> Vec<String> {
+        let (asked, wrong) = self.happened(tab);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        asked
+    }
+
+    /// What was asked for, and what went wrong; to ask others is wrong.
+    fn happened(&self, tab: &Tab<'_>) -> (Vec<String>, Vec<String>) {
+        let (asked, mut wrong) = tab.happened();
+        let own = self.server.url("/");
+        let foreign = asked.iter().filter(|url| !url.starts_with(&own));
+        wrong.extend(foreign.map(|url| format!("asked of others: {url}")));
+        (asked, wrong)
+    }
+}
+
+fn text(tab: &Tab<'_>, place: &str) -> String {
+    let said = tab.eval(&format!("document.querySelector({place:?}).textContent"));
+    said.as_str().unwrap().to_owned()
+}
+
+fn number(tab: &Tab<'_>, script: &str) -> f64 {
+    let said = tab.eval(script);
+    said.as_f64().unwrap_or_else(|| panic!("{script}: {said}"))
+}
+
+fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
+    let all = tab.eval(script);
+    let all = all.as_array().unwrap().iter();
+    all.map(|fault| fault.as_str().unwrap().to_owned()).collect()
+}
+
+fn click(tab: &Tab<'_>, place: &str) {
+    tab.eval(&format!("document.querySelector({place:?}).click()"));
+}
+
+/// Presses Pause, and waits until everything stands still.
+fn pause(tab: &Tab<'_>) {
+    click(tab, "#pause");
+    tab.until("document.getAnimations().length === 0");
+}
+
+fn served(scene: &Scene<'_>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/dashboard");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let (at, kind) = match name.rsplit_once('.').unwrap() {
+            (_, "rs") => continue,
+            ("index", "html") => ("/".to_owned(), "text/html; charset=utf-8"),
+            (page, "html") => (format!("/{page}"), "text/html; charset=utf-8"),
+            (_, "css") => (format!("/dashboard/{name}"), "text/css; charset=utf-8"),
+            (_, "js") => (format!("/dashboard/{name}"), "text/javascript; charset=utf-8"),
+            (_, "svg") => (format!("/dashboard/{name}"), "image/svg+xml"),
+            (_, other) => panic!("{other}: what is that?"),
+        };
+        let answer = scene.server.get(&at, "");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let header = |name: &str| {
+            let mut lines = head.lines().filter_map(|line| line.split_once(": "));
+            let found = lines.find(|(known, _)| known.eq_ignore_ascii_case(name));
+            found.unwrap_or_else(|| panic!("{at} has no {name}: {head}")).1
+        };
+        assert!(head.starts_with("HTTP/1.1 200"), "{at}: {head}");
+        assert_eq!(header("content-type"), kind, "{at}");
+        assert_eq!(header("x-content-type-options"), "nosniff", "{at}");
+        assert_eq!(body, fs::read_to_string(&path).unwrap(), "{at}");
+        let policy = header("content-security-policy");
+        for part in [
+            "default-src 'none'",
+            "require-trusted-types-for 'script'",
+            "frame-ancestors 'none'",
+        ] {
+            assert!(policy.contains(part), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        let again = scene
+            .server
+            .get(&at, &format!("If-None-Match: {}\r\n", header("etag")));
+        assert!(again.starts_with("HTTP/1.1 304"), "{at}: {again}");
+    }
+}
+
+fn demo(scene: &Scene<'_>) {
+    let tab = scene.lists(WIDE, "light");
+    assert!(text(&tab, "#made-up").contains("made up"));
+    assert_eq!(
+        number(&tab, "document.querySelectorAll('#streams a').length"),
+        3.0
+    );
+    assert_eq!(
+        number(&tab, "document.querySelectorAll('.list tbody tr').length"),
+        15.0
+    );
+    assert!(text(&tab, "#covered").contains("(UTC)"));
+    assert!(text(&tab, "#holds").contains("Every true count lies between the two numbers beside it"));
+    assert!(text(&tab, "#holds").contains("Not hidden is that an event took place"));
+    assert!(
+        text(&tab, "#budget").contains("lists are left of the 100,000"),
+        "{}",
+        text(&tab, "#budget")
+    );
+    tab.picture("dashboard-wide", WIDE.0, 1_180);
+    pause(&tab);
+    assert_eq!(faults(&tab, "faultsOfList('searches')"), Vec::<String>::new());
+    let asked = scene.well(&tab);
+    for private in ["health", "metrics", "readyz"] {
+        assert!(!asked.iter().any(|url| url.contains(private)), "{asked:?}");
+    }
+    let dark = scene.lists(WIDE, "dark");
+    let paper = dark.eval("getComputedStyle(document.body).backgroundColor");
+    assert_eq!(paper, "rgb(18, 24, 29)");
+    dark.picture("dashboard-dark", WIDE.0, 1_180);
+    scene.well(&dark);
+}
+
+fn moves(scene: &Scene<'_>) {
+    let tab = scene.lists(WIDE, "light");
+    let first = number(&tab, "shown()");
+    tab.eval("window.before = document.querySelector('.list').textContent");
+    tab.until(&format!("shown() >= {first} + 3"));
+    assert_eq!(
+        tab.eval("document.querySelector('.list').textContent !== before"),
+        true
+    );
+    tab.until("document.getElementById('told').textContent.includes('First are')");
+    // Whoever looked at it waits, whoever listens is not told, until it goes on.
+    pause(&tab);
+    assert_eq!(text(&tab, "#pause"), "Go on");
+    tab.eval("window.before = document.querySelector('.list').textContent");
+    tab.until("/Paused at list [\\d,]+, \\d+ newer/.test(document.getElementById('state').textContent)");
+    assert_eq!(
+        tab.eval("document.querySelector('.list').textContent === before"),
+        true
+    );
+    click(&tab, "#pause");
+    tab.until("shown() > 0 && document.querySelector('.list').textContent !== before");
+    scene.well(&tab);
+}
+
+fn followed(scene: &Scene<'_>) {
+    let tab = scene.lists(WIDE, "light");
+    pause(&tab);
+    tab.eval("document.querySelector('.list .key').focus()");
+    tab.press(" ");
+    tab.until("document.querySelector('.bump.following .series.followed') !== null");
+    let (row, line) = (
+        text(&tab, "tr.followed bdi"),
+        text(&tab, ".series.followed title"),
+    );
+    assert_eq!(row, line);
+    click(&tab, "#pause");
+    let first = number(&tab, "shown()");
+    tab.until(&format!("shown() > {first}"));
+    assert_eq!(text(&tab, "tr.followed bdi"), row);
+    assert_eq!(
+        tab.eval("document.activeElement.closest('tr')?.className"),
+        "followed"
+    );
+    tab.press(" ");
+    tab.until("document.querySelector('.followed') === null");
+    scene.well(&tab);
+}
+
+/// From which count on a key is surely listed.
+const SURE: &str = "number(document.querySelector('#sure b')?.textContent ?? '0')";
+
+fn plan(scene: &Scene<'_>) {
+    let tab = scene.tab("/plan", WIDE, "light");
+    tab.until(&format!("{SURE} > 0"));
+    let change = |place: &str, key: &str| {
+        let before = number(&tab, SURE);
+        tab.eval(&format!("document.querySelector({place:?}).focus()"));
+        tab.press(key);
+        tab.until(&format!("{SURE} !== {before}"));
+        (before, number(&tab, SURE))
+    };
+    let (before, after) = change("#epsilon", "ArrowLeft");
+    assert!(after > before, "a smaller epsilon hides more: {before}, {after}");
+    assert_eq!(tab.eval("document.getElementById('epsilon').ariaValueText ?? document.getElementById('epsilon').getAttribute('aria-valuetext')"), "0.7");
+    let (before, after) = change("#continual", " ");
+    assert!(
+        after > before,
+        "a list at every slide is noisier: {before}, {after}"
+    );
+    let (_, of_people) = change("[name=unit]", "ArrowDown");
+    assert!(text(&tab, "#answer").contains("Of each person and day at most 4 keys are counted"));
+    assert!(text(&tab, "#keys tr.followed th").contains('4'));
+    let (_, more_keys) = change("#per-user", "ArrowRight");
+    assert!(
+        more_keys > of_people,
+        "more keys, more noise: {of_people}, {more_keys}"
+    );
+    let (before, after) = change("#window", "ArrowRight");
+    assert!(after != before);
+    assert!(text(&tab, "#spec").contains("\"per_user\": 6"));
+    // What is shown is what the service says of the specification that is shown.
+    let said = tab.eval(
+        "fetch('/v1/plan?events=100000', { method: 'POST', body: document.getElementById('spec').textContent }).then((answer) => answer.json())",
+    );
+    assert_eq!(
+        said["forecast"]["least_listed"].as_f64().unwrap(),
+        number(&tab, SURE),
+        "{said}"
+    );
+    tab.eval("document.querySelector('#events').value = 0; document.querySelector('#events').dispatchEvent(new Event('input', { bubbles: true }))");
+    tab.until("document.querySelector('#answer .warn') !== null || document.querySelector('#answer').textContent.includes('1,000 in a window')");
+    tab.eval("document.querySelector('#events').value = 7; document.querySelector('#events').dispatchEvent(new Event('input', { bubbles: true }))");
+    tab.until("document.querySelector('#answer').textContent.includes('200,000 in a window')");
+    tab.picture("dashboard-plan", WIDE.0, 1_060);
+    scene.well(&tab);
+}
+
+fn operator(scene: &Scene<'_>) {
+    let tab = scene.tab("/operator", WIDE, "light");
+    tab.until("document.getElementById('said').textContent.startsWith('No token')");
+    assert_eq!(number(&tab, "document.querySelectorAll('.card').length"), 0.0);
+    let asked = scene.well(&tab);
+    assert!(!asked.iter().any(|url| url.contains("/health")), "{asked:?}");
+    let give = |token: &str| {
+        tab.eval("document.getElementById('token').focus()");
+        tab.write(token);
+        tab.press("Enter");
+    };
+    give("frostpane_wrong");
+    tab.until("document.getElementById('said').textContent.includes('not valid')");
+    assert_eq!(tab.eval("sessionStorage.length"), 0);
+    // A browser tells of every answer that is no success.
+    tab.happened();
+    give(&scene.server.token);
+    tab.until("document.querySelectorAll('.card').length === 3");
+    tab.until("/Events a second[\\d,]*\\d/.test(document.querySelector('.card').textContent)");
+    assert_eq!(text(&tab, "#said"), "The token may look at 3 streams.");
+    assert!(text(&tab, ".card").contains("Events since the start"));
+    for card in [2, 3] {
+        let of_people = text(&tab, &format!(".card:nth-child({card})"));
+        assert!(!of_people.contains("Events since the start"), "{of_people}");
+        assert!(
+            of_people.contains("How many events come is not shown"),
+            "{of_people}"
+        );
+    }
+    assert_eq!(
+        tab.eval("sessionStorage.length + localStorage.length + document.cookie.length"),
+        1
+    );
+    let page = tab
+        .eval("location.href + document.documentElement.outerHTML + document.getElementById('token').value");
+    assert!(!page.as_str().unwrap().contains(&scene.server.token));
+    let asked = scene.well(&tab);
+    assert!(!asked.iter().any(|url| url.contains(&scene.server.token)));
+    tab.picture("dashboard-operator", WIDE.0, 900);
+    // Another tab does not have it, and this one forgets it.
+    let other = scene.tab("/operator", WIDE, "light");
+    other.until("document.getElementById('said').textContent.startsWith('No token')");
+    click(&tab, "#forget");
+    tab.until("document.querySelectorAll('.card').length === 0 && sessionStorage.length === 0");
+    scene.well(&tab);
+}
+
+const HOSTILE: [&str; 6] = [
+    "<img src=x onerror=\"window.pwned = 1\">",
+    "</script><script>window.pwned = 2</script>",
+    "\"><b onmouseover='window.pwned = 3'>b</b>",
+    "\u{202e}gnihtemos\u{202c}\n{{7*7}} ${7*7}",
+    "javascript:window.pwned=4",
+    "toString",
+];
+
+fn hostile(scene: &Scene<'_>) {
+    let tab = scene.tab("/operator", WIDE, "light");
+    let long = "long ".repeat(60);
+    let keys: Vec<&str> = HOSTILE.into_iter().chain([long.as_str()]).collect();
+    let made = tab.eval(&format!(
+        "(async () => {{
+            const headers = {{ Authorization: 'Bearer {}' }};
+            const spec = {{ window: '10m', slide: '2s', all: true, epsilon: 5, continual: true, horizon: 1000, together: 10 }};
+            const made = await fetch('/v1/streams/hostile?public=true&time=arrival', {{ method: 'PUT', headers, body: JSON.stringify(spec) }});
+            if (!made.ok) return made.text();
+            const keys = {};
+            const events = keys.flatMap((key, index) => Array(3000 - 300 * index).fill(JSON.stringify({{ key }})));
+            const sent = await fetch('/v1/streams/hostile/events', {{ method: 'POST', headers: {{ ...headers, 'Content-Type': 'application/x-ndjson' }}, body: events.join('\\n') }});
+            return sent.ok ? 'sent' : sent.text();
+        }})()",
+        scene.server.token,
+        serde_json::to_string(&keys).unwrap()
+    ));
+    assert_eq!(made, "sent");
+    tab.open(&scene.server.url("/?stream=hostile"));
+    tab.eval(CHECKS);
+    tab.until(&format!(
+        "document.querySelectorAll('.list tbody tr').length === {}",
+        keys.len()
+    ));
+    tab.until("document.querySelectorAll('.series').length === 7");
+    click(&tab, "details.ranks summary");
+    tab.until("document.querySelector('.ranks tbody') !== null");
+    pause(&tab);
+    assert_eq!(faults(&tab, "faultsOfList('hostile')"), Vec::<String>::new());
+    let shown = tab.eval("[...document.querySelectorAll('.list bdi')].map((name) => name.textContent)");
+    assert_eq!(shown[0], HOSTILE[0]);
+    assert_eq!(shown[3], "\\u{202e}gnihtemos\\u{202c}\\u{a}{{7*7}} ${7*7}");
+    assert_eq!(tab.eval("window.pwned ?? null"), Value::Null);
+    assert_eq!(
+        number(
+            &tab,
+            "document.querySelectorAll('main img, main script, main b[onmouseover]').length"
+        ),
+        0.0
+    );
+    scene.well(&tab);
+    tab.resize(PHONE.0, PHONE.1);
+    fits(&tab, "hostile keys");
+}
+
+fn on_demand(scene: &Scene<'_>) {
+    let tab = scene.tab("/?stream=searches-on-demand", WIDE, "light");
+    tab.until("document.querySelector('#budget .plot') !== null");
+    let left = |tab: &Tab<'_>| number(tab, "number(document.querySelector('#budget b').textContent)");
+    let before = left(&tab);
+    let asked = format!(
+        "fetch('/v1/streams/searches-on-demand/releases/tested', {{ method: 'PUT', headers: {{ Authorization: 'Bearer {}' }} }}).then((made) => made.status)",
+        scene.server.token
+    );
+    assert_eq!(tab.eval(&asked), 201);
+    // The page hears of it, and what it has cost.
+    tab.until("document.querySelectorAll('.list tbody tr').length === 15");
+    tab.until(&format!(
+        "number(document.querySelector('#budget b').textContent) === {before} - 1"
+    ));
+    let budget = text(&tab, "#budget");
+    assert!(
+        budget.contains("Panes leave the window: ") && budget.contains("(UTC) there will be"),
+        "{budget}"
+    );
+    assert!(budget.contains("epsilon 0.5"), "{budget}");
+    scene.well(&tab);
+}
+
+/// How many pixels the page is too wide.
+fn over(tab: &Tab<'_>) -> f64 {
+    number(tab, "document.documentElement.scrollWidth - innerWidth")
+}
+
+fn fits(tab: &Tab<'_>, what: &str) {
+    assert!(over(tab) <= 0.0, "{what}: {} pixels too wide", over(tab));
+}
+
+fn phone(scene: &Scene<'_>) {
+    for width in [PHONE.0, 320] {
+        let tab = scene.lists((width, 844), "light");
+        tab.eval("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+        tab.until("document.querySelector('.ranks tbody') !== null");
+        fits(&tab, "lists");
+        assert!(number(&tab, "document.querySelectorAll('.series .dot').length") > 20.0);
+        if width == PHONE.0 {
+            click(&tab, "details.ranks summary");
+            tab.picture("dashboard-phone", PHONE.0, 844);
+        }
+        scene.well(&tab);
+        let plan = scene.tab("/plan", (width, 844), "light");
+        click(&plan, "[value=user]");
+        plan.until("document.querySelector('#compared table') !== null");
+        fits(&plan, "plan");
+        let operator = scene.tab("/operator", (width, 844), "light");
+        with_token(scene, &operator);
+        fits(&operator, "operator");
+        scene.well(&operator);
+    }
+}
+
+fn with_token(scene: &Scene<'_>, tab: &Tab<'_>) {
+    tab.eval("document.getElementById('token').focus()");
+    tab.write(&scene.server.token);
+    tab.press("Enter");
+    tab.until("document.querySelectorAll('.card').length >= 3");
+}
+
+fn keyboard(scene: &Scene<'_>) {
+    for page in PAGES {
+        let tab = scene.tab(page, WIDE, "light");
+        match page {
+            "/" => {
+                tab.until(COMPLETE);
+                // By the keyboard, as everything here.
+                while tab.eval("document.activeElement.id") != "pause" {
+                    tab.press("Tab");
+                }
+                tab.press(" ");
+                tab.until("document.getElementById('state').textContent.startsWith('Paused')");
+                tab.eval("document.activeElement.blur()");
+            }
+            "/plan" => {
+                click(&tab, "[value=user]");
+                tab.until("document.querySelector('#compared table') !== null");
+            }
+            _ => {
+                with_token(scene, &tab);
+                click(&tab, "#pause");
+            }
+        }
+        tab.eval("document.activeElement.blur(), document.body.tabIndex = -1, document.body.focus()");
+        let all = number(&tab, "controls().length") as usize;
+        let mut reached = BTreeSet::new();
+        for _ in 0..all + 3 {
+            tab.press("Tab");
+            let at = tab.eval("focused()");
+            if let Some(tour) = at["tour"].as_str() {
+                assert_eq!(
+                    at["ringed"], true,
+                    "it cannot be seen that this has the focus: {}",
+                    at["what"]
+                );
+                reached.insert(tour.to_owned());
+            }
+        }
+        let missed = tab.eval("controls().map((one) => [one.dataset.tour, one.outerHTML.slice(0, 120)])");
+        let missed: Vec<&Value> = missed
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| !reached.contains(one[0].as_str().unwrap()))
+            .collect();
+        assert!(missed.is_empty(), "{page}: no way to {missed:?}");
+        assert!(all > 5, "{page} has {all} controls");
+    }
+}
+
+fn barriers(scene: &Scene<'_>) {
+    let Some(axe) = &scene.axe else { return };
+    let mut all = Vec::new();
+    for (size, theme) in [(WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")] {
+        for page in PAGES {
+            let tab = scene.tab(page, size, theme);
+            match page {
+                "/" => {
+                    tab.until(COMPLETE);
+                    tab.eval(
+                        "document.querySelectorAll('details').forEach((details) => (details.open = true))",
+                    );
+                    tab.until("document.querySelector('.ranks tbody') !== null");
+                    click(&tab, ".list .key");
+                }
+                "/plan" => {
+                    click(&tab, "[value=user]");
+                    tab.until("document.querySelector('#compared table') !== null");
+                }
+                _ => with_token(scene, &tab),
+            }
+            pause_if_it_moves(&tab);
+            tab.eval(axe);
+            let found = faults(&tab, "barriers()");
+            all.extend(
+                found
+                    .into_iter()
+                    .map(|fault| format!("{page} {theme} {}: {fault}", size.0)),
+            );
+        }
+    }
+    assert!(all.is_empty(), "{all:#?}");
+}
+
+fn pause_if_it_moves(tab: &Tab<'_>) {
+    if tab.eval("document.getElementById('pause') !== null") == true {
+        click(tab, "#pause");
+    }
+    tab.until("document.getAnimations().length === 0");
+}
+
+/// The checks of the other chapters notice what they are there for.
+fn found(scene: &Scene<'_>) {
+    let tab = scene.lists(WIDE, "light");
+    pause(&tab);
+    tab.eval("document.querySelector('.list .fill').style.width = '50%', document.querySelector('.list bdi').textContent = 'x'");
+    tab.until("document.getAnimations().length === 0");
+    assert_eq!(faults(&tab, "faultsOfList('searches')").len(), 2);
+    let markup = tab.eval("(() => { try { document.querySelector('bdi').innerHTML = '<i>x</i>'; return 'made' } catch { return 'refused' } })()");
+    assert_eq!(markup, "refused");
+    assert_eq!(scene.happened(&tab).1.len(), 1, "what the policy refuses is told");
+    tab.eval("fetch('http://elsewhere.invalid/').catch(() => null)");
+    assert!(!scene.happened(&tab).1.is_empty(), "another host is asked");
+    if let Some(axe) = &scene.axe {
+        tab.eval(axe);
+        tab.eval("document.querySelector('main').append(document.createElement('button'))");
+        assert_eq!(faults(&tab, "barriers()").len(), 1);
+    }
+    tab.eval("document.querySelector('h1').style.width = '3000px'");
+    assert!(over(&tab) > 0.0);
+}
