@@ -227,7 +227,7 @@ def python_package() -> str:
                     f"{shown(values)} times ours" if len(values) > 1 else f"{values[0]:.0f} times ours, once"
                 )
                 body.append(
-                    (f"{FRAMES[unit]}, {memory}", f"time of the processor, {FRAME_RIVALS[rival]}", outcome)
+                    (f"{FRAMES[unit]}, {memory}", f"time, {FRAME_RIVALS[rival]}", outcome)
                 )
     imported = {name: median(seconds) for name, seconds in results["import"].items()}
     alone = {name: 1e3 * (seconds - imported["nothing"]) for name, seconds in imported.items()}

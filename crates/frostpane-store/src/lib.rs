@@ -41,6 +41,7 @@ mod header;
 mod history;
 mod log;
 mod release;
+mod scratch;
 mod secrets;
 mod store;
 mod tables;
@@ -59,6 +60,7 @@ pub use history::{Deed, Head, Record};
 #[doc(hidden)]
 pub use log::replay;
 pub use release::{DryRun, Forms, Released};
+pub use scratch::scratch;
 pub use store::{Begin, List, Store};
 pub use transfer::Panes;
 
