@@ -1,5 +1,7 @@
 //! Where what users did is written down.
 
+use std::ops::Range;
+
 use super::contributions::{LOGS, Part, Place};
 use super::counts::Counts;
 use super::log::{Entry, Logged, Logs};
@@ -13,6 +15,8 @@ use crate::key::Key;
 const LOOK_EVERY: u64 = 1 << 12;
 /// Events whose keys are looked up at a time: one does not wait for the other.
 const TOGETHER: usize = 32;
+/// Logs that are bounded to see whether it pays.
+const A_FEW: usize = LOGS / 16;
 /// Logs of fewer bytes are not worth a thread: twice the least that all of them take.
 const MUCH: u64 = 1 << 21;
 
@@ -110,11 +114,14 @@ impl<K: Key> Desk<K> {
             return Ok(());
         }
         if self.bounds_early && (self.names_keys || self.scratch.is_none()) {
-            self.bound()?;
+            // A few logs tell whether it pays, where there is a disk instead.
+            let pays = self.bound(0..A_FEW)?;
+            if pays || self.scratch.is_none() {
+                self.bound(A_FEW..LOGS)?;
+            }
             if self.logs.bytes_in_use() <= room / 2 {
                 return Ok(());
             }
-            // It takes time that has not paid.
             self.bounds_early = self.scratch.is_none();
         }
         match &self.scratch {
@@ -128,13 +135,15 @@ impl<K: Key> Desk<K> {
         }
     }
 
-    /// Leaves of all that is written down what may count.
-    fn bound(&mut self) -> Result<()> {
+    /// Leaves in these logs what may count. Whether that is no more than half of what was in them.
+    fn bound(&mut self, logs: Range<usize>) -> Result<bool> {
         let mut part = Part::default();
-        for log in 0..LOGS {
+        let (mut before, mut after) = (0, 0);
+        for log in logs {
             if self.logs.is_empty(log) {
                 continue;
             }
+            before += self.logs.length(log);
             let blocks = self.logs.take(log);
             begin(&mut part, &blocks, 0);
             for block in blocks {
@@ -151,9 +160,10 @@ impl<K: Key> Desk<K> {
                 };
                 logs.push(log, &entry);
             });
+            after += self.logs.length(log);
             self.check_numbers()?;
         }
-        Ok(())
+        Ok(after <= before / 2)
     }
 
     /// All events have come: what counts of them in so many panes, of which `pane_of` says which a period is in.
