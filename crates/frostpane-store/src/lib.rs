@@ -43,6 +43,7 @@ mod log;
 mod release;
 mod scratch;
 mod secrets;
+mod stopped;
 mod store;
 mod tables;
 mod transfer;

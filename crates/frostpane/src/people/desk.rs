@@ -35,6 +35,8 @@ pub struct Desk<K: Key> {
     bounds_early: bool,
     /// How many events were written down since the memory was looked at.
     not_looked: u64,
+    /// Whether there was no room for some of them: then nothing is made of the others.
+    is_full: bool,
 }
 
 /// An event that may count.
@@ -61,6 +63,7 @@ impl<K: Key> Desk<K> {
             most_bytes,
             bounds_early: true,
             not_looked: 0,
+            is_full: false,
         }
     }
 
@@ -74,7 +77,9 @@ impl<K: Key> Desk<K> {
             some.iter().for_each(|offer| self.write(offer));
             self.not_looked += some.len() as u64;
             if self.not_looked >= LOOK_EVERY {
-                self.make_room()?;
+                let made = self.make_room();
+                self.is_full |= made.is_err();
+                made?;
             }
         }
         Ok(())
@@ -168,6 +173,9 @@ impl<K: Key> Desk<K> {
 
     /// All events have come: what counts of them in so many panes, of which `pane_of` says which a period is in.
     pub fn count(&mut self, panes: usize, pane_of: impl Fn(u32) -> usize + Sync) -> Result<Counts> {
+        if self.is_full {
+            return Err(no_room());
+        }
         self.logs.keep_none();
         let is_much = self.logs.bytes() >= MUCH || self.on_disk.runs() > 0;
         // Counts of two threads take twice the room.
