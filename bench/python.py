@@ -1,5 +1,5 @@
-"""The Python package beside Rust, beside OpenDP with Polars and PipelineDP, in turns: how fast it takes a column, how long one private release of a frame of ten million
-rows takes, both by the time of the processor, and how long an import does.
+"""The Python package beside Rust, beside OpenDP with Polars and PipelineDP, in turns: how fast it takes a column, by the time of the processor, and how long one private
+release of a frame of ten million rows takes, and an import, by the clock.
 
 The arguments are the program of the measurements in Rust and the folder of the files, in which the environments are too."""
 

@@ -226,9 +226,7 @@ def python_package() -> str:
                 outcome = (
                     f"{shown(values)} times ours" if len(values) > 1 else f"{values[0]:.0f} times ours, once"
                 )
-                body.append(
-                    (f"{FRAMES[unit]}, {memory}", f"time of the processor, {FRAME_RIVALS[rival]}", outcome)
-                )
+                body.append((f"{FRAMES[unit]}, {memory}", f"time, {FRAME_RIVALS[rival]}", outcome))
     imported = {name: median(seconds) for name, seconds in results["import"].items()}
     alone = {name: 1e3 * (seconds - imported["nothing"]) for name, seconds in imported.items()}
     outcome = f"{alone['frostpane']:.0f} ms; {alone['opendp']:.0f} ms"

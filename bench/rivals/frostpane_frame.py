@@ -1,4 +1,4 @@
-"""A private release of a frame of Polars by Frostpane's Python package: the hundred most frequent keys, keys open, epsilon 1, delta 1e-9. Writes the seconds of the processor that it takes, without those in which
+"""A private release of a frame of Polars by Frostpane's Python package: the hundred most frequent keys, keys open, epsilon 1, delta 1e-9. Writes how many seconds it takes, without those in which
 the frame is read.
 
 The arguments are the file, `events` or `people`, how many keys of a user and day count, and the memory.
@@ -15,11 +15,11 @@ warnings.simplefilter("ignore")
 
 file, unit, per_user, memory = sys.argv[1:]
 frame = pl.read_parquet(file)
-start = time.process_time()
+start = time.monotonic()
 if unit == "events":
     release = frostpane.top(frame, key="key", window=frame.height, top=100, memory=memory)
 else:
     asked = {"window": "7d", "until": "1970-01-08", "per_user": int(per_user), "top": 100, "memory": memory}
     release = frostpane.top(frame, key="key", time="time", user="user", **asked)
-seconds = time.process_time() - start
+seconds = time.monotonic() - start
 print(len(release), seconds)

@@ -1,4 +1,4 @@
-"""A private release of a frame of Polars by OpenDP, on two threads: keys open, epsilon 1, delta 1e-9. Writes the seconds of the processor that it takes, without those in which the
+"""A private release of a frame of Polars by OpenDP, on two threads: keys open, epsilon 1, delta 1e-9. Writes how many seconds it takes, without those in which the
 frame is read.
 
 Of people a user's day is protected: each key of it counts once, and so many keys of it count, the first ones. The arguments are the file, `events` or `people` and, of
@@ -18,7 +18,7 @@ dp.enable_features("contrib")
 
 file, unit, per_user = sys.argv[1:]
 frame = pl.read_parquet(file)
-start = time.process_time()
+start = time.monotonic()
 if unit == "events":
     data, protected = frame.lazy().select("key"), dp.unit_of(contributions=1)
 else:
@@ -38,5 +38,5 @@ if unit == "people":
         int(per_user), keep="first"
     )
 release = query.group_by("key").agg(dp.len()).release().collect()
-seconds = time.process_time() - start
+seconds = time.monotonic() - start
 print(release.height, seconds)

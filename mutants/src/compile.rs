@@ -111,7 +111,7 @@ impl Copy {
             .collect()
     }
 
-    /// Builds and runs one test of a target: `lib`, `bins` or the name of a file in `tests`.
+    /// Builds and runs one test of a target: `lib`, `bins` or the name of a program of tests.
     pub fn test(&self, name: &str, target: &str, test: &str) -> Fallible<Verdict> {
         let mut cargo = self.cargo("test");
         cargo.args(package(name));

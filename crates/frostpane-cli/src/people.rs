@@ -1,11 +1,8 @@
-//! People as the unit of privacy: the options that say how much of each is counted, and disk for those who do not fit into the memory.
+//! People as the unit of privacy: the options that say how much of each is counted.
 
-use std::env;
-use std::fs::{self, OpenOptions};
-use std::io;
 use std::time::Duration;
 
-use frostpane::{Bounds, File, Ratio, Spec, Unit};
+use frostpane::{Bounds, Ratio, Spec, Unit};
 use jiff::tz::TimeZone;
 
 use crate::failure::{Failure, Result};
@@ -81,26 +78,4 @@ pub fn in_zone(spec: &mut Spec, zone: &TimeZone) -> Result<()> {
     }
     spec.unit = Unit::User(bounds);
     Ok(())
-}
-
-/// A new file where temporary ones are, which nobody else can open and which is gone with the process, however that ends.
-pub fn scratch() -> io::Result<Box<dyn File>> {
-    let name = |number: u32| format!("frostpane-{}-{number}", std::process::id());
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    for number in 0.. {
-        let path = env::temp_dir().join(name(number));
-        match options.open(&path) {
-            Ok(file) => {
-                // It has no name from here on.
-                fs::remove_file(&path)?;
-                return Ok(Box::new(file));
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(cause),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

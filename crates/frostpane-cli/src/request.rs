@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use frostpane::{Builder, Bytes, Delta, Edge, Epsilon, Key, KeySpec, Keys, Norm, Policy, Size, Span, Spec};
+use frostpane_store::scratch;
 
 use crate::clock::Clock;
 use crate::failure::{Failure, Result};
-use crate::people::{PeopleArgs, in_zone, protect_users, scratch};
+use crate::people::{PeopleArgs, in_zone, protect_users};
 use crate::units::{Asked, duration, number};
 
 /// What the program takes beside the window: its code, and what it reads into.

@@ -1,11 +1,9 @@
 //! Files as they lie there: in any order, of any end, with clocks that are wrong, and with nothing in them.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, frostpane, heavy, json, names, stderr, stdout, temporary};
+use crate::common::{folder, frostpane, heavy, json, names, stderr, stdout, temporary};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;

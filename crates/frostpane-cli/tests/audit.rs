@@ -1,10 +1,8 @@
 //! `frostpane audit`, as it is run.
 
-mod common;
-
 use std::process::Output;
 
-use common::{frostpane, stderr, temporary};
+use crate::common::{frostpane, stderr, temporary};
 use serde_json::Value;
 
 fn audit(arguments: &[&str]) -> Output {

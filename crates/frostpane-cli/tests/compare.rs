@@ -1,10 +1,8 @@
 //! `frostpane compare`, as it is run.
 
-mod common;
-
 use std::process::Output;
 
-use common::{frostpane, stderr, stdout, temporary};
+use crate::common::{frostpane, stderr, stdout, temporary};
 use serde_json::Value;
 
 /// 220,000 events: key `i` has about `35,000 / i` of them, in no order; at first there is another key on top.

@@ -1,14 +1,12 @@
 //! The made-up searches as a file: the stream of the demo, with times and users.
 
-mod common;
-
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use common::{folder, frostpane, heavy, json, names, run, stderr, stdout};
+use crate::common::{folder, frostpane, heavy, json, names, run, stderr, stdout};
 
 fn save(file: &Path) -> String {
     let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");

@@ -1,7 +1,5 @@
 //! Files as the world writes them: the same events give the same release, whatever they are written in.
 
-mod common;
-
 use std::fs;
 use std::sync::Arc;
 
@@ -15,7 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 
-use common::{EXACT, exact, folder, frostpane, heavy, stderr, stdout};
+use crate::common::{EXACT, exact, folder, frostpane, heavy, stderr, stdout};
 
 const EVENTS: i64 = 1_000;
 const START: i64 = 1_759_320_000;

@@ -4,8 +4,6 @@
 //! Every pair of files follows from its number alone. With so much epsilon that there is no noise what comes out is
 //! exact, so there are no false alarms.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -22,7 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use serde_json::{Map, Value};
 
-use common::frostpane;
+use crate::common::frostpane;
 
 /// So many pairs are tried in any case, and then as many as there is time for.
 const LEAST_PAIRS: u64 = 1_000;

@@ -1,8 +1,6 @@
 //! Inputs that are bad or odd, in one table: how the program ends, what it says, and that nothing of an event is in it
 //! unless that was asked for.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use common::{folder, frostpane, stderr};
+use crate::common::{folder, frostpane, stderr};
 
 /// In every cell of every file below, and nowhere else.
 const SECRET: &str = "SECRET";

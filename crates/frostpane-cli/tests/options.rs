@@ -1,14 +1,12 @@
 //! Options, fields of a specification, and the page that says which is which.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use common::{frostpane, json, stderr, stdout, temporary};
+use crate::common::{frostpane, json, stderr, stdout, temporary};
 
 type Names = BTreeSet<String>;
 

@@ -1,12 +1,10 @@
 //! What the real executable writes, to pipes and to terminals.
 
-mod common;
-
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{command, run, stdout};
+use crate::common::{command, run, stdout, temporary};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane");
 
@@ -34,12 +32,6 @@ fn trees() -> Vec<u8> {
 fn bars(table: &str) -> Vec<usize> {
     let rows = table.lines().filter(|line| line.contains('█'));
     rows.map(|row| row.matches('█').count()).collect()
-}
-
-fn temporary(name: &str, content: &[u8]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, content).unwrap();
-    path
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! `frostpane watch` over files that overlap in time, beside the one file that has their events in the order of time.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{folder, frostpane, stderr};
+use crate::common::{folder, frostpane, stderr};
 
 /// A line, and the second that stands in it.
 type Line = (u64, String);

@@ -1,7 +1,5 @@
 //! People as the unit of privacy: the real executable on files with users, in any format and order, and what it lets anybody see.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -17,7 +15,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 
-use common::{command, folder, frostpane, heavy, json, names, run, stderr, stdout};
+use crate::common::{command, folder, frostpane, heavy, json, names, run, stderr, stdout};
 
 /// Somebody searched something: a time, a user and a key, as they are written.
 type Search = [String; 3];

@@ -1,10 +1,8 @@
 //! `frostpane plan` on the real executable.
 
-mod common;
-
 use std::path::Path;
 
-use common::{frostpane, stderr, stdout};
+use crate::common::{frostpane, stderr, stdout};
 use serde_json::Value;
 
 fn plan(args: &[&str]) -> String {
@@ -119,7 +117,7 @@ fn a_list_says_of_itself_what_its_plan_said() {
         for (list, budget) in LISTS.iter().flat_map(|list| BUDGETS.map(|budget| (list, budget))) {
             for keys in [&[][..], &["--keys", "0..300"]] {
                 let options = [window, list, budget, keys].concat();
-                let release = common::json(&[&read, &options[..]].concat(), &events);
+                let release = crate::common::json(&[&read, &options[..]].concat(), &events);
                 assert_eq!(release["window"]["events"], 50_000);
                 assert_foreseen(&release, &plan_of(&release, &options), true, &options.join(" "));
                 cuts += u32::from(release["cut"] != 0);
@@ -140,7 +138,7 @@ fn a_list_by_time_stays_within_its_plan_however_events_spread() {
     lines.sort();
     let options = ["--all", "--window", "10d", "--slide", "1d", "--memory", "16MB"];
     let read = ["list", "--json", "--format", "tsv", "--key", "2", "--time", "1"];
-    let release = common::json(&[&read, &options[..]].concat(), lines.concat().as_bytes());
+    let release = crate::common::json(&[&read, &options[..]].concat(), lines.concat().as_bytes());
     let whole = plan_of(&release, &options);
     assert_foreseen(&release, &whole, false, "uneven");
     let [cut, foreseen] = [&release["cut"], &whole["forecast"]["cut"]].map(|cut| cut.as_u64().unwrap());
@@ -199,7 +197,7 @@ fn lists_of_real_streams_say_of_themselves_what_their_plans_said() {
         for ((window, by_count), (list, budget)) in windows.iter().zip([(1, 0), (3, 1)]) {
             let options = [window, LISTS[list], BUDGETS[budget]].concat();
             let read = ["list", "--json", "--key", "2", "--time", "1", file];
-            let release = common::json(&[&read, &options[..]].concat(), b"");
+            let release = crate::common::json(&[&read, &options[..]].concat(), b"");
             let case = format!("{name} {}", options.join(" "));
             assert_foreseen(&release, &plan_of(&release, &options), *by_count, &case);
         }
@@ -282,7 +280,7 @@ fn the_target_tells_an_epsilon_that_does_it() {
 
 #[test]
 fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
-    let spec = common::temporary(
+    let spec = crate::common::temporary(
         "watched.toml",
         b"continual = true\nall = true\nwindow = 3200\nhorizon = 1000\n",
     );

@@ -1,11 +1,9 @@
 //! The real executable, as people run it.
 
-mod common;
-
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{exact, frostpane, heavy, stderr, stdout, temporary};
+use crate::common::{exact, frostpane, heavy, stderr, stdout, temporary};
 
 /// Four thousand events of two keys, a second apart, as `time<TAB>key`.
 fn events() -> Vec<u8> {
@@ -71,7 +69,7 @@ fn files_pipes_and_zstd_give_the_same_release() {
     );
     for file in [&plain, &packed] {
         let release = exact(&[&options[..], &[file.to_str().unwrap()]].concat(), b"");
-        assert_eq!(common::by_pipe(release, &expected), expected);
+        assert_eq!(crate::common::by_pipe(release, &expected), expected);
     }
     let packed = std::fs::read(packed).unwrap();
     assert_eq!(
@@ -267,7 +265,7 @@ fn keys_that_are_missing_too_long_or_undeclared_are_events_without_a_key() {
     .concat();
     let trees = temporary("declared.txt", b"elm\nyew\n");
     let options = ["--keys", trees.to_str().unwrap()];
-    let output = frostpane(&[&common::EXACT[..], &options].concat(), &lines);
+    let output = frostpane(&[&crate::common::EXACT[..], &options].concat(), &lines);
     let told = stderr(&output);
     assert!(
         told.contains("300 of 1,000 events had no key that counts"),

@@ -1,7 +1,5 @@
 //! What the real executable reads, and what it says when it cannot.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -14,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use common::{EXACT, exact, frostpane, heavy, stderr, stdout, temporary};
+use crate::common::{EXACT, exact, frostpane, heavy, stderr, stdout, temporary};
 
 const EVENTS: u64 = 4_000;
 const START: u64 = 1_700_000_000;
@@ -112,7 +110,7 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
         let file = temporary(&format!("{name}{ending}"), &bytes);
         let by_file = exact(&[options, &[file.to_str().unwrap()]].concat(), b"");
         assert_eq!(
-            &common::by_pipe(by_file, expected),
+            &crate::common::by_pipe(by_file, expected),
             expected,
             "{name}{ending} by file"
         );
@@ -122,7 +120,11 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
     }
     let twice = temporary(&format!("{name}.zst.gz"), &gzip(&zstd(content)));
     let by_file = exact(&[options, &[twice.to_str().unwrap()]].concat(), b"");
-    assert_eq!(&common::by_pipe(by_file, expected), expected, "{name}.zst.gz");
+    assert_eq!(
+        &crate::common::by_pipe(by_file, expected),
+        expected,
+        "{name}.zst.gz"
+    );
 }
 
 #[test]
@@ -230,7 +232,7 @@ fn what_cannot_be_read_is_an_event_without_a_key() {
             _ => b"elm\n",
         };
         let events = [elm, line, b"\n", &elm.repeat(998)].concat();
-        let output = frostpane(&[&common::EXACT[..], options].concat(), &events);
+        let output = frostpane(&[&crate::common::EXACT[..], options].concat(), &events);
         let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!(release["window"]["events"], 1_000, "{options:?}");
         assert_eq!(heavy(&release), [("elm".to_owned(), 999)], "{options:?}");
@@ -284,7 +286,7 @@ fn an_event_whose_time_cannot_be_read_has_that_of_the_one_before() {
     ]
     .concat();
     let options = ["--format", "csv", "--key", "2", "--time", "1", "--window", "1h"];
-    let output = frostpane(&[&common::EXACT[..], &options].concat(), &events);
+    let output = frostpane(&[&crate::common::EXACT[..], &options].concat(), &events);
     let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(release["window"]["events"], 904);
     assert_eq!(release["window"]["to"], "2023-11-14T22:13:21Z");

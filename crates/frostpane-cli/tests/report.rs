@@ -1,11 +1,9 @@
 //! The page that the real executable writes, as a file and in a real browser.
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 
-use common::{browser, command, folder, frostpane, names, run, stderr, stdout};
+use crate::common::{browser, command, folder, frostpane, names, run, stderr, stdout};
 use serde_json::Value;
 
 const HOSTILE: &str = "<script>alert(1)</script>";

@@ -1,14 +1,12 @@
 //! States, with the real executable: what is kept from one run to the next.
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
 use serde_json::Value;
 
-use common::{command, folder, frostpane, heavy, run, stderr, stdout};
+use crate::common::{command, folder, frostpane, heavy, run, stderr, stdout};
 
 /// Lines of time, user and key, from a day of November 2025 on: the hours of so many days.
 fn days(first: i64, days: i64) -> String {

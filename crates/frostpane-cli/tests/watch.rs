@@ -1,10 +1,8 @@
 //! `frostpane watch`, as it is run.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 
-use common::{browser, command, frostpane, heavy, stderr, stdout};
+use crate::common::{browser, command, frostpane, heavy, stderr, stdout};
 use serde_json::Value;
 
 fn lines(events: u32) -> String {
@@ -50,7 +48,7 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
 
 #[test]
 fn a_page_shows_how_ranks_went() {
-    let page = common::temporary("watched.html", b"");
+    let page = crate::common::temporary("watched.html", b"");
     let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
     let args = [&options[..], &["--report", page.to_str().unwrap()]].concat();
     let output = frostpane(&args, lines(5_000).as_bytes());
@@ -71,7 +69,7 @@ fn a_page_shows_how_ranks_went() {
 /// In a real browser: the ranks and counts are those of the JSON, and a hostile key is text.
 #[test]
 fn a_browser_shows_what_was_released() {
-    let file = common::temporary("watched-hostile.html", b"");
+    let file = crate::common::temporary("watched-hostile.html", b"");
     let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "6400"];
     let args = [&options[..], &["--report", file.to_str().unwrap()]].concat();
     let hostile = "<script>alert(1)</script>";
@@ -111,7 +109,7 @@ fn by_time_a_slide_without_events_has_its_release() {
         "0.1",
     ];
     // Few keys, so much epsilon that there is no noise, and keys that are declared.
-    let keys = common::temporary("watched-keys.txt", b"ash\nelm\noak\n");
+    let keys = crate::common::temporary("watched-keys.txt", b"ash\nelm\noak\n");
     let args = [&args[..], &["--keys", keys.to_str().unwrap()]].concat();
     let releases = releases(&stdout(&frostpane(&args, events.as_bytes())));
     let counts: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
@@ -151,7 +149,7 @@ fn standard_input_is_followed_live() {
 /// The page follows a stream that pauses, and is finished when it ends, also if nobody reads the releases.
 #[test]
 fn the_page_is_up_to_date_soon_and_at_the_end() {
-    let file = common::temporary("watched-live.html", b"");
+    let file = crate::common::temporary("watched-live.html", b"");
     let shown = || {
         let page = std::fs::read_to_string(&file).unwrap();
         page.matches("\"boundaries_epsilon\"").count()
@@ -277,7 +275,7 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
 /// How long delta holds is said on the page and in words, and the first release past the horizon says that it is.
 #[test]
 fn no_delta_is_said_to_hold_for_ever() {
-    let file = common::temporary("watched-horizon.html", b"");
+    let file = crate::common::temporary("watched-horizon.html", b"");
     let options = [
         "watch",
         "--norm",
@@ -310,7 +308,7 @@ fn no_delta_is_said_to_hold_for_ever() {
     let page = std::fs::read_to_string(&file).unwrap();
     assert!(page.contains("delta has grown to 1.2e-9") && page.contains("past the horizon of 12"));
     assert!(!page.contains("for ever"));
-    let keys = common::temporary("watched-horizon-keys.txt", b"elm\noak\n");
+    let keys = crate::common::temporary("watched-horizon-keys.txt", b"elm\noak\n");
     let declared = [&args[..], &["--keys", keys.to_str().unwrap()]].concat();
     let output = frostpane(&declared, lines(2_000).as_bytes());
     assert!(!stderr(&output).contains("the horizon of"), "{}", stderr(&output));
@@ -323,7 +321,7 @@ fn no_delta_is_said_to_hold_for_ever() {
 
 #[test]
 fn rows_of_values_begin_with_the_end_of_their_window() {
-    let guarantee = common::temporary("watched-guarantee.txt", b"before");
+    let guarantee = crate::common::temporary("watched-guarantee.txt", b"before");
     let options = [
         "watch", "--csv", "--top", "1", "--window", "3200", "--slide", "1600",
     ];
@@ -377,7 +375,7 @@ fn interrupt(child: &std::process::Child, signal: &str) {
 #[cfg(unix)]
 fn an_interrupt_writes_the_last_page() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        let folder = common::folder(&format!("interrupted{signal}"));
+        let folder = crate::common::folder(&format!("interrupted{signal}"));
         let place = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         let (page, guarantee) = (place("page.html"), place("guarantee.txt"));
         let options = ["watch", "--window", "64", "--slide", "16"];
@@ -403,7 +401,12 @@ fn an_interrupt_writes_the_last_page() {
         assert_eq!((shown.len(), shown.last()), (7, Some(&last)));
         let said = std::fs::read_to_string(guarantee).unwrap();
         assert!(said.contains("number 48 up to 112"), "{said}");
-        assert_eq!(common::names(&folder).len(), 2, "{:?}", common::names(&folder));
+        assert_eq!(
+            crate::common::names(&folder).len(),
+            2,
+            "{:?}",
+            crate::common::names(&folder)
+        );
     }
 }
 
@@ -411,7 +414,7 @@ fn an_interrupt_writes_the_last_page() {
 #[test]
 #[cfg(unix)]
 fn an_interrupt_comes_between_two_releases() {
-    let page = common::temporary("interrupted-midway.html", b"");
+    let page = crate::common::temporary("interrupted-midway.html", b"");
     let options = ["watch", "--window", "64", "--slide", "2", "--report"];
     let args = [&options[..], &[page.to_str().unwrap()]].concat();
     let mut child = command(&args).spawn().unwrap();

@@ -1,8 +1,6 @@
 //! Several windows in one pass, policies, and what a window leaves out, on the real executable.
 
-mod common;
-
-use common::{EXACT, frostpane, heavy, stderr, stdout};
+use crate::common::{EXACT, frostpane, heavy, stderr, stdout};
 use serde_json::Value;
 
 /// Keys that change along the stream: elm in the first half, oak in the second, yew in the last tenth of it.
@@ -99,7 +97,7 @@ fn tables_name_their_window_and_the_total_is_told_once() {
 fn rows_of_several_windows_begin_with_their_window() {
     let options = ["list", "--csv", "--epsilon", "100000", "--alpha", "0.1"];
     let windows = ["--window", "6_400", "--window", "640"];
-    let guarantee = common::temporary("windows-guarantee.txt", b"");
+    let guarantee = crate::common::temporary("windows-guarantee.txt", b"");
     let file = ["--guarantee", guarantee.to_str().unwrap()];
     let output = frostpane(&[&options[..], &windows, &file].concat(), &trees(64_000));
     assert_eq!(

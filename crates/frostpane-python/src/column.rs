@@ -125,6 +125,7 @@ pub enum Piece<'a> {
 }
 
 /// Goes through a column piece by piece.
+#[derive(Clone)]
 pub struct Cursor<'a> {
     view: View<'a>,
     chunk: usize,
@@ -155,6 +156,16 @@ impl<'a> Cursor<'a> {
                 chunks.get(self.chunk).map_or(0, |chunk| chunk.len() - self.row)
             }
         }
+    }
+
+    /// How many rows are left.
+    pub fn left(&self) -> usize {
+        let all = match self.view {
+            View::Signed(rows) => rows.len(),
+            View::Unsigned(rows) => rows.len(),
+            View::Arrow(chunks) => chunks.iter().skip(self.chunk).map(|chunk| chunk.len()).sum(),
+        };
+        all - self.row
     }
 
     /// So many of them.
@@ -367,9 +378,8 @@ fn read_times(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i64>>
         DataType::Date32 => scaled!(Date32Type, |days: i128| days * 86_400_000_000),
         DataType::Date64 => scaled!(Date64Type, |millis: i128| millis * 1_000),
         _ => {
-            let mut numbers = Vec::new();
-            read_integers(array, range, &mut numbers);
-            into.extend(numbers.into_iter().map(|number| number.and_then(unix_time)));
+            let rows = range.len();
+            with_integers!(array, read => into.extend(range.map(|row| read(row).and_then(unix_time))), into.resize(rows, None));
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::pace::Pace;
 const BLOCK: usize = 1 << 13;
 /// So many where nothing is read before they are taken.
 const PLAIN: usize = 1 << 18;
+/// So many of people at a time.
+const OF_PEOPLE: usize = 1 << 18;
 
 /// The columns of events.
 #[derive(Clone, Copy)]
@@ -44,6 +46,12 @@ pub trait ColumnKey: StoredKey {
     fn read<'a>(piece: &Piece<'a>, read: &mut Self::Read<'a>);
 
     fn key<'b>(read: &'b Self::Read<'_>, row: usize) -> Option<Self::Ref<'b>>;
+
+    /// Whether keys outlast what was read.
+    fn lasts(read: &Self::Read<'_>) -> bool;
+
+    /// A key that does.
+    fn lasting<'a>(read: &Self::Read<'a>, row: usize) -> Option<Self::Ref<'a>>;
 
     /// Takes a block whose events have nothing but keys, if there is a shorter way for it.
     fn take_plain(_piece: &Piece<'_>, _sink: &mut impl Sink<Self>) -> Option<Result<(), Failure>> {
@@ -100,6 +108,15 @@ impl ColumnKey for Bytes {
     fn key<'b>(read: &'b Texts<'_>, row: usize) -> Option<&'b [u8]> {
         read.row(row)
     }
+
+    fn lasts(read: &Texts<'_>) -> bool {
+        read.is_given
+    }
+
+    // As the trait has it, where the lifetime stands in nothing but projections.
+    fn lasting<'a: 'a>(read: &Texts<'a>, row: usize) -> Option<&'a [u8]> {
+        read.given[row]
+    }
 }
 
 /// Rows of whole numbers from 0 on.
@@ -134,6 +151,14 @@ impl ColumnKey for u64 {
         read.keys[row]
     }
 
+    fn lasts(_read: &Numbers<'_>) -> bool {
+        true
+    }
+
+    fn lasting<'a: 'a>(read: &Numbers<'a>, row: usize) -> Option<u64> {
+        read.keys[row]
+    }
+
     fn take_plain(piece: &Piece<'_>, sink: &mut impl Sink<u64>) -> Option<Result<(), Failure>> {
         let event = |key| Event {
             time: None,
@@ -151,62 +176,199 @@ impl ColumnKey for u64 {
     }
 }
 
+/// Goes through columns side by side.
+struct Source<'a> {
+    keys: Cursor<'a>,
+    times: Option<(Cursor<'a>, Kind)>,
+    users: Option<Cursor<'a>>,
+}
+
+impl<'a> Source<'a> {
+    fn new(columns: Columns<'a>) -> Self {
+        Self {
+            keys: Cursor::new(columns.key),
+            times: columns.time.map(|(view, kind)| (Cursor::new(view), kind)),
+            users: columns.user.map(Cursor::new),
+        }
+    }
+
+    /// How many of the next rows are in one piece of each column, up to so many; none at the end.
+    fn ready(&mut self, most: usize) -> usize {
+        let times = self.times.iter_mut().map(|(cursor, _)| cursor.ready());
+        let others = times.chain(self.users.iter_mut().map(Cursor::ready));
+        others.fold(self.keys.ready().min(most), usize::min)
+    }
+
+    fn has_only_keys(&self) -> bool {
+        self.times.is_none() && self.users.is_none()
+    }
+}
+
+/// What is read of some rows.
+struct Block<'a, K: ColumnKey> {
+    rows: usize,
+    keys: K::Read<'a>,
+    /// By the clock.
+    times: Option<Vec<Option<i64>>>,
+    /// Where people are protected.
+    users: Option<Texts<'a>>,
+}
+
+impl<'a, K: ColumnKey> Block<'a, K> {
+    fn new(columns: Columns<'a>) -> Self {
+        Self {
+            rows: 0,
+            keys: K::Read::default(),
+            times: columns.time.map(|_| Vec::new()),
+            users: columns.user.map(|_| Texts::default()),
+        }
+    }
+
+    /// Reads the next rows in place of others.
+    fn read(&mut self, source: &mut Source<'a>, rows: usize) {
+        self.rows = rows;
+        K::read(&source.keys.take(rows), &mut self.keys);
+        if let (Some(times), Some((cursor, kind))) = (&mut self.times, &mut source.times) {
+            cursor.take(rows).times(*kind, times);
+        }
+        if let (Some(users), Some(cursor)) = (&mut self.users, &mut source.users) {
+            users.read(&cursor.take(rows));
+        }
+    }
+
+    /// How many have no time, and are left out.
+    fn without_time(&self) -> usize {
+        let times = self.times.iter().flatten();
+        times.filter(|time| time.is_none()).count()
+    }
+
+    /// The time of a row, unless it has none and needs one.
+    #[inline]
+    fn time(&self, row: usize) -> Option<Option<i64>> {
+        match &self.times {
+            None => Some(None),
+            Some(times) => times[row].map(Some),
+        }
+    }
+
+    fn events(&self) -> impl Iterator<Item = Event<'_, K>> {
+        (0..self.rows).filter_map(|row| {
+            Some(Event {
+                time: self.time(row)?,
+                key: K::key(&self.keys, row),
+                user: self.users.as_ref().and_then(|users| users.row(row)),
+            })
+        })
+    }
+
+    /// Whether these are people, and what is read of them stands in the columns, where it outlasts this.
+    fn lasts(&self) -> bool {
+        self.users.as_ref().is_some_and(|users| users.is_given) && K::lasts(&self.keys)
+    }
+
+    #[inline]
+    fn lasting(&self, row: usize) -> Option<Event<'a, K>> {
+        Some(Event {
+            time: self.time(row)?,
+            key: K::lasting(&self.keys, row),
+            user: self.users.as_ref().and_then(|users| users.given[row]),
+        })
+    }
+}
+
+/// Rows that are read while others are taken, block by block, because two threads do it.
+struct Reading<'s, 'a, K: ColumnKey> {
+    source: &'s mut Source<'a>,
+    block: &'s mut Block<'a, K>,
+    row: usize,
+    /// How many were read, with those of the block.
+    rows: usize,
+    without_time: usize,
+}
+
+impl<'s, 'a, K: ColumnKey> Reading<'s, 'a, K> {
+    /// Those of a block that has been read, and more.
+    fn new(source: &'s mut Source<'a>, block: &'s mut Block<'a, K>) -> Self {
+        Self {
+            row: 0,
+            rows: block.rows,
+            without_time: block.without_time(),
+            source,
+            block,
+        }
+    }
+}
+
+impl<'a, K: ColumnKey> Iterator for Reading<'_, 'a, K> {
+    type Item = Event<'a, K>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event<'a, K>> {
+        loop {
+            if self.row == self.block.rows {
+                let rows = self.source.ready(BLOCK.min(OF_PEOPLE - self.rows));
+                if rows == 0 {
+                    return None;
+                }
+                self.block.read(self.source, rows);
+                self.row = 0;
+                self.rows += rows;
+                self.without_time += self.block.without_time();
+            }
+            self.row += 1;
+            let event = self.block.lasting(self.row - 1);
+            if event.is_some() {
+                return event;
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let unread = self.source.keys.left().min(OF_PEOPLE - self.rows);
+        (0, Some(self.block.rows - self.row + unread))
+    }
+}
+
 /// Gives all rows to a sink. Returns how many had no time, where they need one, and were left out.
 pub fn feed<K: ColumnKey>(
     columns: Columns<'_>,
     pace: &mut Pace,
     sink: &mut impl Sink<K>,
 ) -> Result<u64, Change> {
-    let mut keys = Cursor::new(columns.key);
-    let mut times = columns.time.map(|(view, kind)| (Cursor::new(view), kind));
-    let mut users = columns.user.map(Cursor::new);
-    let (mut read, mut moments, mut people) = (K::Read::default(), Vec::new(), Texts::default());
-    let (mut without_time, mut is_first) = (0, true);
-    loop {
-        let ready = times
-            .iter_mut()
-            .map(|(cursor, _)| cursor.ready())
-            .chain(users.iter_mut().map(Cursor::ready));
-        let ready = ready.fold(keys.ready(), usize::min);
-        let may_be_plain = times.is_none() && users.is_none() && K::MAY_BE_PLAIN;
-        let rows = ready.min(if may_be_plain { PLAIN } else { BLOCK });
-        if rows == 0 {
-            return Ok(without_time);
-        }
-        let piece = keys.take(rows);
-        if let Some(taken) = may_be_plain.then(|| K::take_plain(&piece, sink)).flatten() {
-            taken.map_err(|cause| failed(cause, is_first))?;
-            is_first = false;
-            pace.step(rows)?;
-            continue;
-        }
-        K::read(&piece, &mut read);
-        if let Some((cursor, kind)) = &mut times {
-            cursor.take(rows).times(*kind, &mut moments);
-        }
-        if let Some(cursor) = &mut users {
-            people.read(&cursor.take(rows));
-        }
-        let event = |row: usize, time| Event {
-            time,
-            key: K::key(&read, row),
-            user: columns.user.and_then(|_| people.row(row)),
-        };
-        let left_out = match times {
-            None => 0,
-            Some(_) => moments.iter().filter(|time| time.is_none()).count(),
-        };
-        without_time += left_out as u64;
-        let taken = match times {
-            None => sink.take((0..rows).map(|row| event(row, None))),
-            Some(_) => {
-                let timed = (0..rows).filter(|row| moments[*row].is_some());
-                sink.take(timed.map(|row| event(row, moments[row])))
-            }
-        };
+    let (mut source, mut block) = (Source::new(columns), Block::<K>::new(columns));
+    let (mut left_out, mut is_first) = (0, true);
+    while source.ready(1) > 0 {
+        let (rows, without_time, taken) = take_some(&mut source, &mut block, sink);
         taken.map_err(|cause| failed(cause, is_first))?;
-        is_first &= left_out == rows;
+        left_out += without_time as u64;
+        is_first &= without_time == rows;
         pace.step(rows)?;
+    }
+    Ok(left_out)
+}
+
+/// Gives the next rows to a sink: how many, and how many of them were left out.
+fn take_some<'a, K: ColumnKey>(
+    source: &mut Source<'a>,
+    block: &mut Block<'a, K>,
+    sink: &mut impl Sink<K>,
+) -> (usize, usize, Result<(), Failure>) {
+    if K::MAY_BE_PLAIN && source.has_only_keys() {
+        let rows = source.ready(PLAIN);
+        if let Some(taken) = K::take_plain(&source.keys.clone().take(rows), sink) {
+            source.keys.take(rows);
+            return (rows, 0, taken);
+        }
+    }
+    let rows = source.ready(BLOCK);
+    block.read(source, rows);
+    match block.lasts() {
+        false => (rows, block.without_time(), sink.take(block.events())),
+        true => {
+            let mut reading = Reading::new(source, block);
+            let taken = sink.take(&mut reading);
+            (reading.rows, reading.without_time, taken)
+        }
     }
 }
 

@@ -8,7 +8,6 @@ mod made;
 mod own;
 mod pace;
 mod rows;
-mod scratch;
 mod spec;
 mod store;
 mod table;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use frostpane::{Builder, Bytes, Edge, Key, KeySpec, Keys, Policy, Span, Spec};
+use frostpane_store::scratch;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use crate::error::{Failure, Result};
-use crate::scratch::scratch;
 
 /// What the process takes beside the window, as the program reckons: then both keep as many keys.
 const PROGRAM: u64 = 11_000_000;

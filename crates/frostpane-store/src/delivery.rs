@@ -53,6 +53,7 @@ impl<K: StoredKey> Store<K> {
         present: i64,
     ) -> Result<(Vec<Outcome>, Vec<List<K>>)> {
         self.check_whole()?;
+        self.check_going()?;
         let mut outcomes = Vec::with_capacity(deliveries.len());
         let mut known = BTreeMap::new();
         let mut batch = Batch::new();
@@ -69,7 +70,7 @@ impl<K: StoredKey> Store<K> {
         if batch.is_empty() && known.is_empty() {
             return Ok((outcomes, Vec::new()));
         }
-        let taken = self.guarded(|store| Ok(store.stream.take(&batch, present)?))?;
+        let taken = self.change(|stream| stream.take(&batch, present))?;
         let now = self.stream.now();
         let entry = (Entry::Events(&batch), present);
         let lists = self.keep(taken, entry, None, |transaction| {

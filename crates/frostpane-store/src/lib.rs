@@ -42,7 +42,9 @@ mod header;
 mod history;
 mod log;
 mod release;
+mod scratch;
 mod secrets;
+mod stopped;
 mod store;
 mod tables;
 mod transfer;
@@ -61,6 +63,7 @@ pub use history::{Deed, Head, Record};
 #[doc(hidden)]
 pub use log::replay;
 pub use release::{DryRun, Forms, Released};
+pub use scratch::scratch;
 pub use store::{Begin, List, Store};
 pub use transfer::Panes;
 

@@ -89,6 +89,7 @@ impl<K: StoredKey> Store<K> {
         if let Some(row) = self.row(id)? {
             return again(id, window, row);
         }
+        self.check_going()?;
         let paid = match self.stream.pay(window)? {
             Ok(paid) => paid,
             Err(refusal) => return Err(self.unaffordable(refusal)),

@@ -20,6 +20,7 @@ use crate::history::{self, Deed, Head, Record};
 use crate::log::{self, Entry};
 use crate::random;
 use crate::secrets::Secrets;
+use crate::stopped;
 use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, SOURCES, the};
 use crate::witness::{Reach, Verdict, Witness};
 
@@ -193,10 +194,11 @@ impl<K: StoredKey> Store<K> {
         let until = position.max(now().saturating_add(DAY));
         store.guarded(|store| Ok(store.stream.distrust_past(until, lists)?))?;
         // The witness may know of more than this copy has done: its history goes on from there.
-        store.commit(Change {
+        let restored = Change {
             deed: Some(Deed::Restored),
             ..Change::default()
-        })?;
+        };
+        store.commit_with(restored, stopped::forget)?;
         store.tidy()?;
         Ok(store)
     }
@@ -322,6 +324,7 @@ impl<K: StoredKey> Store<K> {
     /// in it.
     pub fn feed(&mut self, source: &str) -> Result<Feed<'_, K>> {
         self.check_whole()?;
+        self.check_going()?;
         if source.is_empty() {
             return Err(Error::conflict(
                 "a source has no id, so nobody could tell whether it comes again: give it one",
@@ -346,7 +349,7 @@ impl<K: StoredKey> Store<K> {
         self.check_whole()?;
         // A batch that is refused has changed nothing.
         self.stream.check(batch)?;
-        let taken = self.guarded(|store| Ok(store.stream.take(batch, present)?))?;
+        let taken = self.change(|stream| stream.take(batch, present))?;
         let entry = (Entry::Events(batch), present);
         self.keep(taken, entry, Some((source, progress)), |_| Ok(()))
     }
@@ -363,7 +366,7 @@ impl<K: StoredKey> Store<K> {
                 self.moment(now)
             )));
         }
-        let taken = self.guarded(|store| Ok(store.stream.tick(now)?))?;
+        let taken = self.change(|stream| stream.tick(now))?;
         self.keep(taken, (Entry::Tick, now), None, |_| Ok(()))
     }
 

@@ -733,3 +733,47 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Outcome::Taken);
     assert_eq!(store.stream().dropped(), dropped + 1);
 }
+
+/// Where events stopped depends on everybody's: of what came before nothing is released, also not by the next process.
+#[test]
+fn people_who_do_not_fit_into_the_memory_stop_a_state_for_good() {
+    for json in [
+        r#"{"window": "24h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "releases": 9, "epsilon": 9}"#,
+        r#"{"window": "24h", "slide": "6h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 9}"#,
+    ] {
+        let folder = Folder::new();
+        let path = folder.join("state");
+        let first = hours() - 48;
+        let mut begin = Begin::default();
+        begin.from = Some(first * HOUR);
+        let mut store = Store::create(&path, spec(json), Keys::open(), begin).unwrap();
+        hour(&mut store, first, false).unwrap();
+        let mut feed = store.feed("crowd").unwrap();
+        let users = (0..500_000_u32).map(u32::to_be_bytes);
+        let push = |user: [u8; 4]| feed.push(Event::by(&user, (first + 1) * HOUR, b"key".as_slice()));
+        let taken = users.into_iter().map(push).collect::<Result<Vec<_>, _>>();
+        let said = match taken {
+            Ok(_) => feed.finish(true).err().unwrap().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(said.contains("did not fit into the memory"), "{said}");
+        drop(store);
+        let mut store = Store::<Bytes>::open(&path).unwrap();
+        for refused in [
+            hour(&mut store, first + 1, false).err(),
+            store.tick((first + 24) * HOUR).err(),
+            store.feed("others").err(),
+            store.release("after", longest(&store)).err(),
+        ] {
+            assert_eq!(refused.unwrap().to_string(), said);
+        }
+        assert!(store.lists_after(0).unwrap().is_empty(), "{json}");
+        drop(store);
+        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        store.feed("others").unwrap().finish(true).unwrap();
+        if !json.contains("continual") {
+            let spent = store.release("after", longest(&store));
+            assert!(matches!(spent, Err(Error::Refused(_))));
+        }
+    }
+}

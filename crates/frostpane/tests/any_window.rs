@@ -7,13 +7,11 @@
 //! Their noise is; they share the seed of the sketch, which has a fifth of the chance of failure by a bound
 //! that is far from tight.
 
-mod common;
-
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use common::{count, most_failures};
+use crate::common::{count, most_failures};
 use frostpane::internals::{Entropy, InsecureSeededEntropy};
 use frostpane::{Builder, Edge, Estimator, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use frostpane_paper::Demands;

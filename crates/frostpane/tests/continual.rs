@@ -1,11 +1,11 @@
 //! A list at every slide: the rival's tasks, reading twice, sensitivity of the whole sequence, the threshold.
 
-mod common;
-
 use std::collections::HashMap;
 use std::time::Duration;
 
-use common::{Zipf, arrivals, count, most_failures, real_stream, released, statements_true, without_key};
+use crate::common::{
+    Zipf, arrivals, count, most_failures, real_stream, released, statements_true, without_key,
+};
 use frostpane::{Builder, Continual, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 const SECOND: i64 = 1_000_000;

@@ -1,8 +1,6 @@
 //! Declared keys: those that never occurred get their noise too, however many there are.
 
-mod common;
-
-use common::{count, most_failures, statements_true};
+use crate::common::{count, most_failures, statements_true};
 use frostpane::{Bytes, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 fn release_over_range(size: u64, alpha: f64, epsilon: f64, events: &[u64]) -> Release<u64> {

@@ -1,12 +1,10 @@
 //! Where every number of a release comes from, seen through the door that the program uses: events in batches,
 //! several threads, and a release over a span. What is drawn is known, or there is no noise.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use common::{arrivals, without_key};
+use crate::common::{arrivals, without_key};
 use frostpane::internals::{DiscreteLaplace, Entropy, Epsilon, InsecureSeededEntropy};
 use frostpane::{Builder, Bytes, Edge, ErrorKind, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use jiff::Timestamp;

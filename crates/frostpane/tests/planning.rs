@@ -1,10 +1,8 @@
 //! That a plan keeps its word: what it predicts, releases on matching streams show.
 
-mod common;
-
 use std::time::Duration;
 
-use common::{Zipf, most_failures};
+use crate::common::{Zipf, most_failures};
 use frostpane::{Builder, Bytes, ErrorKind, HeavyHitters, Keys, Norm, Policy, Release, Span, Spec, Window};
 
 fn open() -> Builder<u64> {

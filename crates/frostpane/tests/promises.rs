@@ -1,11 +1,9 @@
 //! The guarantee that a release states, against exact counts of the window it covered.
 
-mod common;
-
 use std::collections::HashMap;
 use std::time::Duration;
 
-use common::{Stream, Zipf, count, most_failures, promises_true, real_stream, statements_true};
+use crate::common::{Stream, Zipf, count, most_failures, promises_true, real_stream, statements_true};
 use frostpane::{Bytes, Edge, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
 
 /// With 48 cases of two checks each below, a false alarm in fewer than one in 5,000 runs.

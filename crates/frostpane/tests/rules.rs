@@ -1,11 +1,9 @@
 //! The eight rules of the private path, a test each. Each was found by an attack that works where it is
 //! broken.
 
-mod common;
-
 use std::time::Duration;
 
-use common::without_key;
+use crate::common::without_key;
 use frostpane::internals::{
     CountSketch, Dimensions, Footprint, InsecureSeededEntropy, LONGEST_KEY, OpenPane, Pane, PaneShape, Sealed,
 };

@@ -1,9 +1,7 @@
 //! That a release draws the noise its epsilon asks for: seen from outside, on counts and norms that are
 //! known.
 
-mod common;
-
-use common::arrivals;
+use crate::common::arrivals;
 use frostpane::internals::{DiscreteLaplace, Epsilon, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Policy, Release, Window};
 

@@ -1,8 +1,6 @@
 //! Lists of the top keys, and of all that may be listed: what they say of themselves, against exact counts.
 
-mod common;
-
-use common::{Zipf, count, most_failures, real_stream, statements_true};
+use crate::common::{Zipf, count, most_failures, real_stream, statements_true};
 use frostpane::{Builder, Bytes, Edge, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 const EVENTS: usize = 100_000;

@@ -1,11 +1,9 @@
 //! What a window covers, what may be asked of it, and the errors on the way.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::without_key;
+use crate::common::without_key;
 use frostpane::internals::{Entropy, InsecureSeededEntropy, LONGEST_KEY};
 use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Policy, Window};
 

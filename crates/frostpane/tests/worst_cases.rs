@@ -4,9 +4,7 @@
 //!
 //! With about 70 limits, a false alarm in fewer than one in 10,000 runs of all of them.
 
-mod common;
-
-use common::{most_failures, norm_of};
+use crate::common::{most_failures, norm_of};
 use frostpane::internals::InsecureSeededEntropy;
 use frostpane::{Builder, Edge, Event, HeavyHitters, Keys, Norm, Release, Window};
 

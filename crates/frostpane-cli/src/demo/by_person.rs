@@ -8,12 +8,12 @@ use std::time::Duration;
 use anstyle::Style;
 use frostpane::words::likelier;
 use frostpane::{Bounds, Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Release, Unit, Window};
+use frostpane_store::scratch;
 
 use super::people::{END, Habits, Search, User, WATCHED, searches};
 use super::{EVENTS, ROWS_SHOWN};
 use crate::failure::Result;
 use crate::guarantee::write_guarantee;
-use crate::people::scratch;
 use crate::screen::Screen;
 use crate::table::{Room, interval, write_rest};
 use crate::text::{printable, width, write_wrapped};

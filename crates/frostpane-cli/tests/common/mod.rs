@@ -77,8 +77,12 @@ pub fn heavy(release: &Value) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// A file in a folder of the test that asks for it.
 pub fn temporary(name: &str, content: &[u8]) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let test = std::thread::current().name().unwrap().replace("::", "-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
     std::fs::write(&path, content).unwrap();
     path
 }

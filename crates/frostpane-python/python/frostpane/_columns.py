@@ -21,7 +21,8 @@ def rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
         return _internal.Rows.of_columns([events], _one_time(time), None if user is None else [user])
     if hasattr(events, "collect") and not _is_arrow(events):
         raise InputError("this table has not been computed yet: collect it first")
-    if isinstance(events, Mapping) or _is_pandas(events, "DataFrame"):
+    # Polars copies a frame whose columns have other chunks than each other before it gives it away, and a column not.
+    if isinstance(events, Mapping) or _is_pandas(events, "DataFrame") or _is_polars(events):
         return _of_columns(
             _named(events, _name("key", key)),
             None if time is None else _named(events, _name("time", time)),
@@ -62,8 +63,9 @@ def _name(role: str, name: Any) -> str:
 
 
 def _named(table: Any, name: str) -> Any:
-    if name not in table:
-        raise ColumnError(f"there is no column {name}: there are {', '.join(map(str, table.keys()))}")
+    names = table.columns if _is_polars(table) else table.keys()
+    if name not in names:
+        raise ColumnError(f"there is no column {name}: there are {', '.join(map(str, names))}")
     column = table[name]
     if _is_pandas(column, "DataFrame"):
         raise ColumnError(f"there are several columns {name}: rename one of them")
@@ -81,6 +83,11 @@ def _is_table(given: Any) -> bool:
 def _is_pandas(given: Any, name: str) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(given, getattr(pandas, name))
+
+
+def _is_polars(given: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(given, polars.DataFrame)
 
 
 def _is_numpy(given: Any) -> bool:

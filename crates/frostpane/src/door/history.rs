@@ -83,7 +83,7 @@ impl<K: Key> History<K> {
 
     /// What became of events so far, for the operator: **it must not be published**.
     pub(crate) fn tally(&self) -> &Tally {
-        &self.at_rest.door.tally
+        self.at_rest.tally()
     }
 
     /// How many events had no key that is counted. For the operator: **it must not be published**.

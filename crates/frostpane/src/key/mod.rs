@@ -39,7 +39,7 @@ impl Sealed for u64 {}
 /// A type of key: [`Bytes`] or `u64`. Keys are equal when they are equal as a whole; the hash only says where to look.
 pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
     /// The form in which events carry the key.
-    type Ref<'a>: Copy + Ord;
+    type Ref<'a>: Copy + Ord + Send;
 
     /// The form in which releases show the key.
     type Shown: Serialize + Display;

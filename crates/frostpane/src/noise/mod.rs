@@ -7,7 +7,7 @@
 //! machine integers and the operating system's entropy. Measured on two cores, OpenDP 0.16 with its secure
 //! entropy (OpenSSL) took 173 seconds to build and drew 143,000 values a second; without OpenSSL it built in
 //! 36 seconds and drew 450,000 a second, from a generator that it calls non-secure itself. This sampler adds
-//! nothing to the build and draws 1,500,000 a second (`cargo test -p frostpane --test noise -- --nocapture`
+//! nothing to the build and draws 1,500,000 a second (`cargo test -p frostpane --test all noise:: -- --nocapture`
 //! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in
 //! `tests/noise.rs`. Gaussian values come from a table instead, exactly as well: 25,000,000 a second in a release build, at deviations of
 //! 5.5 and 25, and are compared with OpenDP's in the same place. What OpenDP does not have, the joint draw for many equal keys, is in [`Threshold`](crate::mechanism::Threshold).

@@ -1,58 +1,47 @@
 //! Events of users between two moments that are known before the first: they may come in any order.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use super::calendar::Calendar;
-use super::contributions::{LOGS, Part, Place, Rule};
-use super::counts::Counts;
+use super::contributions::Rule;
+use super::desk::{Desk, Offer};
 use super::door::{Door, Tally};
-use super::log::{Entry, Logged, Logs};
-use super::names::{Names, Nearby};
-use super::scratch::{OnDisk, Scratch, no_room};
-use super::settling::{Settling, Stored, begin};
+use super::scratch::Scratch;
+use super::settling::Settling;
 use crate::error::Result;
 use crate::fault::Fault;
 use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
 use crate::spec::Bounds;
 
-/// Looks at the memory in use after so many events.
-const LOOK_EVERY: u64 = 1 << 12;
-/// Events whose keys are looked up at a time: one does not wait for the other.
-const TOGETHER: usize = 32;
+/// Events that are written down at a time.
+const SHEET: usize = 1 << 10;
+/// Sheets on their way from one thread to the other.
+const WAITING: usize = 4;
+/// Fewer events are not worth a thread.
+const MANY: usize = 1 << 15;
 
 /// Everything that users did in some periods. It is written down as it comes, and bounded user by user when all has come, or when
-/// it takes too much memory. What does not fit even so goes to disk: where it was in between shows in nothing but time.
+/// it takes too much memory.
 pub struct AtRest<K: Key> {
-    pub door: Door<K>,
-    rule: Rule,
-    settling: Settling,
-    calendar: Calendar,
-    periods: Range<i64>,
-    logs: Logs<K>,
-    names: Names<K>,
-    /// Whether keys that have no number yet are given one.
-    names_keys: bool,
-    on_disk: OnDisk,
-    scratch: Option<Scratch>,
-    most_bytes: u64,
+    entrance: Entrance<K>,
+    desk: Desk<K>,
     fault: Fault,
-    /// Whether events that take too much memory are bounded before anything goes to disk.
-    bounds_early: bool,
-    /// The memory is looked at when so many events were offered.
-    next_look: u64,
 }
 
-/// An event that may count.
-struct Offer<'a, K: Key> {
-    user: &'a [u8],
-    key: K::Ref<'a>,
-    /// Where its number may be.
-    nearby: Nearby,
-    number: Option<u32>,
-    place: Place,
-    period: u32,
+/// Says of each event what it offers, by that event alone.
+struct Entrance<K: Key> {
+    door: Door<K>,
+    rule: Rule,
+    calendar: Calendar,
+    periods: Range<i64>,
 }
+
+/// The time of an event, its user and its key.
+type Given<'a, K> = (i64, Option<&'a [u8]>, Option<<K as Key>::Ref<'a>>);
 
 impl<K: Key> AtRest<K> {
     /// Of these periods, in so much memory.
@@ -62,90 +51,120 @@ impl<K: Key> AtRest<K> {
         calendar: Calendar,
         periods: Range<i64>,
         seed: u64,
-        (most_bytes, scratch): (u64, Option<Scratch>),
+        memory: (u64, Option<Scratch>),
         fault: Fault,
     ) -> Self {
         let rule = Rule::new(&bounds, seed);
-        Self {
-            door: Door::new(keys, &bounds, seed),
+        let settling = Settling {
             rule,
-            settling: Settling {
-                rule,
-                bounds,
-                seed,
-                calendar,
-                first: periods.start,
-                fault,
-            },
-            logs: Logs::new(),
-            names: rule.names(),
-            names_keys: true,
+            bounds,
+            seed,
             calendar,
-            periods,
-            on_disk: OnDisk::default(),
-            scratch,
-            most_bytes,
+            first: periods.start,
             fault,
-            bounds_early: true,
-            next_look: LOOK_EVERY,
+        };
+        Self {
+            entrance: Entrance {
+                door: Door::new(keys, &bounds, seed),
+                rule,
+                calendar,
+                periods,
+            },
+            desk: Desk::new(settling, memory),
+            fault,
         }
     }
 
     /// One event.
     pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
-        self.extend(std::iter::once((time, user, key)))
+        match self.entrance.offer((time, user, key)) {
+            Some(offer) => self.desk.take(&mut [offer]),
+            None => Ok(()),
+        }
     }
 
-    /// Many events: their time, user and key.
-    pub fn extend<'a>(
-        &mut self,
-        mut events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
-    ) -> Result<()> {
-        let mut offers = Vec::with_capacity(TOGETHER);
-        while let Some(first) = events.next() {
-            offers.clear();
-            let some = std::iter::once(first).chain(events.by_ref().take(TOGETHER - 1));
-            offers.extend(some.filter_map(|event| self.offer(event)));
-            // Step by step, because a short step has many waits for the memory at once.
-            offers
-                .iter_mut()
-                .for_each(|offer| self.names.look_up(&mut offer.nearby));
-            offers.iter_mut().for_each(|offer| self.number(offer));
-            offers.iter().for_each(|offer| self.write(offer));
-            if self.door.tally.offered >= self.next_look {
-                self.make_room()?;
-            }
+    /// Many events, on two threads if that pays.
+    pub fn extend<'a>(&mut self, events: impl Iterator<Item = Given<'a, K>>) -> Result<()> {
+        let are_many = events.size_hint().1.is_some_and(|most| most >= MANY);
+        match are_many && thread::available_parallelism().is_ok_and(|threads| threads > NonZeroUsize::MIN) {
+            true => self.extend_on_two_threads(events),
+            false => self.extend_on_one(events),
+        }
+    }
+
+    fn extend_on_one<'a>(&mut self, mut events: impl Iterator<Item = Given<'a, K>>) -> Result<()> {
+        let mut sheet = Vec::new();
+        while self.entrance.fill(&mut sheet, &mut events) {
+            self.desk.take(&mut sheet)?;
         }
         Ok(())
     }
 
-    /// Finds the number of the key, and gives it one if all keys have one.
-    #[inline]
-    fn number(&mut self, offer: &mut Offer<'_, K>) {
-        offer.number = match self.names_keys {
-            true => Some(self.names.number_near(offer.key, offer.nearby)),
-            false => self.names.find(offer.key),
-        };
+    /// One thread looks at events while the other writes down those before them, in the same order.
+    fn extend_on_two_threads<'a>(&mut self, mut events: impl Iterator<Item = Given<'a, K>>) -> Result<()> {
+        let (to_desk, written) = sync_channel(WAITING);
+        let (done, blank) = sync_channel(2 * WAITING);
+        let (entrance, desk) = (&mut self.entrance, &mut self.desk);
+        thread::scope(|scope| {
+            let writing = scope.spawn(move || write_all(desk, &written, &done));
+            let mut sheet = Vec::new();
+            // A desk that takes no more has an error to tell.
+            while entrance.fill(&mut sheet, &mut events) && to_desk.send(sheet).is_ok() {
+                sheet = blank.try_recv().unwrap_or_default();
+            }
+            drop(to_desk);
+            let written = writing.join();
+            written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
-    /// Writes down what an event offers.
-    #[inline]
-    fn write(&mut self, offer: &Offer<'_, K>) {
-        let entry = Entry {
-            user: offer.user,
-            period: offer.period,
-            times: 1,
-            key: offer.number.map_or(Logged::Key(offer.key), Logged::Number),
+    /// All events have come: the counts of panes, of which `pane_of` says which a period is in, and what became of the events.
+    pub fn close(
+        &mut self,
+        panes: usize,
+        pane_of: impl Fn(i64) -> usize + Sync,
+        made_with: Parameters,
+    ) -> Result<(Vec<Pane<K>>, Tally)> {
+        let first = self.entrance.periods.start;
+        let counts = self
+            .desk
+            .count(panes, |period| pane_of(first + i64::from(period)))?;
+        let tally = Tally {
+            beyond_bounds: self.tally().offered - counts.total(),
+            ..*self.tally()
         };
-        self.logs.push(offer.place.log(), &entry);
+        let broken = (tally.offered, self.fault);
+        Ok((counts.close(&self.desk.names, made_with, broken), tally))
+    }
+
+    /// What became of the events, for the operator alone.
+    pub fn tally(&self) -> &Tally {
+        &self.entrance.door.tally
+    }
+
+    /// About how many bytes users take.
+    pub fn bytes(&self) -> u64 {
+        self.desk.bytes()
+    }
+}
+
+impl<K: Key> Entrance<K> {
+    /// Fills a sheet with what the next events offer. Whether there were any.
+    fn fill<'a>(
+        &mut self,
+        sheet: &mut Vec<Offer<'a, K>>,
+        events: &mut impl Iterator<Item = Given<'a, K>>,
+    ) -> bool {
+        sheet.clear();
+        let Some(first) = events.next() else { return false };
+        let some = std::iter::once(first).chain(events.take(SHEET - 1));
+        some.for_each(|event| sheet.extend(self.offer(event)));
+        true
     }
 
     /// What an event offers, if it may count.
     #[inline]
-    fn offer<'a>(
-        &mut self,
-        (time, user, key): (i64, Option<&'a [u8]>, Option<K::Ref<'a>>),
-    ) -> Option<Offer<'a, K>> {
+    fn offer<'a>(&mut self, (time, user, key): Given<'a, K>) -> Option<Offer<'a, K>> {
         let (user, key) = self.door.admits(user, key)?;
         let period = self.calendar.period_at(time);
         if !self.periods.contains(&period) {
@@ -157,109 +176,26 @@ impl<K: Key> AtRest<K> {
         Some(Offer {
             user,
             key,
-            nearby: self.names.hashed(key),
+            nearby: self.rule.nearby::<K>(key),
             number: None,
             place: self.rule.place(user, period),
             period,
         })
     }
+}
 
-    /// Has users go to disk if they take more than they may.
-    #[cold]
-    fn make_room(&mut self) -> Result<()> {
-        self.next_look = self.door.tally.offered + LOOK_EVERY;
-        self.check_numbers()?;
-        let names = self.names.bytes();
-        self.names_keys &= names <= self.most_bytes / 4;
-        // What counting takes when all has come.
-        let room = (self.most_bytes - self.most_bytes / 8).saturating_sub(names);
-        if self.logs.bytes_in_use() <= room {
-            return Ok(());
-        }
-        if self.bounds_early && (self.names_keys || self.scratch.is_none()) {
-            self.bound()?;
-            if self.logs.bytes_in_use() <= room / 2 {
-                return Ok(());
-            }
-            // It takes time that has not paid.
-            self.bounds_early = self.scratch.is_none();
-        }
-        match &self.scratch {
-            Some(scratch) => {
-                self.on_disk.write(scratch, |log| self.logs.blocks(log))?;
-                self.logs.clear();
-                Ok(())
-            }
-            None if self.logs.bytes_in_use() <= room - room / 8 => Ok(()),
-            None => Err(no_room()),
-        }
+/// Writes down what comes, and gives the sheets back.
+fn write_all<'a, K: Key>(
+    desk: &mut Desk<K>,
+    written: &Receiver<Vec<Offer<'a, K>>>,
+    done: &SyncSender<Vec<Offer<'a, K>>>,
+) -> Result<()> {
+    for mut sheet in written {
+        desk.take(&mut sheet)?;
+        // One more than is wanted is let go.
+        let _ = done.try_send(sheet);
     }
-
-    /// Leaves of all that is written down what may count.
-    fn bound(&mut self) -> Result<()> {
-        let mut part = Part::default();
-        for log in 0..LOGS {
-            if self.logs.is_empty(log) {
-                continue;
-            }
-            let blocks = self.logs.take(log);
-            begin(&mut part, &blocks, 0);
-            for block in blocks {
-                self.settling.offer_all(&mut part, &mut &mut self.names, &block)?;
-            }
-            let logs = &mut self.logs;
-            part.for_each_entry(|user, period, key, times| {
-                let key = Logged::Number(key);
-                let entry = Entry {
-                    user,
-                    period,
-                    times,
-                    key,
-                };
-                logs.push(log, &entry);
-            });
-            self.check_numbers()?;
-        }
-        Ok(())
-    }
-
-    /// All events have come: the counts of panes, of which `pane_of` says which a period is in, and what became of the events.
-    pub fn close(
-        &mut self,
-        panes: usize,
-        pane_of: impl Fn(i64) -> usize + Sync,
-        made_with: Parameters,
-    ) -> Result<(Vec<Pane<K>>, Tally)> {
-        self.logs.keep_none();
-        let (first, settling) = (self.periods.start, self.settling);
-        let pane_of = |period: u32| pane_of(first + i64::from(period));
-        let stored = Stored::new(&mut self.logs, &mut self.on_disk);
-        // Counts of two threads take twice the room.
-        let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
-        let counts = match self.names_keys && has_room {
-            true => settling.count_on_two_threads(&stored, &self.names, panes, &pane_of)?,
-            false => settling.count(&stored, &mut self.names, panes, pane_of)?,
-        };
-        let tally = Tally {
-            beyond_bounds: self.door.tally.offered - counts.total(),
-            ..self.door.tally
-        };
-        let broken = (self.door.tally.offered, self.fault);
-        Ok((counts.close(&self.names, made_with, broken), tally))
-    }
-
-    /// That every key has a number.
-    fn check_numbers(&self) -> Result<()> {
-        match self.names.is_full {
-            true => Err(no_room()),
-            false => Ok(()),
-        }
-    }
-
-    /// About how many bytes users take.
-    pub fn bytes(&self) -> u64 {
-        self.logs.bytes() + self.names.bytes()
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -332,6 +268,11 @@ mod tests {
             let mut in_memory = at_rest(per_user, u64::MAX, false);
             fill(&mut in_memory, events.iter()).unwrap();
             let expected = counts(in_memory);
+            let mut one_by_one = at_rest(per_user, u64::MAX, false);
+            for (time, user, key) in &events {
+                one_by_one.push(*time, Some(user), Some(key)).unwrap();
+            }
+            assert!(counts(one_by_one) == expected, "on one thread and on two");
             assert!(expected.0.iter().all(|pane| pane.len() > 250));
             for memory in [1_000, 2_000_000, 3_500_000] {
                 for turned in [false, true] {
@@ -342,11 +283,11 @@ mod tests {
                     }
                     let helps = users == 700 && memory > 3_000_000;
                     assert_eq!(
-                        on_disk.on_disk.runs() == 0,
+                        on_disk.desk.on_disk.runs() == 0,
                         helps,
                         "{users} users, {memory} bytes"
                     );
-                    assert_eq!(on_disk.names_keys, memory > 1_000);
+                    assert_eq!(on_disk.desk.names_keys, memory > 1_000);
                     assert!(on_disk.bytes() < memory + 1_200_000);
                     assert!(counts(on_disk) == expected, "{users} users, {memory} bytes");
                 }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::names::Names;
+use super::names::{Names, Nearby};
 use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
 use crate::key::mix::mix;
@@ -172,7 +172,18 @@ impl Rule {
 
     /// Numbers for keys, none so far.
     pub fn names<K: Key>(self) -> Names<K> {
-        Names::new(mix(self.seed ^ 1))
+        Names::new(self.seed_of_keys())
+    }
+
+    /// A key that is not looked up yet.
+    #[inline]
+    pub fn nearby<K: Key>(self, key: K::Ref<'_>) -> Nearby {
+        Nearby::hashed(K::hash(key, self.seed_of_keys()))
+    }
+
+    #[inline]
+    fn seed_of_keys(self) -> u64 {
+        mix(self.seed ^ 1)
     }
 
     fn preference(self, place: Place, epoch: i64) -> Preference {

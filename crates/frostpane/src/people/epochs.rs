@@ -112,7 +112,7 @@ impl<K: Key> Epochs<K> {
     /// What became of the events, for the operator alone.
     pub fn tally(&self) -> &Tally {
         match &self.events {
-            Events::Open(at_rest) => &at_rest.door.tally,
+            Events::Open(at_rest) => at_rest.tally(),
             Events::Closed(_, tally) | Events::Lost(_, tally) => tally,
         }
     }
@@ -133,7 +133,7 @@ impl<K: Key> Epochs<K> {
             let pane_of = |epoch| starts.partition_point(|start| *start <= epoch) - 1;
             self.events = match at_rest.close(starts.len(), pane_of, self.made_with) {
                 Ok((panes, tally)) => Events::Closed(panes, tally),
-                Err(why) => Events::Lost(why, at_rest.door.tally),
+                Err(why) => Events::Lost(why, *at_rest.tally()),
             };
         }
         match &self.events {

@@ -33,6 +33,8 @@ pub struct Live<K: Key> {
     most_bytes: u64,
     /// Whether that is looked at.
     is_limited: bool,
+    /// Whether there was no room: some events are missing, and which ones depends on everybody, so nothing is made of the rest.
+    is_full: bool,
     fault: Fault,
 }
 
@@ -56,6 +58,7 @@ impl<K: Key> Live<K> {
             admitted: BTreeMap::new(),
             most_bytes,
             is_limited: true,
+            is_full: false,
             fault,
         }
     }
@@ -96,7 +99,8 @@ impl<K: Key> Live<K> {
         let place = open.place(user, 0);
         open.offer(user, place, self.calendar.epoch_of(period), key, 1);
         let looks = self.is_limited && self.door.tally.offered.is_multiple_of(LOOK_EVERY);
-        match looks && self.bytes() > self.most_bytes {
+        self.is_full |= looks && self.bytes() > self.most_bytes;
+        match self.is_full {
             true => Err(no_room()),
             false => Ok(()),
         }
@@ -104,6 +108,9 @@ impl<K: Key> Live<K> {
 
     /// The pane has ended: what counts of it.
     pub fn close(&mut self, pane: i64, made_with: Parameters) -> Result<Pane<K>> {
+        if self.is_full {
+            return Err(no_room());
+        }
         if let Some(counted) = self.counted.remove(&pane) {
             // And so was what was not.
             return Ok(counted);

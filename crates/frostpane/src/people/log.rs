@@ -130,6 +130,11 @@ impl<K: Key> Logs<K> {
         log.full.iter().chain([&log.last]).map(Vec::as_slice)
     }
 
+    /// How many bytes are in a log.
+    pub fn length(&self, log: usize) -> usize {
+        self.blocks(log).map(<[u8]>::len).sum()
+    }
+
     /// Whether there is nothing in a log.
     pub fn is_empty(&self, log: usize) -> bool {
         self.logs[log].last.is_empty()

@@ -4,6 +4,7 @@ mod at_rest;
 mod calendar;
 mod contributions;
 mod counts;
+mod desk;
 mod door;
 mod epochs;
 mod live;

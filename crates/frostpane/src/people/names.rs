@@ -51,6 +51,14 @@ pub struct Nearby {
     held: Option<Numbered>,
 }
 
+impl Nearby {
+    /// Nothing yet of a key with this hash.
+    #[inline]
+    pub fn hashed(hash: u64) -> Self {
+        Self { hash, held: None }
+    }
+}
+
 impl<K: Key> Names<K> {
     /// None so far.
     pub fn new(seed: u64) -> Self {
@@ -69,15 +77,6 @@ impl<K: Key> Names<K> {
     #[inline]
     pub fn number(&mut self, key: K::Ref<'_>) -> u32 {
         self.number_of(key, K::hash(key, self.seed))
-    }
-
-    /// A key, of which nothing is found yet.
-    #[inline]
-    pub fn hashed(&self, key: K::Ref<'_>) -> Nearby {
-        Nearby {
-            hash: K::hash(key, self.seed),
-            held: None,
-        }
     }
 
     /// Looks up where it may be.

@@ -378,6 +378,25 @@ fn what_went_to_disk_is_counted_as_what_did_not() {
     }
 }
 
+/// Where events stopped depends on everybody: what came before is no count of anything.
+#[test]
+fn after_events_that_had_no_room_nothing_is_counted() {
+    let bounds = bounds(1, 1);
+    let calendar = Calendar::new(&bounds, EPOCH);
+    let mut live = Live::<u64>::new(Keys::Open, bounds, calendar, SEED, 1_000, Fault::default());
+    let memory = (1_000, None);
+    let mut at_rest = AtRest::<u64>::new(Keys::Open, bounds, calendar, 0..2, SEED, memory, Fault::default());
+    let users: Vec<String> = (0..10_000).map(|user| user.to_string()).collect();
+    let all = |push: &mut dyn FnMut(&[u8]) -> crate::error::Result<()>| {
+        let refused = users.iter().filter(|user| push(user.as_bytes()).is_err()).count();
+        assert!((1..10_000).contains(&refused));
+    };
+    all(&mut |user| live.push(0, Some(user), Some(1)));
+    all(&mut |user| at_rest.push(0, Some(user), Some(1)));
+    assert!((0..2).all(|pane| live.close(pane, made_with()).is_err()));
+    assert!(at_rest.close(2, |_| 0, made_with()).is_err());
+}
+
 #[test]
 fn without_room_there_is_an_error_that_tells_no_number() {
     let refusal = |memory| {

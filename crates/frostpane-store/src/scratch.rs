@@ -3,6 +3,7 @@
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::process;
 
 use frostpane::File;
@@ -10,11 +11,9 @@ use frostpane::File;
 /// A new file where temporary ones are, which nobody else can open and which is gone with the process, however that ends.
 pub fn scratch() -> io::Result<Box<dyn File>> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.read(true).write(true).create_new(true).mode(0o600);
     for number in 0_u32.. {
-        let path = env::temp_dir().join(format!("frostpane-python-{}-{number}", process::id()));
+        let path = env::temp_dir().join(format!("frostpane-{}-{number}", process::id()));
         match options.open(&path) {
             Ok(file) => {
                 // It has no name from here on.

@@ -1,0 +1,23 @@
+//! The tests of the library from outside, as one program: what it takes to build them is built once.
+
+mod common;
+
+mod any_window;
+mod continual;
+mod declared;
+mod every_number;
+mod known_end;
+mod noise;
+mod people;
+mod people_exactly;
+mod planning;
+mod promises;
+mod rules;
+mod same_panes;
+mod sensitivity;
+mod sequence;
+mod spec;
+mod spending;
+mod top;
+mod windows;
+mod worst_cases;
