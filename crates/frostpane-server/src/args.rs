@@ -69,9 +69,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "NAME", requires = "from")]
     pub into: Vec<String>,
 
-    /// The clock of this machine is right, although a stream's stood still for more than 31 days
+    /// The clock of this machine is right, although a stream's stood still for more than a day
     #[arg(long)]
     pub accept_clock: bool,
+
+    /// How many seconds later than the clock of this machine an event may be, and count as of now; what is later is left out
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=3600))]
+    pub tolerance: u32,
 
     /// Pages of this origin may read, such as https://example.org; may be given several times
     #[arg(long, value_name = "ORIGIN")]

@@ -68,6 +68,15 @@ impl AnyBatch {
             Self::Integers(batch) => batch.as_bytes().len(),
         }
     }
+
+    /// Whether one of them is later than a moment.
+    pub fn is_ahead_of(&self, moment: i64) -> bool {
+        let is_later = |time: Option<i64>| time.is_some_and(|time| time > moment);
+        match self {
+            Self::Bytes(batch) => batch.events().any(|event| is_later(event.time)),
+            Self::Integers(batch) => batch.events().any(|event| is_later(event.time)),
+        }
+    }
 }
 
 /// The keys that may be listed, of either type.

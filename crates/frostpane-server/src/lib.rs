@@ -6,12 +6,17 @@
 
 mod api;
 mod args;
+mod crowd;
 mod dashboard;
+mod deadline;
 mod demo;
 mod events;
 mod file;
+mod files;
+mod gone;
 mod key;
 mod limits;
+mod lock;
 mod log;
 mod metrics;
 mod name;

@@ -9,6 +9,8 @@ pub struct Limits {
     pub body: usize,
     /// The most bytes of any other body.
     pub small_body: usize,
+    /// The most bytes of a specification that anyone may ask a plan of.
+    pub plan_body: usize,
     /// How long a body, or an answer, may take.
     pub time: Duration,
     /// How long the headers of a request may take.
@@ -19,6 +21,8 @@ pub struct Limits {
     pub rate: u32,
     /// Whether the clock of the machine is right, also where a state stood still for long.
     pub accept_clock: bool,
+    /// How much later than the clock an event may be, and still count as of now.
+    pub tolerance: Duration,
     /// Streams that are pulled into: what waits at their sources is taken before the clock ends slides.
     pub pulled: Vec<String>,
     /// Whether a proxy stands in front of it, and says who asks.
@@ -32,11 +36,13 @@ impl Default for Limits {
         Self {
             body: 32 << 20,
             small_body: 1 << 20,
+            plan_body: 64 << 10,
             time: Duration::from_secs(30),
             header_time: Duration::from_secs(10),
             connections: 4_096,
             rate: 100,
             accept_clock: false,
+            tolerance: Duration::from_secs(5),
             pulled: Vec::new(),
             behind_proxy: false,
             cors: Vec::new(),

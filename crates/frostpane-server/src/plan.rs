@@ -12,6 +12,8 @@ use crate::problem::{Problem, Result};
 pub const EVENTS: u64 = 100_000;
 /// Numbers of keys of a person that are compared, with the one asked for.
 const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
+/// The most memory that a plan is made for: tables of its size are reckoned.
+const MEMORY: u64 = 1 << 30;
 
 /// With all choices made.
 pub fn decided(spec: Spec) -> Result<Spec> {
@@ -27,6 +29,12 @@ pub fn outlook(spec: &Spec, events: Option<u64>) -> Result<Value> {
         return Err(Problem::invalid(
             "until is given, but a stream of the service goes on",
             "leave it out",
+        ));
+    }
+    if spec.memory.0 > MEMORY {
+        return Err(Problem::invalid(
+            "memory is more than 1 GB, for which the service makes no plan",
+            "ask `frostpane plan`, or give less",
         ));
     }
     match AnyKeys::of(spec)? {

@@ -114,11 +114,7 @@ impl IntoResponse for Problem {
 impl From<frostpane::Error> for Problem {
     fn from(cause: frostpane::Error) -> Self {
         match cause.kind() {
-            ErrorKind::Memory => Self::new(
-                StatusCode::INSUFFICIENT_STORAGE,
-                "the users of epochs that have not ended do not fit into the memory of the stream",
-                "wait until the epoch has ended, or begin a stream with more memory",
-            ),
+            ErrorKind::Memory => Self::full(),
             _ => Self::split(StatusCode::UNPROCESSABLE_ENTITY, &cause.to_string()),
         }
     }
@@ -134,6 +130,7 @@ impl From<frostpane_store::Error> for Problem {
                 refusal.to_string(),
                 "wait until they have left the window: GET .../budget says when",
             ),
+            Error::Stopped(_) => Self::full(),
             Error::Conflict(message) => Self::split(StatusCode::CONFLICT, &message),
             _ => Self::unavailable("the state of the stream cannot be read or written"),
         }
@@ -141,6 +138,16 @@ impl From<frostpane_store::Error> for Problem {
 }
 
 impl Problem {
+    /// That users did not fit into the memory; the same words whoever they were.
+    fn full() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the users of an epoch did not fit into the memory of the stream: nothing is taken and nothing is released",
+            "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
+             `frostpane-server restore`, which marks all of its past as spent",
+        )
+    }
+
     /// From a message that says what is wrong, and after a colon what to do.
     fn split(status: StatusCode, message: &str) -> Self {
         match message.rsplit_once(": ") {

@@ -22,10 +22,10 @@ use crate::events::Format;
 use crate::limits::Limits;
 use crate::log::tell;
 use crate::serve::serve;
-use crate::service::Service;
+use crate::service::{Service, lock_folder};
 use crate::source::{Nats, pull};
 use crate::token::{Scope, Tokens};
-use crate::{file, name};
+use crate::{file, files, name};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -102,6 +102,7 @@ fn token(command: TokenCommand) -> Result<()> {
 fn restore(dir: &Path, stream: &str) -> Result<()> {
     name::check_stream(stream).map_err(|problem| problem.error().to_owned())?;
     let folder = dir.join("streams").join(stream);
+    let _alone = lock_folder(dir).map_err(|problem| problem.error().to_owned())?;
     let accepted = Header::read(&folder).and_then(|header| match header.keys {
         KeyKind::Bytes => Store::<frostpane::Bytes>::accept_restored(&folder).map(drop),
         KeyKind::Integers => Store::<u64>::accept_restored(&folder).map(drop),
@@ -195,13 +196,21 @@ fn witness_folder(path: &Path) -> Result<PathBuf> {
 }
 
 fn limits(args: &ServeArgs) -> Limits {
+    let asked = args.most_connections as usize;
+    let connections = files::leave_room(asked, files::most());
+    if connections < asked {
+        tell(format_args!(
+            "at most {connections} connections, as many again are left for files of the streams: let it have more files for more"
+        ));
+    }
     Limits {
         body: (args.most_body as usize) << 20,
-        connections: args.most_connections as usize,
+        connections,
         rate: args.most_requests,
         time: Duration::from_secs(args.most_seconds.into()),
         cors: args.cors.clone(),
         accept_clock: args.accept_clock,
+        tolerance: Duration::from_secs(args.tolerance.into()),
         behind_proxy: args.behind_proxy,
         pulled: args.into.clone(),
         ..Limits::default()

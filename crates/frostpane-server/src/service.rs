@@ -1,28 +1,33 @@
 //! All streams of a folder, and who may do what with them.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 
 use axum::http::StatusCode;
 use frostpane::Spec;
 use frostpane_store::Begin;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
 
-use crate::file;
+use crate::crowd::Crowd;
+use crate::gone::{Epochs, Gone, Tombstones};
 use crate::limits::Limits;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::rate::Rate;
-use crate::stream::{Opening, Settings, Stream, now};
+use crate::stream::{Columns, Opening, Settings, Stream, now};
 use crate::token::Tokens;
+use crate::{file, lock};
 
 /// Bytes of bodies that may be on their way at once, of all requests.
 const BODIES: usize = 256 << 20;
+/// Plans that may be asked for at once, and those of them that are made at once.
+const PLANS: (usize, usize) = (64, 2);
+/// The file that a process has while it serves a folder.
+const LOCK: &str = "lock";
 
 /// A service: everything that requests share.
 pub struct Service {
@@ -30,9 +35,12 @@ pub struct Service {
     witnesses: Option<PathBuf>,
     streams: RwLock<BTreeMap<String, Arc<Stream>>>,
     /// Streams whose state could not be opened.
-    failed: Vec<String>,
+    failed: RwLock<BTreeSet<String>>,
+    gone: Tombstones,
+    /// No other process has the folder as long as this is held.
+    lock: Mutex<Option<File>>,
     /// One stream is created or deleted at a time.
-    changing: tokio::sync::Mutex<()>,
+    changing: Arc<tokio::sync::Mutex<()>>,
     /// Who may do what.
     pub tokens: Tokens,
     /// How much a request may ask for.
@@ -46,47 +54,51 @@ pub struct Service {
     /// Room for bodies that are being read, in bytes.
     pub(crate) bodies: Arc<Semaphore>,
     /// Requests whose events are being unpacked and read.
-    pub(crate) reading: Semaphore,
-    /// Requests whose answer takes a processor for a while.
-    pub thinking: Semaphore,
+    pub(crate) reading: Arc<Semaphore>,
+    /// Requests for plans.
+    pub(crate) planning: Arc<Semaphore>,
+    /// Those of them that take a processor for a while.
+    pub(crate) thinking: Arc<Semaphore>,
+    /// Places for those who listen without a token; others are kept for those who have one.
+    pub(crate) listeners: Arc<Semaphore>,
+    /// How many of those places an address has.
+    pub(crate) listening: Crowd,
     stopping: watch::Sender<bool>,
-}
-
-/// What stays of a stream that was deleted: its name is not used again.
-#[derive(Debug, Serialize, Deserialize)]
-struct Gone {
-    store: String,
-    /// No event of it was later, in microseconds since 1970.
-    until: i64,
-    /// Whether it went by the number of events.
-    by_count: bool,
 }
 
 impl Service {
     /// Opens a folder, and every stream in it.
     pub fn open(folder: &Path, witnesses: Option<PathBuf>, limits: Limits) -> Result<Self> {
         let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
-        for part in ["streams", "gone"] {
-            file::make_folder(&folder.join(part)).map_err(failed)?;
-        }
-        let mut service = Self {
+        file::make_folder(&folder.join("streams")).map_err(failed)?;
+        let lock = lock_folder(folder)?;
+        let stones = [Some(folder), witnesses.as_deref()];
+        let stones = stones.into_iter().flatten().map(|folder| folder.join("gone"));
+        let service = Self {
             folder: folder.to_owned(),
+            gone: Tombstones::read(stones.collect()).map_err(failed)?,
+            lock: Mutex::new(Some(lock)),
             witnesses,
             streams: RwLock::default(),
-            failed: Vec::new(),
-            changing: tokio::sync::Mutex::default(),
+            failed: RwLock::default(),
+            changing: Arc::default(),
             tokens: Tokens::of(folder),
-            limits,
             demo: false,
             connections: AtomicUsize::new(0),
             rate: Rate::default(),
             bodies: Arc::new(Semaphore::new(BODIES)),
-            reading: Semaphore::new(2 * thread::available_parallelism().map_or(2, usize::from)),
-            thinking: Semaphore::new(2),
+            reading: Arc::new(Semaphore::new(
+                2 * thread::available_parallelism().map_or(2, usize::from),
+            )),
+            planning: Arc::new(Semaphore::new(PLANS.0)),
+            thinking: Arc::new(Semaphore::new(PLANS.1)),
+            listeners: Arc::new(Semaphore::new(limits.connections.div_ceil(2))),
+            listening: Crowd::default(),
+            limits,
             stopping: watch::Sender::new(false),
         };
-        for entry in fs::read_dir(folder.join("streams")).map_err(failed)?.flatten() {
-            let Ok(name) = entry.file_name().into_string() else {
+        for entry in fs::read_dir(folder.join("streams")).map_err(failed)? {
+            let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
                 continue;
             };
             service.resume(&name);
@@ -95,34 +107,38 @@ impl Service {
     }
 
     /// Goes on with a stream, or with its deletion.
-    fn resume(&mut self, name: &str) {
-        let folder = self.folder_of(name);
+    fn resume(&self, name: &str) {
         if check_stream(name).is_err() {
             return;
         }
-        if self.gone(name).is_some() {
-            let _ = fs::remove_dir_all(&folder);
+        if self.gone.has(name) {
+            let _ = fs::remove_dir_all(self.folder_of(name));
             return;
         }
-        let Limits {
-            accept_clock, pulled, ..
-        } = &self.limits;
-        let opening = Opening {
-            accept_clock: *accept_clock,
-            drains: pulled.iter().any(|pulled| pulled == name),
-        };
-        match Stream::open(name, &folder, opening) {
-            Ok(stream) => self.insert(name, stream),
+        match Stream::open(name, &self.folder_of(name), self.opening(name)) {
+            Ok(stream) => drop(self.insert(name, stream)),
             Err(problem) => {
                 crate::log::failed(name, &problem);
-                self.failed.push(name.to_owned());
+                let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
+                failed.insert(name.to_owned());
             }
         }
     }
 
-    fn insert(&self, name: &str, stream: Stream) {
+    fn opening(&self, name: &str) -> Opening {
+        let limits = &self.limits;
+        Opening {
+            accept_clock: limits.accept_clock,
+            drains: limits.pulled.iter().any(|pulled| pulled == name),
+            tolerance: limits.tolerance,
+        }
+    }
+
+    fn insert(&self, name: &str, stream: Stream) -> Arc<Stream> {
+        let stream = Arc::new(stream);
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        streams.insert(name.to_owned(), Arc::new(stream));
+        streams.insert(name.to_owned(), stream.clone());
+        stream
     }
 
     fn folder_of(&self, name: &str) -> PathBuf {
@@ -141,9 +157,22 @@ impl Service {
         streams.values().cloned().collect()
     }
 
-    /// The names of streams whose state could not be opened.
-    pub fn failed(&self) -> &[String] {
-        &self.failed
+    /// Whether every stream's state could be opened.
+    pub fn is_whole(&self) -> bool {
+        self.failed
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_empty()
+    }
+
+    fn has_failed(&self, name: &str) -> bool {
+        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
+        failed.contains(name)
+    }
+
+    /// Whether there are streams, or were, that may have been given the events of this one.
+    pub fn has_others(&self) -> bool {
+        self.streams().len() > 1 || !self.gone.is_empty() || !self.is_whole()
     }
 
     /// Creates a stream; if it is there and the same, that is fine too. Returns whether it is new.
@@ -155,28 +184,37 @@ impl Service {
         from: Option<i64>,
     ) -> Result<(Arc<Stream>, bool)> {
         check_stream(name)?;
-        let _alone = self.changing.lock().await;
-        if self.gone(name).is_some() || self.failed.iter().any(|failed| failed == name) {
+        let (service, name) = (self.clone(), name.to_owned());
+        // Whoever asked may go: what was begun is finished, alone.
+        let created = tokio::spawn(async move {
+            let _alone = service.changing.clone().lock_owned().await;
+            service.create_alone(name, spec, settings, from).await
+        });
+        created.await.map_err(|_| not_begun())?
+    }
+
+    async fn create_alone(
+        self: &Arc<Self>,
+        name: String,
+        spec: Spec,
+        settings: Settings,
+        from: Option<i64>,
+    ) -> Result<(Arc<Stream>, bool)> {
+        if self.gone.has(&name) || self.has_failed(&name) {
             return Err(Problem::conflict(
                 "a stream of this name was here before, and its budget is spent with it",
                 "take another name; ?replaces= says whose place it takes",
             ));
         }
-        if let Some(stream) = self.stream(name) {
+        if let Some(stream) = self.stream(&name) {
             return self.same(stream, spec, &settings).map(|stream| (stream, false));
         }
-        let (service, name) = (self.clone(), name.to_owned());
-        let created = tokio::task::spawn_blocking(move || service.begin(&name, spec, settings, from)).await;
-        created.map_err(|_| Problem::unavailable("the stream could not be begun"))?
+        let service = self.clone();
+        let begun = tokio::task::spawn_blocking(move || service.begin(&name, spec, &settings, from));
+        begun.await.map_err(|_| not_begun())?.map(|stream| (stream, true))
     }
 
-    fn begin(
-        &self,
-        name: &str,
-        spec: Spec,
-        settings: Settings,
-        from: Option<i64>,
-    ) -> Result<(Arc<Stream>, bool)> {
+    fn begin(&self, name: &str, spec: Spec, settings: &Settings, from: Option<i64>) -> Result<Arc<Stream>> {
         let mut begin = Begin::default();
         begin.from = from;
         begin.witness = self
@@ -186,35 +224,32 @@ impl Service {
         begin.input = serde_json::to_string(&settings.columns).ok();
         // Under a name that no stream has, until it is whole.
         let (folder, draft) = (self.folder_of(name), self.folder_of(&format!(".{name}")));
+        let witness = begin.witness.clone();
         if draft.exists() {
-            // Begun by a process that ended before anyone was told: its witness is of nothing.
-            let _ = fs::remove_dir_all(&draft);
-            begin
-                .witness
-                .iter()
-                .for_each(|witness| drop(fs::remove_file(witness)));
+            // Begun by a process that ended before anyone was told.
+            undo(&draft, witness.as_deref());
         }
-        let created = Stream::create_in(&draft, spec, &settings, begin);
+        let is_new = !witness.as_ref().is_some_and(|witness| witness.exists());
+        let created = Stream::create_in(&draft, spec, settings, begin).and_then(|()| {
+            let moved = fs::rename(&draft, &folder);
+            moved.map_err(|_| not_begun())
+        });
         if let Err(problem) = created {
-            let _ = fs::remove_dir_all(&draft);
+            undo(&draft, witness.as_deref().filter(|_| is_new));
             return Err(problem);
         }
-        let moved =
-            fs::rename(&draft, &folder).and_then(|()| file::sync_folder(&self.folder.join("streams")));
-        moved.map_err(|_| Problem::unavailable("the stream could not be begun"))?;
-        let stream = Stream::open(name, &folder, Opening::default())?;
-        self.insert(name, stream);
-        let stream = self.stream(name);
-        stream
-            .map(|stream| (stream, true))
-            .ok_or_else(|| Problem::unknown("stream"))
+        file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun())?;
+        let stream = Stream::open(name, &folder, self.opening(name))?;
+        Ok(self.insert(name, stream))
     }
 
     /// A stream that is there, if it is what was asked for.
     fn same(&self, stream: Arc<Stream>, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
         let asked = crate::plan::decided(spec)?;
         let known = stream.settings();
-        match asked == *stream.spec() && known.columns == settings.columns {
+        let is_same =
+            asked == *stream.spec() && known.columns == settings.columns && known.since == settings.since;
+        match is_same {
             true => Ok(stream),
             false => Err(Problem::conflict(
                 "a stream of this name is there, and is asked for something else, which is fixed",
@@ -224,47 +259,62 @@ impl Service {
     }
 
     /// Deletes a stream for good. Its name stays taken.
-    pub async fn delete(&self, name: &str) -> Result<()> {
-        let _alone = self.changing.lock().await;
+    pub async fn delete(self: &Arc<Self>, name: &str) -> Result<()> {
+        let (service, name) = (self.clone(), name.to_owned());
+        let deleted = tokio::spawn(async move {
+            let _alone = service.changing.clone().lock_owned().await;
+            service.delete_alone(&name).await
+        });
+        deleted.await.map_err(|_| not_deleted())?
+    }
+
+    async fn delete_alone(&self, name: &str) -> Result<()> {
         let stream = self.stream(name).ok_or_else(|| Problem::unknown("stream"))?;
-        let by_count = stream.spec().longest().is_by_count();
         stream.stop().await;
+        let spec = stream.spec();
         let gone = Gone {
             store: stream.header().store.clone(),
-            until: now(),
-            by_count,
+            until: match spec.longest().is_by_count() {
+                true => now(),
+                false => now().max(stream.clock()),
+            },
+            by_count: spec.longest().is_by_count(),
+            epochs: Epochs::of(spec),
         };
-        let bytes = serde_json::to_vec_pretty(&gone).unwrap_or_default();
-        file::replace(&self.tombstone(name), &bytes)
-            .map_err(|_| Problem::unavailable("the stream could not be deleted"))?;
+        let buried = self.gone.put(name, gone);
         self.streams
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(name);
+        if buried.is_err() {
+            self.resume(name);
+            return Err(not_deleted());
+        }
         let _ = fs::remove_dir_all(self.folder_of(name));
         Ok(())
     }
 
-    fn tombstone(&self, name: &str) -> PathBuf {
-        self.folder.join("gone").join(format!("{name}.json"))
-    }
-
-    fn gone(&self, name: &str) -> Option<Gone> {
-        serde_json::from_slice(&fs::read(self.tombstone(name)).ok()?).ok()
-    }
-
     /// From when on a stream takes events that takes the place of one that is gone.
-    pub fn replaces(&self, name: &str) -> Result<i64> {
+    pub fn replaces(&self, name: &str, spec: &Spec, columns: &Columns) -> Result<i64> {
         check_stream(name)?;
-        match self.gone(name) {
-            Some(gone) if !gone.by_count => Ok(gone.until),
-            Some(_) => Err(Problem::invalid(
-                "the stream that was here before went by the number of events, so nobody can tell which it has released",
-                "begin another with events that no list has shown, and leave out ?replaces=",
-            )),
-            None => Err(Problem::invalid(
+        let gone = self.gone.find(name).ok_or_else(|| {
+            Problem::invalid(
                 "no stream of the name in ?replaces= was deleted here",
                 "name one that was, or leave it out",
+            )
+        })?;
+        if spec.longest().is_by_count() || columns.time.is_none() {
+            return Err(Problem::invalid(
+                "events of this stream have no time of their own, so nobody can tell which the one before has released",
+                "have it go by the times of events, or begin it with events that no list has shown, and leave out ?replaces=",
+            ));
+        }
+        match gone {
+            Some(gone) if !gone.by_count => Ok(gone.replaced_from(spec)),
+            _ => Err(Problem::invalid(
+                "the stream that was here before went by the number of events, or what is known of it cannot be read, so nobody can tell which it \
+                 has released",
+                "begin another with events that no list has shown, and leave out ?replaces=",
             )),
         }
     }
@@ -272,9 +322,11 @@ impl Service {
     /// Tells everyone who listens, then every stream, to come to an end; nothing that waits is lost and no slide is ended early.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
+        let _alone = self.changing.lock().await;
         for stream in self.streams() {
             stream.stop().await;
         }
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// Ends those who listen.
@@ -291,7 +343,10 @@ impl Service {
     pub fn known(&self, name: &str) -> Result<Arc<Stream>> {
         match self.stream(name) {
             Some(stream) => Ok(stream),
-            None if self.gone(name).is_some() => Err(Problem::new(
+            None if self.has_failed(name) => {
+                Err(Problem::unavailable("the state of the stream cannot be opened"))
+            }
+            None if self.gone.has(name) => Err(Problem::new(
                 StatusCode::GONE,
                 "this stream was deleted",
                 "ask for another",
@@ -299,4 +354,31 @@ impl Service {
             None => Err(Problem::unknown("stream")),
         }
     }
+}
+
+/// The folder, for this process alone.
+pub fn lock_folder(folder: &Path) -> Result<File> {
+    let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
+    lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
+        Problem::conflict(
+            format!("another process has {}", folder.display()),
+            "stop it first",
+        )
+    })
+}
+
+/// What was begun is gone: its witness is of nothing.
+fn undo(draft: &Path, witness: Option<&Path>) {
+    let _ = fs::remove_dir_all(draft);
+    if let Some(witness) = witness {
+        let _ = fs::remove_file(witness);
+    }
+}
+
+fn not_begun() -> Problem {
+    Problem::unavailable("the stream could not be begun")
+}
+
+fn not_deleted() -> Problem {
+    Problem::unavailable("the stream could not be deleted")
 }

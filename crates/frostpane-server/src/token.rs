@@ -1,6 +1,7 @@
 //! Tokens: who may do what with which stream. They are kept as hashes alone.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::file;
+use crate::{file, lock};
 
 const FILE: &str = "tokens.json";
 /// What every token begins with, so that it is known for one where it should not be.
@@ -119,28 +120,43 @@ impl Tokens {
             made: Timestamp::now().to_string(),
             hash: hash(&text).to_hex().to_string(),
         };
-        let mut kept = (*self.kept()).clone();
-        kept.tokens.push(token.clone());
-        self.write(&kept)?;
+        self.change(|kept| {
+            kept.tokens.push(token.clone());
+            Ok(())
+        })?;
         Ok((token, text))
     }
 
     /// Revokes the one with this id.
     pub fn revoke(&self, id: &str) -> Result<(), String> {
-        let mut kept = (*self.kept()).clone();
-        let before = kept.tokens.len();
-        kept.tokens.retain(|token| token.id != id);
-        match kept.tokens.len() < before {
-            true => self.write(&kept),
-            false => Err(format!(
-                "there is no token {id}: `frostpane-server token list` shows them"
-            )),
-        }
+        self.change(|kept| {
+            let before = kept.tokens.len();
+            kept.tokens.retain(|token| token.id != id);
+            match kept.tokens.len() < before {
+                true => Ok(()),
+                false => Err(format!(
+                    "there is no token {id}: `frostpane-server token list` shows them"
+                )),
+            }
+        })
     }
 
-    fn write(&self, kept: &Kept) -> Result<(), String> {
-        let bytes = serde_json::to_vec_pretty(kept).map_err(|cause| cause.to_string())?;
-        file::replace(&self.path, &bytes).map_err(|cause| format!("{}: {cause}", self.path.display()))
+    /// Changes what is kept, one process at a time.
+    fn change(&self, change: impl FnOnce(&mut Kept) -> Result<(), String>) -> Result<(), String> {
+        let failed = |cause: io::Error| format!("{}: {cause}", self.path.display());
+        let _alone = lock::wait(&self.path.with_extension("lock")).map_err(failed)?;
+        let mut kept = self.read_now().map_err(failed)?;
+        change(&mut kept)?;
+        let bytes = serde_json::to_vec_pretty(&kept).map_err(|cause| cause.to_string())?;
+        file::replace(&self.path, &bytes).map_err(failed)
+    }
+
+    fn read_now(&self) -> io::Result<Kept> {
+        match fs::read(&self.path) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Kept::default()),
+            Err(cause) => Err(cause),
+        }
     }
 
     fn kept(&self) -> Arc<Kept> {
@@ -151,14 +167,16 @@ impl Tokens {
                 return kept.clone();
             }
         }
-        // Without a file, or with one that cannot be read, nobody has a token.
-        let bytes = fs::read(&self.path).unwrap_or_default();
-        let kept: Arc<Kept> = Arc::new(serde_json::from_slice(&bytes).unwrap_or_default());
+        // As long as it cannot be read nobody has a token; that is not remembered.
+        let Ok(kept) = self.read_now().map(Arc::new) else {
+            return Arc::default();
+        };
         *self.read.write().unwrap_or_else(PoisonError::into_inner) = (seen, kept.clone());
         kept
     }
 }
 
+/// Which version of the file is there.
 fn seen(path: &Path) -> Seen {
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.mtime(), file.mtime_nsec(), file.len()))

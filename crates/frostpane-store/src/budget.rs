@@ -94,9 +94,11 @@ impl<K: StoredKey> Store<K> {
         };
         let end = stream.end_of_window();
         let now = left(end);
-        let more = (1..=window + 1).find_map(|later| {
-            let more = left(end + later);
-            (more > now).then(|| (self.moment(stream.window_reaches(end + later)), more))
+        // A window has more only where it begins with a pane that has spent something else than the one before it.
+        let first = end - window + 1;
+        let more = ledger.steps(first..end + 2).find_map(|begin| {
+            let more = left(begin + window);
+            (more > now).then(|| (self.moment(stream.window_reaches(begin + window)), more))
         });
         Ok(Budget {
             continual,
@@ -111,11 +113,16 @@ impl<K: StoredKey> Store<K> {
     fn periods(&self, ledger: &Ledger, numbers: std::ops::Range<i64>) -> Vec<Period> {
         let window = self.stream.panes_of_window();
         let mut periods: Vec<(i64, i64, Amount)> = Vec::new();
-        for number in numbers {
+        let begins = std::iter::once(numbers.start).chain(ledger.steps(numbers.start + 1..numbers.end));
+        for number in begins.filter(|number| numbers.contains(number)) {
             let spent = ledger.account(number..number + 1).amount();
             match periods.last_mut() {
-                Some((_, end, same)) if *same == spent => *end = number + 1,
-                _ => periods.push((number, number + 1, spent)),
+                Some((_, end, same)) if *same == spent => *end = numbers.end,
+                Some((_, end, _)) => {
+                    *end = number;
+                    periods.push((number, numbers.end, spent));
+                }
+                None => periods.push((number, numbers.end, spent)),
             }
         }
         let at = |number| self.moment(self.stream.begins(number));

@@ -16,6 +16,8 @@ pub enum Error {
     Refused(Box<Unaffordable>),
     /// It contradicts what was kept before.
     Conflict(String),
+    /// Users did not fit into the memory, so nothing is taken and nothing is released; the same words whoever they were.
+    Stopped(&'static str),
     /// Another process has it.
     Busy(String),
     /// A file cannot be read or written, or is damaged.
@@ -73,6 +75,7 @@ impl fmt::Display for Error {
         match self {
             Self::Stream(cause) => cause.fmt(f),
             Self::Refused(unaffordable) => unaffordable.fmt(f),
+            Self::Stopped(message) => f.write_str(message),
             Self::Conflict(message) | Self::Busy(message) | Self::File(message) => f.write_str(message),
         }
     }

@@ -37,6 +37,11 @@ impl<K: StoredKey> Store<K> {
         Ok(transaction.commit()?)
     }
 
+    /// Whether users did not fit into the memory, so that nothing is taken and nothing is released.
+    pub fn is_stopped(&self) -> bool {
+        self.check_going().is_err()
+    }
+
     /// That nobody had to be left out.
     pub(crate) fn check_going(&self) -> Result<()> {
         let meta = self.database.begin_read()?.open_table(META)?;
@@ -55,7 +60,7 @@ pub(crate) fn forget(transaction: &WriteTransaction) -> Result<()> {
 
 /// The same words whoever they were.
 fn stopped() -> Error {
-    Error::conflict(
+    Error::Stopped(
         "the users of an epoch did not fit into the memory, so nothing is taken and nothing is released: begin another state with more memory, or a \
          sample of the users; or go on with this one from the next epoch on, with `frostpane restore DIR`, which marks all of its past as spent",
     )

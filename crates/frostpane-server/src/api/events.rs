@@ -41,6 +41,8 @@ pub struct Receipt {
     events: u64,
     /// How many were wrong, and left out.
     wrong: u64,
+    /// How many were later than the clock of the service and its tolerance, and left out: they will not count when they are sent again.
+    ahead: u64,
     /// Whether the request had been taken before, under its Idempotency-Key, and was not taken again.
     again: bool,
 }
@@ -80,10 +82,15 @@ pub async fn take(
     key.map(check_id).transpose()?;
     // Apart for every producer, and never the same as that of another.
     let id = key.map(|key| format!("{}\n{key}", caller.producer()));
-    let (body, _room) = receive(&app, body).await?;
+    let (body, room) = receive(&app, body).await?;
     let (most, keyed) = (app.limits.body, id.is_some());
     let kind = stream.header().keys;
+    let Ok(turn) = app.reading.clone().acquire_owned().await else {
+        return Err(overloaded());
+    };
     let work = move || -> Result<([u8; 32], Read)> {
+        // As long as this goes on, also where whoever asked has gone.
+        let _held = (turn, room);
         let body = unpack(body, packing, most)?;
         let digest = match keyed {
             true => *blake3::hash(&body).as_bytes(),
@@ -95,11 +102,15 @@ pub async fn take(
         };
         Ok((digest, read))
     };
-    let turn = app.reading.acquire().await;
     let worked = tokio::task::spawn_blocking(work).await;
-    drop(turn);
-    let (digest, Read { batch, events, wrong }) =
+    let (digest, read) =
         worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
+    let Read {
+        batch,
+        events,
+        wrong,
+        ahead,
+    } = read;
     let taken = stream.take(id, digest, batch).await;
     if taken
         .as_ref()
@@ -110,6 +121,7 @@ pub async fn take(
     Ok(Json(Receipt {
         events,
         wrong,
+        ahead,
         again: taken?,
     }))
 }

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use super::App;
 use super::caller::has_token;
 use crate::problem::Problem;
+use crate::serve::Scarce;
 
 /// What every answer says to a browser: nothing here is a page, unless it says so itself.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -26,8 +27,16 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
+/// Where a request comes from, as far as that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Address(pub IpAddr);
+
 /// Limits the time that an answer may take, and adds what every answer has.
-pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    if let Some(address) = address(&app, &request) {
+        request.extensions_mut().insert(Address(address));
+    }
+    let stranger = !has_token(&app, request.headers());
     let origin = request.headers().get(header::ORIGIN).cloned();
     let origin = origin.filter(|origin| {
         app.limits
@@ -38,7 +47,8 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     let asks_leave = request.method() == Method::OPTIONS;
     let mut response = match (asks_leave, &origin) {
         (true, Some(_)) => StatusCode::NO_CONTENT.into_response(),
-        _ if !may_ask(&app, &request) => too_often().into_response(),
+        _ if stranger && request.extensions().get::<Scarce>().is_some() => crowded(),
+        _ if stranger && !may_ask(&app, &request) => too_often().into_response(),
         _ => match tokio::time::timeout(app.limits.time, next.run(request)).await {
             Ok(response) => response,
             Err(_) => slow().into_response(),
@@ -48,28 +58,47 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     for (name, value) in HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
+    if !app.limits.cors.is_empty() {
+        // Also of an answer to another origin, or to none: whoever keeps it for others keeps them apart.
+        headers.append(header::VARY, HeaderValue::from_static("origin"));
+    }
     if let Some(origin) = origin {
         allow(headers, origin);
     }
     response
 }
 
-/// Whether it has a token, or comes from an address that did not ask too often.
+fn address(app: &App, request: &Request) -> Option<IpAddr> {
+    let ConnectInfo(address) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
+    match app.limits.behind_proxy {
+        true => forwarded(request.headers()).or(Some(address.ip())),
+        false => Some(address.ip()),
+    }
+}
+
+/// Whether it comes from an address that did not ask too often.
 fn may_ask(app: &App, request: &Request) -> bool {
-    let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>() else {
-        return true;
-    };
-    let address = match app.limits.behind_proxy {
-        true => forwarded(request.headers()).unwrap_or(address.ip()),
-        false => address.ip(),
-    };
-    has_token(app, request.headers()) || app.rate.allows(address, app.limits.rate)
+    let address = request.extensions().get::<Address>();
+    address.is_none_or(|Address(address)| app.rate.allows(*address, app.limits.rate))
 }
 
 /// Whom the proxy next to this service was asked by: what stands before it may be made up.
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?;
     last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()
+}
+
+/// That the last places are kept for those who have a token.
+fn crowded() -> Response {
+    let problem = Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too many are connected, and the last places are kept for those who have a token",
+        "come again later",
+    );
+    let mut response = problem.after(5).into_response();
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
 }
 
 fn too_often() -> Problem {
@@ -92,7 +121,6 @@ fn slow() -> Problem {
 
 fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::VARY, HeaderValue::from_static("origin"));
     let all = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT"),
         (

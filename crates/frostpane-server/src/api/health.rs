@@ -26,7 +26,7 @@ pub async fn lives() -> &'static str {
 #[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), (status = 503, body = Problem)))]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
     let is_well = |stream: &std::sync::Arc<Stream>| stream.standing() == Standing::Ready;
-    match app.failed().is_empty() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
+    match app.is_whole() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
         true => Ok("ready\n"),
         false => Err(Problem::unavailable("not every stream is well")),
     }

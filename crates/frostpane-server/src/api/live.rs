@@ -2,43 +2,57 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::App;
 use super::caller::Caller;
 use super::extract::Path;
+use super::guard::Address;
 use super::releases::releases_after;
+use crate::crowd::{self, network};
 use crate::problem::{Problem, Result};
-use crate::stream::{Published, Stream};
+use crate::stream::{Published, Standing, Stream};
 
 /// Whoever listens is told so often that the service is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const BEAT: Bytes = Bytes::from_static(b": \n\n");
 /// How long a browser waits before it comes again.
 const HELLO: Bytes = Bytes::from_static(b"retry: 2000\n\n");
-/// Releases of the past that are looked up together.
-const TOGETHER: usize = 32;
+/// Of releases that are not held in memory one is looked up at a time, and no more are held for whoever listens.
+const TOGETHER: usize = 1;
+/// One address has no more than one of so many connections for listening without a token.
+const SHARES: usize = 8;
 
 /// Every release as an event, the latest at once; or, with Last-Event-ID, all after that one.
 #[utoipa::path(get, path = "/v1/streams/{name}/live", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last release that you have")),
-    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 429, body = Problem)),
     security((), ("token" = [])))]
 pub async fn listen(
     State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
+    address: Option<Extension<Address>>,
     headers: HeaderMap,
 ) -> Result<Response> {
     let stream = caller.reads(&name)?;
+    let place = match caller.has_token() {
+        true => None,
+        false => Some(Place::of(
+            &app,
+            address.map(|Extension(Address(address))| address),
+        )?),
+    };
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
     let after = last
@@ -51,6 +65,7 @@ pub async fn listen(
         after,
         ready: VecDeque::new(),
         greeted: false,
+        _place: place,
         caller,
         stream,
     };
@@ -71,6 +86,41 @@ struct Listener {
     after: u64,
     ready: VecDeque<Arc<Published>>,
     greeted: bool,
+    /// Among those without a token, who leave room for others.
+    _place: Option<Place>,
+}
+
+/// A place among those who listen without a token.
+struct Place {
+    _of_all: OwnedSemaphorePermit,
+    _of_address: Option<crowd::Place>,
+}
+
+impl Place {
+    /// One, if there is one left for this address.
+    fn of(app: &App, address: Option<IpAddr>) -> Result<Self> {
+        let most = app.limits.connections.div_ceil(SHARES);
+        let of_address = address
+            .filter(|address| !address.is_loopback())
+            .map(|address| app.listening.enter(network(address), most).ok_or_else(too_many));
+        Ok(Self {
+            _of_address: of_address.transpose()?,
+            _of_all: app
+                .listeners
+                .clone()
+                .try_acquire_owned()
+                .map_err(|_| too_many())?,
+        })
+    }
+}
+
+fn too_many() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too many listen without a token",
+        "read the latest release now and then, which can be cached",
+    )
+    .after(5)
 }
 
 impl Listener {
@@ -86,7 +136,8 @@ impl Listener {
                 return Some((Ok(published.frame.clone()), self));
             }
             // The token may have been revoked, or the stream no longer be public.
-            if *self.stopping.borrow() || !self.caller.still_reads(&self.stream) {
+            let stopped = *self.stopping.borrow() || self.stream.standing() == Standing::Stopped;
+            if stopped || !self.caller.still_reads(&self.stream) {
                 return None;
             }
             self.news.mark_unchanged();

@@ -1,17 +1,29 @@
 //! What to expect, before any data.
 
-use axum::Json;
+use std::time::Duration;
 
-use axum::extract::State;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use bytes::Bytes;
+use frostpane::Spec;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
 
 use super::App;
 use super::caller::Caller;
-use super::extract::{Path, Query, Small};
-use super::streams::{spec_of, think};
+use super::events::collect;
+use super::extract::{Path, Query};
+use super::streams::spec_of;
+use crate::plan::outlook;
 use crate::problem::{Problem, Result};
+
+/// How long the specification of a plan may take to come in.
+const BODY_TIME: Duration = Duration::from_secs(5);
 
 /// What is expected.
 #[derive(Default, Deserialize, IntoParams)]
@@ -31,20 +43,79 @@ pub async fn of_stream(
     caller: Caller,
     Path(name): Path<String>,
     Query(expected): Query<Expected>,
+    place: Place,
 ) -> Result<Json<Value>> {
     let stream = caller.reads(&name)?;
-    think(&app, stream.spec().clone(), expected.events)
+    think(&app, place, stream.spec().clone(), expected.events)
         .await
         .map(Json)
 }
 
 /// What to expect of a specification, before there is a stream.
 #[utoipa::path(post, path = "/v1/plan", tag = "plans", params(Expected), request_body(content = Object, description = "The specification"),
-    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 408, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
 pub async fn of_spec(
     State(app): State<App>,
     Query(expected): Query<Expected>,
-    Small(body): Small,
+    place: Place,
+    Asked(body): Asked,
 ) -> Result<Json<Value>> {
-    think(&app, spec_of(&body)?, expected.events).await.map(Json)
+    think(&app, place, spec_of(&body)?, expected.events)
+        .await
+        .map(Json)
+}
+
+/// A place among those who ask for plans, held before anything of theirs is read and as long as their plan is made.
+pub struct Place(OwnedSemaphorePermit);
+
+impl Place {
+    /// One, if there is one left.
+    pub fn of(app: &App) -> Result<Self> {
+        app.planning.clone().try_acquire_owned().map(Self).map_err(|_| {
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many others are asking for plans",
+                "ask again after the time that Retry-After says",
+            )
+            .after(1)
+        })
+    }
+}
+
+impl FromRequestParts<App> for Place {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self> {
+        Self::of(app)
+    }
+}
+
+/// The body of a request for a plan, which may come from anyone.
+pub struct Asked(Bytes);
+
+impl FromRequest<App> for Asked {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
+        let body = collect(request.into_body(), app.limits.plan_body);
+        match tokio::time::timeout(BODY_TIME.min(app.limits.time), body).await {
+            Ok(body) => body.map(Self),
+            Err(_) => Err(Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the specification took too long to come in",
+                "send it faster",
+            )),
+        }
+    }
+}
+
+/// What to expect of a specification. Only few think at once, and each as long as it does, also where whoever asked has gone.
+pub async fn think(app: &App, place: Place, spec: Spec, events: Option<u64>) -> Result<Value> {
+    let busy = || Problem::unavailable("others are asking for plans");
+    let turn = app.thinking.clone().acquire_owned().await.map_err(|_| busy())?;
+    let planned = tokio::task::spawn_blocking(move || {
+        let _held = (place.0, turn);
+        outlook(&spec, events)
+    });
+    planned.await.map_err(|_| busy())?
 }

@@ -7,14 +7,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use frostpane::Spec;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
+use super::plan::{Place, think};
 use crate::name::check_stream;
-use crate::plan::outlook;
 use crate::problem::{Problem, Result};
 use crate::stream::{Columns, Settings, Stream};
 use crate::token::Scope;
@@ -131,7 +130,7 @@ impl Beginning {
 #[utoipa::path(put, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream"), Beginning),
     request_body(content = Object, content_type = "application/json", description = "The specification"),
     responses((status = 200, description = "It was there, or it is a dry run"), (status = 201, body = Description), (status = 400, body = Problem),
-        (status = 401, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
+        (status = 401, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)),
     security(("token" = [])))]
 pub async fn create(
     State(app): State<App>,
@@ -144,19 +143,17 @@ pub async fn create(
     caller.must(Scope::Admin, Some(&name))?;
     let spec = spec_of(&body)?;
     if beginning.dry_run {
-        return Ok(Json(think(&app, spec, beginning.events).await?).into_response());
+        let plan = think(&app, Place::of(&app)?, spec, beginning.events).await?;
+        return Ok(Json(plan).into_response());
     }
-    let since = beginning
-        .replaces
-        .as_deref()
-        .map(|gone| app.replaces(gone))
-        .transpose()?;
-    let settings = Settings {
+    let mut settings = Settings {
         public: beginning.public,
-        closed: false,
         columns: beginning.columns(),
-        since,
+        ..Settings::default()
     };
+    if let Some(gone) = &beginning.replaces {
+        settings.since = Some(app.replaces(gone, &spec, &settings.columns)?);
+    }
     let (stream, new) = app.create(&name, spec, settings, None).await?;
     let status = match new {
         true => StatusCode::CREATED,
@@ -173,14 +170,6 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
             "correct it; docs/program.md has all of its fields",
         )
     })
-}
-
-/// What to expect of a specification, with a limit on how many think at once.
-pub async fn think(app: &App, spec: Spec, events: Option<u64>) -> Result<Value> {
-    let busy = || Problem::unavailable("others are asking for plans");
-    let _turn = app.thinking.acquire().await.map_err(|_| busy())?;
-    let planned = tokio::task::spawn_blocking(move || outlook(&spec, events)).await;
-    planned.map_err(|_| busy())?
 }
 
 /// What a stream is asked for.

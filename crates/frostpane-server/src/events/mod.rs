@@ -39,6 +39,10 @@ pub struct Has {
     pub time: bool,
     /// A user.
     pub user: bool,
+    /// What time it is: what has a later one counts as of now.
+    pub present: i64,
+    /// What is even later than this is left out.
+    pub latest: i64,
 }
 
 /// Events that were read.
@@ -50,6 +54,8 @@ pub struct Read {
     pub events: u64,
     /// How many were wrong, and left out.
     pub wrong: u64,
+    /// How many were of the future, and left out.
+    pub ahead: u64,
 }
 
 /// Reads all events.

@@ -45,6 +45,7 @@ pub struct Sink<'a, K> {
     reading: &'a Reading,
     batch: Batch<K>,
     wrong: u64,
+    ahead: u64,
 }
 
 /// The parts of an event as they were found. What was not there is not the same as what was empty.
@@ -65,6 +66,7 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             reading,
             batch: Batch::new(),
             wrong: 0,
+            ahead: 0,
         }
     }
 
@@ -82,10 +84,7 @@ impl<'a, K: ServedKey> Sink<'a, K> {
     pub fn push(&mut self, line: u64, parts: std::result::Result<Parts<'_>, Fault>) -> Result<()> {
         match parts.and_then(|parts| self.check(parts)) {
             Ok(event) => {
-                let early = |time: i64| self.reading.since.is_some_and(|since| time < since);
-                if !event.time.is_some_and(early) {
-                    self.batch.push(event);
-                }
+                self.admit(event);
                 Ok(())
             }
             Err(_) if self.reading.wrong == Wrong::Skip => {
@@ -93,6 +92,23 @@ impl<'a, K: ServedKey> Sink<'a, K> {
                 Ok(())
             }
             Err(fault) => Err(self.refusal(fault).at(line)),
+        }
+    }
+
+    /// Takes an event, unless it lies before or after those that count: nobody else's is refused for it.
+    #[inline]
+    fn admit(&mut self, mut event: Event<'_, K>) {
+        let Reading { has, since, .. } = self.reading;
+        if event.time.is_some_and(|time| time > has.latest) {
+            self.ahead += 1;
+            return;
+        }
+        event.time = event.time.map(|time| time.min(has.present));
+        if !event
+            .time
+            .is_some_and(|time| since.is_some_and(|since| time < since))
+        {
+            self.batch.push(event);
         }
     }
 
@@ -160,6 +176,7 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             events: self.batch.len() as u64,
             batch: K::any(self.batch),
             wrong: self.wrong,
+            ahead: self.ahead,
         }
     }
 }

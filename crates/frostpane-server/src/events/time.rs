@@ -2,8 +2,14 @@
 
 use jiff::Timestamp;
 
+/// No moment is written with more bytes.
+const LONGEST: usize = 128;
+
 /// A moment as in RFC 3339, or a number since 1970: of seconds, or by its size of thousandths, millionths or billionths of them.
 pub fn of_text(text: &str) -> Option<i64> {
+    if text.len() > LONGEST {
+        return None;
+    }
     match text.parse::<Timestamp>() {
         Ok(moment) => Some(moment.as_microsecond()),
         Err(_) => text.parse().ok().and_then(of_number),

@@ -1,5 +1,6 @@
 //! A stream of the service: what requests see of it, and the thread that has its state.
 
+mod clock;
 mod command;
 mod keeper;
 mod published;
@@ -10,20 +11,21 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use frostpane::{Bytes, Keys, Spec};
-use frostpane_store::{Begin, Header, KeyKind, Store};
+use frostpane_store::{Begin, Budget, Header, KeyKind, Store};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::events::Has;
 use crate::key::{AnyBatch, AnyKeys, ServedKey};
 use crate::metrics::OfStream;
 use crate::problem::{Problem, Result};
+pub use clock::now;
 use command::Reply;
 pub use command::{Command, Taking};
 use keeper::Keeper;
-pub use keeper::now;
 pub use published::{Published, Shelf, Words};
 pub use settings::{Columns, Settings};
 
@@ -31,6 +33,8 @@ pub use settings::{Columns, Settings};
 const WAITING: usize = 1_024;
 /// How many bytes of events may wait.
 const ROOM: usize = 64 << 20;
+/// How many of those who read may wait for the thread that takes events.
+const READERS: usize = 8;
 /// Of the latest releases so many are recalled at a start.
 const HELD: usize = 256;
 
@@ -41,6 +45,7 @@ pub struct Stream {
     shared: Arc<Shared>,
     commands: SyncSender<Command>,
     room: Arc<Semaphore>,
+    readers: Semaphore,
     header: Header,
 }
 
@@ -56,6 +61,13 @@ pub(crate) struct Shared {
     clock: AtomicI64,
     dropped: AtomicU64,
     draining: AtomicBool,
+    /// Whether its window goes by the clock.
+    by_clock: bool,
+    /// The latest moment at which events were read.
+    seen: AtomicI64,
+    /// How much later than the clock an event may be, in microseconds: it counts as of now.
+    tolerance: i64,
+    budget: RwLock<Option<Budget>>,
 }
 
 /// How a stream is gone on with.
@@ -65,6 +77,8 @@ pub struct Opening {
     pub accept_clock: bool,
     /// Whether something waits at a source: the clock ends no slide before that is taken, or too much time has passed.
     pub drains: bool,
+    /// How much later than the clock an event may be.
+    pub tolerance: Duration,
 }
 
 /// How a stream is.
@@ -84,6 +98,21 @@ pub enum Standing {
 impl Shared {
     fn stand(&self, standing: Standing) {
         self.standing.store(standing as u8, Ordering::Relaxed);
+    }
+
+    /// The clock is not right, or right again. Returns whether that is new; whoever has failed or stopped stays so.
+    fn doubt(&self, doubted: bool) -> bool {
+        let (from, to) = match doubted {
+            true => (Standing::Ready, Standing::Clock),
+            false => (Standing::Clock, Standing::Ready),
+        };
+        self.standing
+            .compare_exchange(from as u8, to as u8, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    fn set_budget(&self, budget: Budget) {
+        *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
     }
 
     fn tell(&self, clock: i64, dropped: u64) {
@@ -125,6 +154,10 @@ impl Stream {
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
             draining: AtomicBool::new(opening.drains),
+            by_clock: !spec.longest().is_by_count(),
+            seen: AtomicI64::new(i64::MIN),
+            tolerance: i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX),
+            budget: RwLock::default(),
             spec,
         });
         let timed = settings.columns.time.is_some() || shared.spec.longest().is_by_count();
@@ -146,6 +179,7 @@ impl Stream {
             shared,
             commands,
             room: Arc::new(Semaphore::new(ROOM)),
+            readers: Semaphore::new(READERS),
             header,
         })
     }
@@ -185,9 +219,30 @@ impl Stream {
 
     /// What an event has beside its key.
     pub fn has(&self) -> Has {
+        let present = self.present();
+        self.shared.seen.fetch_max(present, Ordering::Relaxed);
         Has {
+            present,
+            latest: present.saturating_add(self.shared.tolerance),
             time: !self.spec().longest().is_by_count() && self.settings().columns.time.is_some(),
             user: self.spec().unit.is_user(),
+        }
+    }
+
+    /// What has been spent, as of the last pane that ended or release that was made.
+    pub fn budget(&self) -> Option<Budget> {
+        self.shared
+            .budget
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What time it is for this stream: never before what it has come to.
+    fn present(&self) -> i64 {
+        match self.shared.by_clock {
+            true => now().max(self.clock()),
+            false => now(),
         }
     }
 
@@ -245,7 +300,7 @@ impl Stream {
             .clone()
             .try_acquire_many_owned(size)
             .map_err(|_| overloaded())?;
-        self.ask(|reply| {
+        let taking = |reply| {
             Command::Take(Taking {
                 id,
                 digest,
@@ -253,12 +308,34 @@ impl Stream {
                 room,
                 reply,
             })
-        })
-        .await
+        };
+        let answer = {
+            // Held until they are in the queue: what is closed meanwhile is closed for them too.
+            let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+            if settings.closed {
+                return Err(Problem::conflict(
+                    "this stream is closed, and takes no more events",
+                    "send them to another",
+                ));
+            }
+            self.send(taking)?
+        };
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Asks the thread that has the state, for someone who reads: a few at a time, so that they do not hold up events.
+    pub async fn look<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+        let _turn = self.readers.try_acquire().map_err(|_| overloaded())?;
+        self.ask(command).await
     }
 
     /// Asks the thread that has the state.
     pub async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+        let answer = self.send(command)?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    fn send<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         self.commands
             .try_send(command(reply))
@@ -266,7 +343,7 @@ impl Stream {
                 TrySendError::Full(_) => overloaded(),
                 TrySendError::Disconnected(_) => gone(),
             })?;
-        answer.await.map_err(|_| gone())?
+        Ok(answer)
     }
 
     /// Lets go of the state, after everything that waits.
@@ -278,6 +355,7 @@ impl Stream {
         if sent.unwrap_or(false) {
             let _ = stopped.await;
         }
+        self.shared.shelf.wake();
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a service keeps of a stream beside its state.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use frostpane_store::Header;
@@ -55,6 +56,9 @@ impl Settings {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => serde_json::from_slice(&bytes)
                 .map_err(|_| Problem::unavailable("the settings of a stream cannot be read")),
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                Err(Problem::unavailable("the settings of a stream cannot be read"))
+            }
             Err(_) => Ok(Self {
                 columns: Header::read(folder)?
                     .input

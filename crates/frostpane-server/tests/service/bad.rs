@@ -236,7 +236,10 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
         all
     };
     assert_eq!(named("streams"), ["closed", "one", "people", "single"]);
-    assert_eq!(named(""), ["gone", "streams", "tokens.json"]);
+    assert_eq!(
+        named(""),
+        ["gone", "lock", "streams", "tokens.json", "tokens.lock"]
+    );
     api.service.stop().await;
     assert_eq!(
         (api.counted("one"), api.counted("closed"), api.counted("single")),

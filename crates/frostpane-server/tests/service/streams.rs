@@ -115,7 +115,8 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
     std::fs::write(api.folder.0.join("streams/bad/frostpane.redb"), b"no database").unwrap();
     let api = api.restarted().await;
     api.send("good", JSONL, lines(10)).await.is(200);
-    api.send("bad", JSONL, lines(10)).await.is(404);
+    // Whoever sends to it keeps what they have.
+    api.send("bad", JSONL, lines(10)).await.is(503);
     api.call("GET", "/readyz", "").await.is(503);
     api.call("GET", "/healthz", "").await.is(200);
     // Its name is not free, or its budget would begin anew.

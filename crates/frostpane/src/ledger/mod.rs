@@ -156,6 +156,21 @@ impl Ledger {
         each.min().unwrap_or(u64::MAX)
     }
 
+    /// The numbers of a range that have spent something else than the one before them.
+    ///
+    /// ```
+    /// use frostpane::{Account, Ledger};
+    ///
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.spend(3..5);
+    /// assert_eq!(ledger.steps(0..5).collect::<Vec<_>>(), [3]);
+    /// assert_eq!(ledger.steps(3..9).collect::<Vec<_>>(), [3, 5]);
+    /// ```
+    pub fn steps(&self, numbers: Range<i64>) -> impl Iterator<Item = i64> {
+        let within = (!numbers.is_empty()).then(|| self.steps.range(numbers));
+        within.into_iter().flatten().map(|(number, _)| *number)
+    }
+
     /// What a pane has spent that is made of these numbers: as much as the one that has spent most, of each accountant by itself.
     ///
     /// ```

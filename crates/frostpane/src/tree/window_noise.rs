@@ -12,6 +12,10 @@ const TABLE_ENTRIES: f64 = 320.0;
 /// The same of a Gaussian distribution, for each unit of its standard deviation.
 const GAUSSIAN_ENTRIES: f64 = 10.0;
 const ENTRY: f64 = 16.0;
+/// The most entries, however much memory there is: more would take minutes to reckon.
+const MOST_ENTRIES: f64 = (1 << 24) as f64;
+/// While an entry of a Gaussian distribution is reckoned it takes as much as so many.
+const GAUSSIAN_RECKONING: f64 = 8.0;
 /// The part of delta that Gaussian noise takes: the tails of a threshold are the steeper, so that they get by with less.
 const GAUSSIAN_SHARE: f64 = 0.75;
 
@@ -90,6 +94,16 @@ impl WindowNoise {
             Noise::Laplace(_) => nodes as f64 + TABLE_ENTRIES,
             Noise::Gaussian(_) => GAUSSIAN_ENTRIES,
         };
+        let reckoning = match noise {
+            Noise::Laplace(_) => 1.0,
+            Noise::Gaussian(_) => GAUSSIAN_RECKONING,
+        };
+        if entries * noise.scale() * reckoning > MOST_ENTRIES {
+            return Err(Error::parameter(format!(
+                "epsilon is so small that tables of the noise, of scale {}, would take too long to reckon: give a larger epsilon, or longer slides",
+                noise.scale()
+            )));
+        }
         if entries * noise.scale() * ENTRY > memory as f64 {
             return Err(Error::parameter(format!(
                 "epsilon is so small that tables of the noise, of scale {}, do not fit the memory: give a larger epsilon or \
@@ -127,6 +141,19 @@ impl WindowNoise {
 mod tests {
     use super::*;
     use crate::noise::LaplaceSum;
+
+    /// However much memory is said to be there.
+    #[test]
+    fn tables_that_take_too_long_are_not_reckoned() {
+        let noise = |epsilon| WindowNoise::new(8, Unit::Event, Epsilon::new(epsilon).unwrap(), u64::MAX);
+        assert!(
+            noise(0.000_1)
+                .unwrap_err()
+                .to_string()
+                .contains("too long to reckon")
+        );
+        assert!(noise(0.01).is_ok());
+    }
 
     /// A pane is in as many nodes as there are levels, and moves two counts by 1 in each.
     #[test]
