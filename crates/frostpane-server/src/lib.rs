@@ -6,7 +6,9 @@
 
 mod api;
 mod args;
+mod crowd;
 mod dashboard;
+mod deadline;
 mod demo;
 mod events;
 mod file;

@@ -13,12 +13,27 @@ pub const EVENTS: u64 = 100_000;
 /// Numbers of keys of a person that are compared, with the one asked for.
 const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// With all choices made.
-pub fn decided(spec: Spec) -> Result<Spec> {
-    Ok(match AnyKeys::of(&spec)? {
-        AnyKeys::Bytes(keys) => Builder::from_spec(spec, keys).decided()?.spec()?,
-        AnyKeys::Integers(keys) => Builder::from_spec(spec, keys).decided()?.spec()?,
-    })
+/// The most memory that is reckoned with for whoever asks without a token.
+const MODEST_MEMORY: u64 = 256_000_000;
+/// The least epsilon, and the most that one person contributes: noise beyond takes long to reckon.
+const MODEST_EPSILON: f64 = 0.001;
+const MODEST_BOUND: u32 = 10_000;
+
+/// That a specification of a stranger takes no more time and memory than a stranger may have.
+pub fn check_modest(spec: &Spec) -> Result<()> {
+    let bound = spec
+        .unit
+        .bounds()
+        .map_or(1, |bounds| bounds.per_user.saturating_mul(bounds.per_key));
+    let is_modest =
+        spec.memory.0 <= MODEST_MEMORY && spec.epsilon.as_f64() >= MODEST_EPSILON && bound <= MODEST_BOUND;
+    match is_modest {
+        true => Ok(()),
+        false => Err(Problem::invalid(
+            "this plan takes long to make: more than 256 MB, an epsilon below 0.001, or more than 10,000 contributions of a person",
+            "ask `frostpane plan`, or with a token: PUT /v1/streams/NAME?dry_run=true",
+        )),
+    }
 }
 
 /// What a list will be good for, if its longest window has so many events.

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::crowd::network;
+
 /// Addresses that are remembered at once.
 const REMEMBERED: usize = 16_384;
 
@@ -17,6 +19,7 @@ pub struct Rate {
 impl Rate {
     /// Whether an address may ask once more, of so many requests a second; as many may come at once.
     pub fn allows(&self, address: IpAddr, most: u32) -> bool {
+        let address = network(address);
         let most = f64::from(most);
         let now = Instant::now();
         let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);

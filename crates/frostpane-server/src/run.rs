@@ -194,10 +194,25 @@ fn witness_folder(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(|cause| format!("{}: {cause}", path.display()))
 }
 
+/// How many files the process may have open, less what streams need.
+fn files() -> Option<usize> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find(|line| line.starts_with("Max open files"))?;
+    let most: usize = line.split_whitespace().nth(3)?.parse().ok()?;
+    Some(most.saturating_sub(256).max(most / 2))
+}
+
 fn limits(args: &ServeArgs) -> Limits {
+    let asked = args.most_connections as usize;
+    let connections = asked.min(files().unwrap_or(asked));
+    if connections < asked {
+        tell(format_args!(
+            "{connections} connections at once, and not {asked}: the limit of open files is low"
+        ));
+    }
     Limits {
         body: (args.most_body as usize) << 20,
-        connections: args.most_connections as usize,
+        connections,
         rate: args.most_requests,
         time: Duration::from_secs(args.most_seconds.into()),
         cors: args.cors.clone(),

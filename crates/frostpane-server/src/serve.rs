@@ -1,6 +1,7 @@
 //! Connections: how many, how long, and their orderly end.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,6 +18,8 @@ use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::crowd::{Crowd, network};
+use crate::deadline::Deadline;
 use crate::service::Service;
 
 /// How long those that go on may take when the service stops.
@@ -34,6 +37,7 @@ pub async fn serve(
 ) {
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(service.limits.connections));
+    let crowd = Crowd::default();
     tokio::pin!(stop);
     loop {
         let (socket, address) = tokio::select! {
@@ -44,11 +48,16 @@ pub async fn serve(
         let Ok(place) = room.clone().try_acquire_owned() else {
             continue;
         };
+        let most = most_of_one(&service, address.ip());
+        let Some(own) = crowd.enter(network(address.ip()), most) else {
+            continue;
+        };
         let _ = socket.set_nodelay(true);
+        let socket = Deadline::new(socket, service.limits.time);
         let (tls, app, service) = (tls.clone(), app.clone(), service.clone());
         let watcher = graceful.watcher();
         tokio::spawn(async move {
-            let _place = place;
+            let _places = (place, own);
             let _counted = Counted::new(&service.connections);
             let answer = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(address));
@@ -70,6 +79,14 @@ pub async fn serve(
     service.close_listeners();
     let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
     service.stop().await;
+}
+
+/// How many connections one address may have: a quarter, unless all come through this machine or a proxy.
+fn most_of_one(service: &Service, address: IpAddr) -> usize {
+    match address.is_loopback() || service.limits.behind_proxy {
+        true => usize::MAX,
+        false => service.limits.connections.div_ceil(4),
+    }
 }
 
 async fn answer_all<S>(

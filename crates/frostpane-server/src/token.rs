@@ -1,6 +1,6 @@
 //! Tokens: who may do what with which stream. They are kept as hashes alone.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -119,6 +119,7 @@ impl Tokens {
             made: Timestamp::now().to_string(),
             hash: hash(&text).to_hex().to_string(),
         };
+        let _alone = self.lock()?;
         let mut kept = (*self.kept()).clone();
         kept.tokens.push(token.clone());
         self.write(&kept)?;
@@ -127,6 +128,7 @@ impl Tokens {
 
     /// Revokes the one with this id.
     pub fn revoke(&self, id: &str) -> Result<(), String> {
+        let _alone = self.lock()?;
         let mut kept = (*self.kept()).clone();
         let before = kept.tokens.len();
         kept.tokens.retain(|token| token.id != id);
@@ -136,6 +138,15 @@ impl Tokens {
                 "there is no token {id}: `frostpane-server token list` shows them"
             )),
         }
+    }
+
+    /// Held while tokens change, so that no change is lost.
+    fn lock(&self) -> Result<File, String> {
+        let path = self.path.with_extension("lock");
+        let failed = |cause| format!("{}: {cause}", path.display());
+        let file = File::create(&path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(file)
     }
 
     fn write(&self, kept: &Kept) -> Result<(), String> {
@@ -151,8 +162,10 @@ impl Tokens {
                 return kept.clone();
             }
         }
-        // Without a file, or with one that cannot be read, nobody has a token.
-        let bytes = fs::read(&self.path).unwrap_or_default();
+        // Without a file, or with one that cannot be read, nobody has a token; but only what was read is remembered.
+        let Ok(bytes) = fs::read(&self.path) else {
+            return Arc::default();
+        };
         let kept: Arc<Kept> = Arc::new(serde_json::from_slice(&bytes).unwrap_or_default());
         *self.read.write().unwrap_or_else(PoisonError::into_inner) = (seen, kept.clone());
         kept

@@ -61,7 +61,7 @@ impl<K: StoredKey> Store<K> {
             if outcome == Outcome::Taken {
                 batch.append(delivery.batch);
                 if let Some(id) = delivery.id {
-                    known.insert(id, self.known(id, delivery));
+                    known.insert(id, self.known(id, delivery, present));
                 }
             }
             outcomes.push(outcome);
@@ -106,17 +106,22 @@ impl<K: StoredKey> Store<K> {
         Ok(table.get(id)?.map(|digest| *digest.value()))
     }
 
-    fn known<'a>(&self, id: &'a str, delivery: &Delivery<'_, K>) -> Known<'a> {
+    fn known<'a>(&self, id: &'a str, delivery: &Delivery<'_, K>, present: i64) -> Known<'a> {
         Known {
             id,
             digest: delivery.digest,
-            outlived: delivery.timed.then(|| self.outlived(delivery.batch)).flatten(),
+            outlived: self.outlived(delivery, present),
         }
     }
 
-    /// The moment after which no window can reach what is in a batch; none if it has no times.
-    fn outlived(&self, batch: &Batch<K>) -> Option<i64> {
-        let latest = batch.events().map(|event| event.time).max()??;
+    /// The moment after which no window can reach what was delivered; none if there is no such moment. What lies in the future was left out,
+    /// and what is empty could hold nothing: both are as if of the present.
+    fn outlived(&self, delivery: &Delivery<'_, K>, present: i64) -> Option<i64> {
+        if !delivery.timed || self.stream.spec().longest().is_by_count() {
+            return None;
+        }
+        let times = delivery.batch.events().filter_map(|event| event.time);
+        let latest = times.max().unwrap_or(present).min(present);
         let spec = self.stream.spec();
         let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
         let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);

@@ -536,10 +536,11 @@ impl<K: StoredKey> Store<K> {
         self.secrets.erase_others(&marks)
     }
 
-    /// For those who look while this process has the state.
+    /// For those who look while this process has the state. It is a courtesy: what is kept does not depend on it.
     pub(crate) fn tell_status(&self) -> Result<()> {
         let status = serde_json::to_vec(&Status::of(self)?)?;
-        replace(&self.folder.join(STATUS), &status, false)
+        let _ = replace(&self.folder.join(STATUS), &status, false);
+        Ok(())
     }
 
     /// Does something after which memory and disk agree, unless it fails.

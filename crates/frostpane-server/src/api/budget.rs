@@ -6,7 +6,6 @@ use super::amount::Spent;
 use super::caller::Caller;
 use super::extract::Path;
 use crate::problem::{Problem, Result};
-use crate::stream::Command;
 
 /// What every pane has spent, how many releases are left, and when there will be more.
 #[utoipa::path(get, path = "/v1/streams/{name}/budget", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
@@ -14,5 +13,8 @@ use crate::stream::Command;
     security((), ("token" = [])))]
 pub async fn spent(caller: Caller, Path(name): Path<String>) -> Result<Json<Spent>> {
     let stream = caller.reads(&name)?;
-    Ok(Json(stream.ask(Command::Budget).await?.into()))
+    let budget = stream
+        .budget()
+        .ok_or_else(|| Problem::unavailable("the budget is not known yet"))?;
+    Ok(Json(budget.into()))
 }

@@ -107,6 +107,11 @@ impl Caller {
         stream.settings().public || now.may_read(stream.name()).is_ok()
     }
 
+    /// Whether they have a token.
+    pub fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Whether they may do this.
     pub fn may(&self, scope: Scope, stream: Option<&str>) -> bool {
         self.token.as_ref().is_some_and(|token| token.may(scope, stream))

@@ -74,16 +74,20 @@ pub async fn take(
         columns: settings.columns,
         wrong: how.wrong,
         since: settings.since,
+        present: stream.present(),
     };
     let packing = Packing::of(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
     key.map(check_id).transpose()?;
     // Apart for every producer, and never the same as that of another.
     let id = key.map(|key| format!("{}\n{key}", caller.producer()));
-    let (body, _room) = receive(&app, body).await?;
+    let (body, room) = receive(&app, body, app.limits.body).await?;
     let (most, keyed) = (app.limits.body, id.is_some());
     let kind = stream.header().keys;
+    let turn = app.reading.clone().acquire_owned().await;
     let work = move || -> Result<([u8; 32], Read)> {
+        // Both are given back when the work is done, also if whoever asked has gone.
+        let _held = (room, turn);
         let body = unpack(body, packing, most)?;
         let digest = match keyed {
             true => *blake3::hash(&body).as_bytes(),
@@ -95,9 +99,7 @@ pub async fn take(
         };
         Ok((digest, read))
     };
-    let turn = app.reading.acquire().await;
     let worked = tokio::task::spawn_blocking(work).await;
-    drop(turn);
     let (digest, Read { batch, events, wrong }) =
         worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
     let taken = stream.take(id, digest, batch).await;
@@ -129,11 +131,15 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
 }
 
 /// The whole body, if there is room for it among those of others, which it gives back.
-async fn receive(app: &App, body: Body) -> Result<(bytes::Bytes, Option<OwnedSemaphorePermit>)> {
-    let mut body = Limited::new(body, app.limits.body);
+pub async fn receive(
+    app: &App,
+    body: Body,
+    most: usize,
+) -> Result<(bytes::Bytes, Option<OwnedSemaphorePermit>)> {
+    let mut body = Limited::new(body, most);
     let (mut whole, mut room) = (BytesMut::new(), None::<OwnedSemaphorePermit>);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|cause| cut(cause.as_ref(), app.limits.body))?;
+        let frame = frame.map_err(|cause| cut(cause.as_ref(), most))?;
         let Ok(part) = frame.into_data() else { continue };
         let size = u32::try_from(part.len()).unwrap_or(u32::MAX);
         let more = app
@@ -148,14 +154,6 @@ async fn receive(app: &App, body: Body) -> Result<(bytes::Bytes, Option<OwnedSem
         whole.extend_from_slice(&part);
     }
     Ok((whole.freeze(), room))
-}
-
-/// The whole body, if it is not too large.
-pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
-    let whole = Limited::new(body, most).collect().await;
-    whole
-        .map(|whole| whole.to_bytes())
-        .map_err(|cause| cut(cause.as_ref(), most))
 }
 
 /// Why a body is not whole.

@@ -6,9 +6,10 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::App;
-use super::events::collect;
+use super::events::receive;
 use crate::problem::{Problem, Result};
 
 /// Names in the path.
@@ -19,6 +20,44 @@ pub struct Query<T>(pub T);
 
 /// A body that is no batch of events, and so is small.
 pub struct Small(pub Bytes);
+
+/// A body of a stranger, which is smaller still.
+pub struct Tiny(pub Bytes);
+
+/// A turn among those whose answer takes a processor for a while. It is taken before a body is read, and is over when its holder has
+/// done the work.
+pub struct Turn {
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The most bytes of what a stranger sends.
+const TINY: usize = 64 << 10;
+
+impl FromRequestParts<App> for Turn {
+    type Rejection = Problem;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self> {
+        let permit = app.thinking.clone().try_acquire_owned();
+        permit.map(|_permit| Self { _permit }).map_err(|_| {
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "another plan is being made, and they are made one at a time",
+                "ask again in a moment",
+            )
+            .after(1)
+        })
+    }
+}
+
+impl FromRequest<App> for Tiny {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
+        let most = TINY.min(app.limits.small_body);
+        let (body, _) = receive(app, request.into_body(), most).await?;
+        Ok(Self(body))
+    }
+}
 
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Path<T> {
     type Rejection = Problem;
@@ -54,8 +93,7 @@ impl FromRequest<App> for Small {
     type Rejection = Problem;
 
     async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
-        collect(request.into_body(), app.limits.small_body)
-            .await
-            .map(Self)
+        let (body, _) = receive(app, request.into_body(), app.limits.small_body).await?;
+        Ok(Self(body))
     }
 }

@@ -48,6 +48,9 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     for (name, value) in HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
+    if !app.limits.cors.is_empty() {
+        headers.insert(header::VARY, HeaderValue::from_static("origin"));
+    }
     if let Some(origin) = origin {
         allow(headers, origin);
     }
@@ -92,7 +95,6 @@ fn slow() -> Problem {
 
 fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::VARY, HeaderValue::from_static("origin"));
     let all = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PUT"),
         (

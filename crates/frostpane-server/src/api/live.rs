@@ -18,15 +18,18 @@ use super::caller::Caller;
 use super::extract::Path;
 use super::releases::releases_after;
 use crate::problem::{Problem, Result};
-use crate::stream::{Published, Stream};
+use crate::stream::{Published, Standing, Stream, overloaded};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Whoever listens is told so often that the service is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long to wait until others have looked.
+const PATIENCE: Duration = Duration::from_secs(1);
 const BEAT: Bytes = Bytes::from_static(b": \n\n");
 /// How long a browser waits before it comes again.
 const HELLO: Bytes = Bytes::from_static(b"retry: 2000\n\n");
-/// Releases of the past that are looked up together.
-const TOGETHER: usize = 32;
+/// Of releases that are not held in memory one is looked up at a time, and no more are held for whoever listens.
+const TOGETHER: usize = 1;
 
 /// Every release as an event, the latest at once; or, with Last-Event-ID, all after that one.
 #[utoipa::path(get, path = "/v1/streams/{name}/live", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last release that you have")),
@@ -39,6 +42,15 @@ pub async fn listen(
     headers: HeaderMap,
 ) -> Result<Response> {
     let stream = caller.reads(&name)?;
+    let place = match caller.has_token() {
+        true => None,
+        false => Some(
+            app.listeners
+                .clone()
+                .try_acquire_owned()
+                .map_err(|_| overloaded())?,
+        ),
+    };
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
     let after = last
@@ -51,6 +63,7 @@ pub async fn listen(
         after,
         ready: VecDeque::new(),
         greeted: false,
+        _place: place,
         caller,
         stream,
     };
@@ -71,6 +84,8 @@ struct Listener {
     after: u64,
     ready: VecDeque<Arc<Published>>,
     greeted: bool,
+    /// Among those without a token, who leave room for others.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Listener {
@@ -86,16 +101,22 @@ impl Listener {
                 return Some((Ok(published.frame.clone()), self));
             }
             // The token may have been revoked, or the stream no longer be public.
-            if *self.stopping.borrow() || !self.caller.still_reads(&self.stream) {
+            let stopped = *self.stopping.borrow() || self.stream.standing() == Standing::Stopped;
+            if stopped || !self.caller.still_reads(&self.stream) {
                 return None;
             }
             self.news.mark_unchanged();
-            self.ready = releases_after(&self.stream, self.after, TOGETHER)
-                .await
-                .ok()?
-                .into();
-            if !self.ready.is_empty() {
-                continue;
+            match releases_after(&self.stream, self.after, TOGETHER).await {
+                Ok(found) if !found.is_empty() => {
+                    self.ready = found.into();
+                    continue;
+                }
+                Ok(_) => {}
+                // Others look too.
+                Err(_) => {
+                    tokio::time::sleep(PATIENCE).await;
+                    continue;
+                }
             }
             tokio::select! {
                 changed = self.news.changed() => changed.ok()?,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::State;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
+use super::App;
 use super::amount::Amount;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
+use super::streams::object_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
 use crate::stream::{Command, Published, Stream, Words, now};
@@ -22,6 +25,8 @@ use crate::token::Scope;
 const NUMBER: HeaderName = HeaderName::from_static("frostpane-number");
 /// Releases that are returned together.
 const TOGETHER: usize = 100;
+/// What lists of several streams cost together.
+const BESIDE: &str = "This service has other streams. If one of them is fed the same events its lists cost privacy too, and what is lost is the sum.";
 /// What has an id never changes: a year.
 const FOR_EVER: u64 = 31_536_000;
 
@@ -40,12 +45,17 @@ pub async fn latest(caller: Caller, Path(name): Path<String>, headers: HeaderMap
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/latest/words", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
     responses((status = 200, body = Said), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
     security((), ("token" = [])))]
-pub async fn latest_words(caller: Caller, Path(name): Path<String>) -> Result<Json<Said>> {
+pub async fn latest_words(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Said>> {
     let stream = caller.reads(&name)?;
     let published = stream.shelf().latest().ok_or_else(none_yet)?;
     Ok(Json(Said {
         number: published.number,
         words: published.words.as_deref().cloned(),
+        beside: (app.streams().len() > 1).then(|| BESIDE.to_owned()),
     }))
 }
 
@@ -56,6 +66,9 @@ pub struct Said {
     number: u64,
     /// None if a process that ended early made it.
     words: Option<Words>,
+    /// What other streams of this service mean for what is protected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<String>,
 }
 
 /// Which releases.
@@ -123,7 +136,7 @@ pub async fn after(
 pub async fn releases_after(stream: &Stream, number: u64, most: usize) -> Result<Vec<Arc<Published>>> {
     match stream.shelf().after(number, most) {
         Some(held) => Ok(held),
-        None => stream.ask(|reply| Command::After { number, most, reply }).await,
+        None => stream.look(|reply| Command::After { number, most, reply }).await,
     }
 }
 
@@ -171,15 +184,9 @@ pub async fn make(
 ) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Release)?;
     check_id(&id)?;
-    if id == "latest" {
-        return Err(Problem::invalid(
-            "the latest release is called so, and no other can be",
-            "take another id",
-        ));
-    }
     let asked: Asked = match body.is_empty() {
         true => Asked::default(),
-        false => serde_json::from_slice(&body).map_err(|_| {
+        false => object_of(&body).map_err(|_| {
             Problem::invalid(
                 "this is not what a release can be asked to be",
                 r#"send { "window": "7d" }, or nothing"#,
@@ -217,7 +224,8 @@ pub async fn find(
     check_id(&id)?;
     let held = match stream.shelf().of(&id) {
         Some(held) => Some(held),
-        None => stream.ask(|reply| Command::Find(id, reply)).await?,
+        None if stream.spec().continual => None,
+        None => stream.look(|reply| Command::Find(id, reply)).await?,
     };
     let published = held.ok_or_else(|| Problem::unknown("release"))?;
     Ok(cached(&stream, &published, &headers, FOR_EVER))

@@ -6,13 +6,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use frostpane::Spec;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::caller::Caller;
-use super::extract::{Path, Query, Small};
+use super::extract::{Path, Query, Small, Turn};
 use crate::name::check_stream;
 use crate::plan::outlook;
 use crate::problem::{Problem, Result};
@@ -138,26 +139,28 @@ pub async fn create(
     caller: Caller,
     Path(name): Path<String>,
     Query(beginning): Query<Beginning>,
+    turn: Turn,
     Small(body): Small,
 ) -> Result<Response> {
     check_stream(&name)?;
     caller.must(Scope::Admin, Some(&name))?;
     let spec = spec_of(&body)?;
     if beginning.dry_run {
-        return Ok(Json(think(&app, spec, beginning.events).await?).into_response());
+        return Ok(Json(think(turn, spec, beginning.events).await?).into_response());
     }
-    let since = beginning
-        .replaces
-        .as_deref()
-        .map(|gone| app.replaces(gone))
+    let columns = beginning.columns();
+    let replaced = beginning.replaces.as_deref();
+    let since = replaced
+        .map(|gone| app.replaces(gone, &spec, columns.time.is_none()))
         .transpose()?;
     let settings = Settings {
         public: beginning.public,
         closed: false,
-        columns: beginning.columns(),
+        asked: Some(spec.clone()),
+        columns,
         since,
     };
-    let (stream, new) = app.create(&name, spec, settings, None).await?;
+    let (stream, new) = app.create(&name, spec, settings).await?;
     let status = match new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -165,9 +168,17 @@ pub async fn create(
     Ok((status, Json(Description::of(&stream))).into_response())
 }
 
+/// What a JSON object stands for: an array of the same values is none.
+pub fn object_of<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
+    match body.trim_ascii_start().first() {
+        Some(b'{') => serde_json::from_slice(body),
+        _ => Err(serde::de::Error::custom("it is no JSON object")),
+    }
+}
+
 /// A specification that came over the network.
 pub fn spec_of(body: &[u8]) -> Result<Spec> {
-    serde_json::from_slice(body).map_err(|cause| {
+    object_of(body).map_err(|cause| {
         Problem::invalid(
             format!("the specification cannot be used: {cause}"),
             "correct it; docs/program.md has all of its fields",
@@ -175,12 +186,15 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
     })
 }
 
-/// What to expect of a specification, with a limit on how many think at once.
-pub async fn think(app: &App, spec: Spec, events: Option<u64>) -> Result<Value> {
-    let busy = || Problem::unavailable("others are asking for plans");
-    let _turn = app.thinking.acquire().await.map_err(|_| busy())?;
-    let planned = tokio::task::spawn_blocking(move || outlook(&spec, events)).await;
-    planned.map_err(|_| busy())?
+/// What to expect of a specification. The turn is over when the work is, also if whoever asked has gone.
+pub async fn think(turn: Turn, spec: Spec, events: Option<u64>) -> Result<Value> {
+    let planned = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        outlook(&spec, events)
+    });
+    planned
+        .await
+        .map_err(|_| Problem::unavailable("the plan could not be made"))?
 }
 
 /// What a stream is asked for.
@@ -209,7 +223,7 @@ pub async fn change(
     Small(body): Small,
 ) -> Result<Json<Description>> {
     let stream = caller.stream(&name, Scope::Admin)?;
-    let changes: Changes = serde_json::from_slice(&body).map_err(|_| {
+    let changes: Changes = object_of(&body).map_err(|_| {
         Problem::invalid(
             "this is not what can be changed of a stream",
             r#"send { "public": true } or { "public": false }"#,

@@ -14,11 +14,19 @@ use super::time;
 use crate::key::ServedKey;
 use crate::problem::{Problem, Result};
 
+/// The most bytes of views that are unpacked.
+const MOST_VIEWED: u64 = 64 << 20;
+
 /// Reads all batches.
 pub fn batches<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
     // Of what is not a stream the reader may panic rather than err.
     let read = catch_unwind(AssertUnwindSafe(|| decode(body)));
     let all = read.ok().flatten().ok_or_else(|| sink.refusal(Fault::Syntax))?;
+    // Every type that is read has at least a byte a row: rows without bytes are made up.
+    let rows_in_all: usize = all.iter().map(RecordBatch::num_rows).sum();
+    if rows_in_all > body.len() {
+        return Err(sink.refusal(Fault::Syntax));
+    }
     let mut before = 0;
     for batch in all {
         rows(&batch, before, sink)?;
@@ -75,12 +83,27 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
 
 /// A column of text, bytes or whole numbers.
 fn text(column: &ArrayRef) -> Result<LargeBinaryArray> {
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     let text = match column.data_type() {
         integer if integer.is_integer() => cast(column, &DataType::Utf8).map_err(|_| not_text())?,
-        _ => column.clone(),
+        Utf8 | LargeUtf8 | Binary | LargeBinary => column.clone(),
+        // Views of one long text may be many.
+        Utf8View | BinaryView if viewed(column) <= MOST_VIEWED => column.clone(),
+        // Others can stand for far more than they are.
+        _ => return Err(not_text()),
     };
     let bytes = cast(&text, &DataType::LargeBinary).map_err(|_| not_text())?;
     Ok(bytes.as_binary::<i64>().clone())
+}
+
+/// How many bytes the texts of a column of views have together.
+fn viewed(column: &ArrayRef) -> u64 {
+    // The lowest part of a view is its length.
+    let views = match column.data_type() {
+        DataType::Utf8View => column.as_string_view().views(),
+        _ => column.as_binary_view().views(),
+    };
+    views.iter().map(|view| u64::from(*view as u32)).sum()
 }
 
 fn not_text() -> Problem {
@@ -114,10 +137,11 @@ fn times(column: &ArrayRef) -> Result<Vec<Option<i64>>> {
             let numbers = array.as_primitive::<Float64Type>().iter();
             numbers.map(|number| number.and_then(time::of_number)).collect()
         }
-        _ => {
+        DataType::Utf8 | DataType::LargeUtf8 => {
             let array = cast(column, &DataType::LargeUtf8).map_err(failed)?;
             let texts = array.as_string::<i64>().iter();
             texts.map(|text| text.and_then(time::of_text)).collect()
         }
+        _ => return Err(failed(arrow_schema::ArrowError::CastError(String::new()))),
     })
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use super::sink::{Fault, Parts, Sink};
 use super::text::split;
 use super::time;
 use crate::key::ServedKey;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::stream::Columns;
 
 /// Reads an object a line.
@@ -25,12 +25,46 @@ pub fn lines<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
 
 /// Reads an array of objects.
 pub fn array<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
-    let objects: Vec<&RawValue> =
-        serde_json::from_slice(body).map_err(|cause| sink.refusal(Fault::Syntax).at(cause.line() as u64))?;
-    for (number, raw) in (1..).zip(objects) {
-        object(number, raw.get().as_bytes(), sink)?;
+    let mut refused = None;
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let elements = Elements {
+        sink: &mut *sink,
+        refused: &mut refused,
+    };
+    let read = (&mut deserializer)
+        .deserialize_seq(elements)
+        .and_then(|()| deserializer.end());
+    match (refused, read) {
+        (Some(problem), _) => Err(problem),
+        (None, Err(cause)) => Err(sink.refusal(Fault::Syntax).at(cause.line() as u64)),
+        (None, Ok(())) => Ok(()),
     }
-    Ok(())
+}
+
+/// Reads the elements of an array one by one.
+struct Elements<'a, 'b, K> {
+    sink: &'a mut Sink<'b, K>,
+    refused: &'a mut Option<Problem>,
+}
+
+impl<'de, K: ServedKey> Visitor<'de> for Elements<'_, '_, K> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> std::result::Result<(), A::Error> {
+        let mut number = 0;
+        while let Some(raw) = all.next_element::<&RawValue>()? {
+            number += 1;
+            if let Err(problem) = object(number, raw.get().as_bytes(), self.sink) {
+                *self.refused = Some(problem);
+                return Err(A::Error::custom("refused"));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn object<K: ServedKey>(number: u64, json: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {

@@ -30,6 +30,8 @@ pub struct Reading {
     pub wrong: Wrong,
     /// Those before this moment are left out.
     pub since: Option<i64>,
+    /// When they came. Those a little later are of this moment, because clocks differ; those later still are left out, as wrong.
+    pub present: i64,
 }
 
 /// What an event of a stream has beside its key.

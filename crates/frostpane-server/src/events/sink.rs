@@ -10,6 +10,9 @@ use crate::key::ServedKey;
 use crate::problem::{Problem, Result};
 use crate::stream::Columns;
 
+/// How far the clock of a producer may be ahead, in microseconds: 5 seconds.
+const TOLERANCE: i64 = 5_000_000;
+
 /// What becomes of events that are wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -81,10 +84,15 @@ impl<'a, K: ServedKey> Sink<'a, K> {
     /// One more event, of this line.
     pub fn push(&mut self, line: u64, parts: std::result::Result<Parts<'_>, Fault>) -> Result<()> {
         match parts.and_then(|parts| self.check(parts)) {
-            Ok(event) => {
-                let early = |time: i64| self.reading.since.is_some_and(|since| time < since);
-                if !event.time.is_some_and(early) {
-                    self.batch.push(event);
+            Ok(mut event) => {
+                let (since, present) = (self.reading.since.unwrap_or(i64::MIN), self.reading.present);
+                match event.time {
+                    Some(time) if time > present.saturating_add(TOLERANCE) => self.wrong += 1,
+                    Some(time) if time < since => {}
+                    time => {
+                        event.time = time.map(|time| time.min(present));
+                        self.batch.push(event);
+                    }
                 }
                 Ok(())
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use frostpane::Span;
-use frostpane_store::{Budget, DryRun, Record};
+use frostpane_store::{DryRun, Record};
 use tokio::sync::oneshot;
 
 use super::published::Published;
@@ -33,8 +33,6 @@ pub enum Command {
         /// The cost.
         reply: Reply<DryRun>,
     },
-    /// What has been spent.
-    Budget(Reply<Budget>),
     /// What was done, from a record on.
     History(u64, Reply<Vec<Record>>),
     /// Releases that are not held any more.

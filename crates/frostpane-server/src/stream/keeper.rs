@@ -1,5 +1,7 @@
 //! The thread that has a stream's state: it takes what many requests bring in one transaction, and ends slides by the clock on the wall.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,8 +11,8 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use frostpane::{Batch, Event};
 use frostpane_store::{Deed, Delivery, Forms, List, Outcome, Store};
-use jiff::Timestamp;
 
+use super::clock::{Clock, now};
 use super::command::{Command, Taking};
 use super::published::{Published, Words};
 use super::{Shared, Standing};
@@ -20,10 +22,8 @@ use crate::problem::{Problem, Result};
 
 /// Bytes of events that are taken together.
 const TOGETHER: usize = 1 << 25;
-/// The clock on the wall may go this much faster or slower than it should before it is not believed: an hour.
-const BELIEVED: Duration = Duration::from_secs(3_600);
-/// A state whose clock stood still for longer is gone on with only if that is said to be right: 31 days.
-const AWAY: i64 = 31 * 86_400_000_000;
+/// Slides that are ended in one transaction.
+const SLIDES: i64 = 64;
 /// A state that could not be opened again is tried again after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The form of a release that has its words.
@@ -42,9 +42,15 @@ pub(super) struct Keeper<K: ServedKey> {
     commands: Receiver<Command>,
     /// Whether the events have the times that producers gave them.
     timed: bool,
-    began: (Instant, i64),
-    /// Whether the clock on the wall was right when it began.
-    believed: bool,
+    clock: Clock,
+    began: Instant,
+    /// When it was last tried to open the state again.
+    tried: Option<Instant>,
+    /// The ids of single releases, in the order in which they were charged, with their numbers.
+    charged: Vec<String>,
+    numbers: HashMap<String, u64>,
+    /// What the budget was last reckoned for: the panes, and how many releases.
+    reckoned: Option<(Range<i64>, usize)>,
     /// When the clock is next looked at, in microseconds since 1970.
     due: i64,
 }
@@ -55,18 +61,20 @@ impl<K: ServedKey> Keeper<K> {
         store: Store<K>,
         shared: Arc<Shared>,
         commands: Receiver<Command>,
-        (timed, accept_clock): (bool, bool),
+        (timed, clock): (bool, Clock),
     ) -> Result<Self> {
-        let clock = store.stream().clock();
-        let is_new = clock <= 0 || clock == i64::MAX;
         let mut keeper = Self {
-            believed: accept_clock || is_new || now().saturating_sub(clock) <= AWAY,
+            clock,
+            charged: Vec::new(),
+            numbers: HashMap::new(),
+            reckoned: None,
             folder,
             store: Some(store),
             shared,
             commands,
             timed,
-            began: (Instant::now(), now()),
+            began: Instant::now(),
+            tried: None,
             due: 0,
         };
         keeper.recall()?;
@@ -75,6 +83,7 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Does what it is asked to until it is told to stop.
     pub fn run(mut self) {
+        let _watch = Watch(self.shared.clone());
         let mut next = None;
         loop {
             self.tick_if_due();
@@ -122,7 +131,14 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Takes deliveries in one transaction, and answers when it is on disk.
     fn take(&mut self, all: Vec<Taking>) {
-        let present = now();
+        let present = match self.present() {
+            Ok(present) => present,
+            Err(problem) => {
+                return all.into_iter().for_each(|taking| {
+                    let _ = taking.reply.send(Err(problem.clone()));
+                });
+            }
+        };
         let stamped = (!self.timed).then_some(present);
         let mut batches = Vec::with_capacity(all.len());
         let mut askers = Vec::with_capacity(all.len());
@@ -152,13 +168,7 @@ impl<K: ServedKey> Keeper<K> {
             })
             .collect();
         let began = Instant::now();
-        let believed = self.check_clock(present);
-        let taken = believed.and_then(|()| {
-            self.with(|store| {
-                let (outcomes, lists) = store.take_deliveries(&deliveries, present)?;
-                Ok((outcomes, lists))
-            })
-        });
+        let taken = self.with(|store| store.take_deliveries(&deliveries, present));
         match taken {
             Ok((outcomes, lists)) => {
                 self.shared.metrics.committed(began.elapsed());
@@ -192,9 +202,6 @@ impl<K: ServedKey> Keeper<K> {
                     store.dry_run(window)
                 }));
             }
-            Command::Budget(reply) => {
-                let _ = reply.send(self.with(|store| store.budget()));
-            }
             Command::History(from, reply) => {
                 let _ = reply.send(self.with(|store| store.history(from)));
             }
@@ -220,10 +227,18 @@ impl<K: ServedKey> Keeper<K> {
             log::tell(format_args!("stream {}: {cause}", self.shared.name));
             self.reopen();
         }
-        Err(cause.into())
+        let problem = Problem::from(cause);
+        if problem.status() == StatusCode::INSUFFICIENT_STORAGE {
+            self.shared.stand(Standing::Failed);
+        }
+        Err(problem)
     }
 
     fn reopen(&mut self) {
+        if self.store.is_none() && self.tried.is_some_and(|tried| tried.elapsed() < PATIENCE) {
+            return;
+        }
+        self.tried = Some(Instant::now());
         drop(self.store.take());
         match Store::open(&self.folder) {
             Ok(store) => {
@@ -242,7 +257,15 @@ impl<K: ServedKey> Keeper<K> {
     fn recall(&mut self) -> Result<()> {
         let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
         let held = super::HELD as u64;
-        let of_all = self.with(|store| Ok(published_so_far(store)?))?;
+        self.charged = self.with(|store| charged(store))?;
+        self.numbers = (1..)
+            .zip(&self.charged)
+            .map(|(number, id)| (id.clone(), number))
+            .collect();
+        let of_all = match self.shared.spec.continual {
+            true => self.with(|store| Ok(store.stream().lists()))?,
+            false => self.charged.len() as u64,
+        };
         let from = latest.max(of_all.saturating_sub(held));
         let after = self.after(from, super::HELD)?;
         let words = self.with(|store| Ok(store.stream().latest()))?;
@@ -277,11 +300,20 @@ impl<K: ServedKey> Keeper<K> {
     fn tell(&mut self) {
         let Some(store) = &self.store else { return };
         self.shared.tell(store.stream().now(), store.stream().dropped());
+        let reckoned = (store.stream().numbers(), self.charged.len());
+        if self.reckoned.as_ref() != Some(&reckoned)
+            && let Ok(budget) = store.budget()
+        {
+            self.shared.set_budget(budget);
+            self.reckoned = Some(reckoned);
+        }
     }
 
     fn release(&mut self, id: &str, window: Option<frostpane::Span>) -> Result<(Arc<Published>, bool)> {
         // Of people the clock says which epochs have ended.
-        self.tick();
+        if !self.is_draining() {
+            self.tick();
+        }
         let released = self.with(|store| {
             let window = window.unwrap_or_else(|| store.header().spec.longest());
             store.release_in_forms(id, window, |release| {
@@ -290,6 +322,11 @@ impl<K: ServedKey> Keeper<K> {
             })
         })?;
         let again = released.again;
+        if !self.numbers.contains_key(id) {
+            self.charged.push(id.to_owned());
+            self.numbers.insert(id.to_owned(), self.charged.len() as u64);
+        }
+        self.tell();
         let published = match self.shared.shelf.of(id) {
             Some(published) => published,
             None => {
@@ -304,27 +341,21 @@ impl<K: ServedKey> Keeper<K> {
         Ok((published, again))
     }
 
-    /// The release of an id, whose number is its place in the history.
+    /// The release of an id, whose number is its place among all that were charged.
     fn find(&mut self, id: &str) -> Result<Option<Arc<Published>>> {
-        self.with(|store| {
-            let number = charged(store)?.iter().position(|charged| charged == id);
-            let released = store.released(id)?;
-            Ok(released.zip(number).map(|(released, number)| {
-                let words = released.forms.get(WORDS);
-                let words = words.and_then(|words| serde_json::from_str(words).ok());
-                Arc::new(Published::new(
-                    number as u64 + 1,
-                    Some(id.to_owned()),
-                    released.json,
-                    words,
-                ))
-            }))
-        })
+        let Some(number) = self.numbers.get(id).copied() else {
+            return Ok(None);
+        };
+        let released = self.with(|store| store.released(id))?;
+        Ok(released.map(|released| {
+            let words = released.forms.get(WORDS);
+            let words = words.and_then(|words| serde_json::from_str(words).ok());
+            Arc::new(Published::new(number, Some(id.to_owned()), released.json, words))
+        }))
     }
 
     fn after(&mut self, number: u64, most: usize) -> Result<Vec<Arc<Published>>> {
-        let continual = self.shared.spec.continual;
-        if continual {
+        if self.shared.spec.continual {
             return self.with(|store| {
                 let lists = store.some_lists_after(number, most)?.into_iter();
                 Ok(lists
@@ -332,12 +363,9 @@ impl<K: ServedKey> Keeper<K> {
                     .collect())
             });
         }
-        let ids = self.with(|store| charged(store))?;
-        let ids = ids
-            .iter()
-            .skip(usize::try_from(number).unwrap_or(usize::MAX))
-            .take(most);
-        let found = ids.map(|id| self.find(id)).collect::<Result<Vec<_>>>()?;
+        let before = usize::try_from(number).unwrap_or(usize::MAX);
+        let ids: Vec<String> = self.charged.iter().skip(before).take(most).cloned().collect();
+        let found = ids.iter().map(|id| self.find(id)).collect::<Result<Vec<_>>>()?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -345,7 +373,7 @@ impl<K: ServedKey> Keeper<K> {
         match (&self.store, self.shared.slide) {
             (None, _) => PATIENCE,
             (_, None) => IDLE,
-            _ if self.shared.draining.load(Ordering::Relaxed) => PATIENCE,
+            _ if self.is_draining() => PATIENCE,
             _ => Duration::from_micros(u64::try_from(self.due - now()).unwrap_or(0)).min(IDLE),
         }
     }
@@ -357,10 +385,7 @@ impl<K: ServedKey> Keeper<K> {
         }
         let Some(slide) = self.shared.slide else { return };
         let now = now();
-        if self.shared.draining.load(Ordering::Relaxed) && self.began.0.elapsed() < DRAINING {
-            return;
-        }
-        if now < self.due || self.store.is_none() {
+        if self.is_draining() || now < self.due || self.store.is_none() {
             return;
         }
         self.tick();
@@ -368,36 +393,70 @@ impl<K: ServedKey> Keeper<K> {
         self.due = offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide);
     }
 
+    /// Lets the time come to where it is, a few slides in each transaction.
     fn tick(&mut self) {
         if self.shared.slide.is_none() {
             return;
         }
-        let now = now();
-        if self.check_clock(now).is_err() {
-            return;
-        }
-        match self.with(|store| store.tick(now)) {
-            Ok(lists) => self.publish(lists),
-            Err(problem) => log::failed(&self.shared.name, &problem),
+        let Ok(present) = self.present() else { return };
+        let stride = self
+            .shared
+            .slide
+            .map_or(i64::MAX, |(slide, _)| slide.saturating_mul(SLIDES));
+        loop {
+            let Some(store) = &self.store else { return };
+            let reached = store.stream().clock();
+            let until = match reached > 0 {
+                true => reached.saturating_add(stride).min(present),
+                false => present,
+            };
+            match self.with(|store| store.tick(until)) {
+                Ok(lists) => self.publish(lists),
+                Err(problem) => return log::failed(&self.shared.name, &problem),
+            }
+            if until == present {
+                return;
+            }
         }
     }
 
-    /// That events may come at this moment.
-    fn check_clock(&mut self, now: i64) -> Result<()> {
-        if self.shared.slide.is_none() || self.is_believed(now) {
-            return Ok(());
+    /// What time it is: never before what the stream has come to, and never by a clock that has jumped.
+    fn present(&mut self) -> Result<i64> {
+        let Some(store) = &self.store else {
+            return Err(stopped());
+        };
+        if !self.shared.by_clock {
+            return Ok(now());
         }
-        self.shared.stand(Standing::Clock);
-        Err(Problem::unavailable(
-            "the clock of this machine has jumped: no slide is ended and no event taken until the operator says that it is right",
-        ))
+        let reached = store.stream().now();
+        match self.clock.read() {
+            Some(now) => {
+                self.shared.recover();
+                Ok(now.max(reached))
+            }
+            None => {
+                self.shared.stand(Standing::Clock);
+                Err(Problem::unavailable(
+                    "the clock of this machine has jumped: no slide is ended and no event taken until the operator says that it is right",
+                ))
+            }
+        }
     }
 
-    /// Whether the clock on the wall went as fast as time does: one that jumped would end slides for good.
-    fn is_believed(&self, now: i64) -> bool {
-        let (began, at) = self.began;
-        let expected = at.saturating_add(i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX));
-        self.believed && now.abs_diff(expected) <= BELIEVED.as_micros() as u64
+    /// Whether what waits at a source comes before the clock.
+    fn is_draining(&self) -> bool {
+        self.shared.draining.load(Ordering::Relaxed) && self.began.elapsed() < DRAINING
+    }
+}
+
+/// Notices when the thread ends by itself.
+struct Watch(Arc<Shared>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stand(Standing::Failed);
+        }
     }
 }
 
@@ -437,13 +496,6 @@ fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String
         .collect())
 }
 
-fn published_so_far<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<u64> {
-    match store.header().spec.continual {
-        true => Ok(store.stream().lists()),
-        false => Ok(charged(store)?.len() as u64),
-    }
-}
-
 fn stopped() -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
@@ -451,9 +503,4 @@ fn stopped() -> Problem {
         "the operator has to look at the log of the service",
     )
     .after(5)
-}
-
-/// Microseconds since 1970.
-pub fn now() -> i64 {
-    Timestamp::now().as_microsecond()
 }

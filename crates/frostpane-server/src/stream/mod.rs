@@ -1,5 +1,6 @@
 //! A stream of the service: what requests see of it, and the thread that has its state.
 
+mod clock;
 mod command;
 mod keeper;
 mod published;
@@ -13,17 +14,18 @@ use std::thread;
 
 use axum::http::StatusCode;
 use frostpane::{Bytes, Keys, Spec};
-use frostpane_store::{Begin, Header, KeyKind, Store};
+use frostpane_store::{Begin, Budget, Deed, Header, KeyKind, Store};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::events::Has;
 use crate::key::{AnyBatch, AnyKeys, ServedKey};
 use crate::metrics::OfStream;
 use crate::problem::{Problem, Result};
+use clock::Clock;
+pub use clock::now;
 use command::Reply;
 pub use command::{Command, Taking};
 use keeper::Keeper;
-pub use keeper::now;
 pub use published::{Published, Shelf, Words};
 pub use settings::{Columns, Settings};
 
@@ -31,6 +33,10 @@ pub use settings::{Columns, Settings};
 const WAITING: usize = 1_024;
 /// How many bytes of events may wait.
 const ROOM: usize = 64 << 20;
+/// How many of those who read may wait for the thread that takes events.
+const READERS: usize = 8;
+/// Records of the history that are looked at.
+const LATEST: u64 = 16;
 /// Of the latest releases so many are recalled at a start.
 const HELD: usize = 256;
 
@@ -41,6 +47,7 @@ pub struct Stream {
     shared: Arc<Shared>,
     commands: SyncSender<Command>,
     room: Arc<Semaphore>,
+    readers: Semaphore,
     header: Header,
 }
 
@@ -56,6 +63,9 @@ pub(crate) struct Shared {
     clock: AtomicI64,
     dropped: AtomicU64,
     draining: AtomicBool,
+    /// Whether its window goes by the clock.
+    by_clock: bool,
+    budget: RwLock<Option<Budget>>,
 }
 
 /// How a stream is gone on with.
@@ -84,6 +94,18 @@ pub enum Standing {
 impl Shared {
     fn stand(&self, standing: Standing) {
         self.standing.store(standing as u8, Ordering::Relaxed);
+    }
+
+    /// The clock is right again.
+    fn recover(&self) {
+        let (clock, ready) = (Standing::Clock as u8, Standing::Ready as u8);
+        let _ = self
+            .standing
+            .compare_exchange(clock, ready, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn set_budget(&self, budget: Budget) {
+        *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
     }
 
     fn tell(&self, clock: i64, dropped: u64) {
@@ -125,17 +147,19 @@ impl Stream {
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
             draining: AtomicBool::new(opening.drains),
+            by_clock: !spec.longest().is_by_count(),
+            budget: RwLock::default(),
             spec,
         });
         let timed = settings.columns.time.is_some() || shared.spec.longest().is_by_count();
         let (commands, asked) = sync_channel(WAITING);
-        let keeper = Keeper::new(
-            folder.to_owned(),
-            store,
-            shared.clone(),
-            asked,
-            (timed, opening.accept_clock),
-        )?;
+        // What begins later than now, or was restored and told that all of a day is spent, is ahead for a reason.
+        let now = store.stream().now();
+        let is_ahead = settings.since.is_some_and(|since| now <= since) || was_restored(&store)?;
+        let reached = (shared.by_clock && now > 0 && !is_ahead).then_some(now);
+        let slide = shared.slide.map_or(0, |(slide, _)| slide);
+        let clock = Clock::new(reached, slide, opening.accept_clock);
+        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, (timed, clock))?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| keeper.run())
@@ -146,6 +170,7 @@ impl Stream {
             shared,
             commands,
             room: Arc::new(Semaphore::new(ROOM)),
+            readers: Semaphore::new(READERS),
             header,
         })
     }
@@ -188,6 +213,23 @@ impl Stream {
         Has {
             time: !self.spec().longest().is_by_count() && self.settings().columns.time.is_some(),
             user: self.spec().unit.is_user(),
+        }
+    }
+
+    /// What has been spent, as of the last pane that ended or release that was made.
+    pub fn budget(&self) -> Option<Budget> {
+        self.shared
+            .budget
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What time it is for this stream: never before what it has come to.
+    pub fn present(&self) -> i64 {
+        match self.shared.by_clock {
+            true => now().max(self.clock()),
+            false => now(),
         }
     }
 
@@ -245,7 +287,7 @@ impl Stream {
             .clone()
             .try_acquire_many_owned(size)
             .map_err(|_| overloaded())?;
-        self.ask(|reply| {
+        let taking = |reply| {
             Command::Take(Taking {
                 id,
                 digest,
@@ -253,12 +295,34 @@ impl Stream {
                 room,
                 reply,
             })
-        })
-        .await
+        };
+        let answer = {
+            // Held until they are in the queue: what is closed meanwhile is closed for them too.
+            let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+            if settings.closed {
+                return Err(Problem::conflict(
+                    "this stream is closed, and takes no more events",
+                    "send them to another",
+                ));
+            }
+            self.send(taking)?
+        };
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Asks the thread that has the state, for someone who reads: a few at a time, so that they do not hold up events.
+    pub async fn look<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+        let _turn = self.readers.try_acquire().map_err(|_| overloaded())?;
+        self.ask(command).await
     }
 
     /// Asks the thread that has the state.
     pub async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+        let answer = self.send(command)?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    fn send<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         self.commands
             .try_send(command(reply))
@@ -266,7 +330,7 @@ impl Stream {
                 TrySendError::Full(_) => overloaded(),
                 TrySendError::Disconnected(_) => gone(),
             })?;
-        answer.await.map_err(|_| gone())?
+        Ok(answer)
     }
 
     /// Lets go of the state, after everything that waits.
@@ -278,12 +342,19 @@ impl Stream {
         if sent.unwrap_or(false) {
             let _ = stopped.await;
         }
+        self.shared.shelf.wake();
     }
 }
 
 fn create<K: ServedKey>(folder: &Path, spec: Spec, keys: Keys<K>, begin: Begin) -> Result<()> {
     Store::create(folder, spec, keys, begin)?;
     Ok(())
+}
+
+/// Whether restoring a copy is among the last things that were done.
+fn was_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
+    let latest = store.history(store.head().generation.saturating_sub(LATEST).max(1))?;
+    Ok(latest.iter().any(|record| record.what == Deed::Restored))
 }
 
 /// How long a slide, or an epoch, is, and at which moment one ends.

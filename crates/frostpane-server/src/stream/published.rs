@@ -138,6 +138,11 @@ impl Shelf {
         }
     }
 
+    /// Has those who listen look again.
+    pub fn wake(&self) {
+        self.latest.send_modify(|_| ());
+    }
+
     /// To be told when there is another.
     pub fn listen(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()

@@ -22,6 +22,10 @@ const PANES: (u64, u32) = (64, 60);
 const WORTH_CLOSING: u64 = 64;
 /// Panes of a window by count, unless the slide is given or so many could not all be counted exactly.
 const FINER: u64 = 1_000;
+/// The most panes of a window that is released at every slide: a day and a half by the second.
+const MOST_CONTINUAL_PANES: i64 = 1 << 17;
+/// The most windows of one stream.
+const MOST_WINDOWS: usize = 64;
 /// Steps of a clock, in seconds.
 const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
 
@@ -71,6 +75,7 @@ impl Checked {
         };
         if spec.continual {
             window.check_whole(&grid)?;
+            check_panes(&grid)?;
         }
         let checked = Self {
             spec,
@@ -382,6 +387,12 @@ pub fn check_windows(windows: &[Span]) -> Result<()> {
             "no window was given, but a release is of one: give a number of events, or a time",
         ));
     }
+    if windows.len() > MOST_WINDOWS {
+        return Err(Error::parameter(format!(
+            "{} windows were given, but there can be at most {MOST_WINDOWS}: ask for the others in another run",
+            windows.len()
+        )));
+    }
     for (index, window) in windows.iter().enumerate() {
         for earlier in &windows[..index] {
             if earlier.is_by_count() != window.is_by_count() {
@@ -398,6 +409,18 @@ pub fn check_windows(windows: &[Span]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// That a window has no more slides than noise can be reckoned for.
+fn check_panes(grid: &Grid) -> Result<()> {
+    let panes = grid.length / grid.slide.max(1);
+    match panes > MOST_CONTINUAL_PANES {
+        false => Ok(()),
+        true => Err(Error::parameter(format!(
+            "the window has {panes} slides, but in a list at every slide it can have at most {MOST_CONTINUAL_PANES}: take longer slides, or a \
+             shorter window"
+        ))),
+    }
 }
 
 /// That nothing was asked for that a list at every slide does not have.

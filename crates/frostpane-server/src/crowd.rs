@@ -1,0 +1,53 @@
+//! How many connections an address has.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// For each address how many it has.
+#[derive(Clone, Debug, Default)]
+pub struct Crowd(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A place among them.
+#[derive(Debug)]
+pub struct Place(Crowd, IpAddr);
+
+impl Crowd {
+    /// One more for an address, if it has fewer than so many.
+    pub fn enter(&self, address: IpAddr, most: usize) -> Option<Place> {
+        let mut all = self.lock();
+        let count = all.entry(address).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Place(self.clone(), address))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut all = self.0.lock();
+        if let Some(count) = all.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.1);
+            }
+        }
+    }
+}
+
+/// An address, or of the sixth version its network: whoever has one has all of it.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => {
+            let [a, b, c, d, ..] = six.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        four => four,
+    }
+}

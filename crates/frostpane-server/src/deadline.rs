@@ -1,0 +1,72 @@
+//! Connections whose other side has stopped reading.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A connection on which a write may not wait for longer than a time.
+pub struct Deadline<S> {
+    socket: S,
+    time: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Deadline<S> {
+    /// With this time.
+    pub fn new(socket: S, time: Duration) -> Self {
+        Self {
+            socket,
+            time,
+            waiting: None,
+        }
+    }
+
+    /// What became of a write; one that waits too long has failed.
+    fn judge<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let time = self.time;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(time)));
+        match waiting.deadline() <= Instant::now() || waiting.as_mut().poll(context).is_ready() {
+            true => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Deadline<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Deadline<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.socket).poll_write(context, bytes);
+        self.judge(context, written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.socket).poll_flush(context);
+        self.judge(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let closed = Pin::new(&mut self.socket).poll_shutdown(context);
+        self.judge(context, closed)
+    }
+}
