@@ -51,3 +51,22 @@ pub fn network(address: IpAddr) -> IpAddr {
         four => four,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_so_many_places_and_gives_them_back() {
+        let crowd = Crowd::default();
+        let of = |text: &str| network(text.parse().unwrap());
+        let held: Vec<Place> = (0..3).map_while(|_| crowd.enter(of("192.0.2.1"), 2)).collect();
+        assert_eq!(held.len(), 2);
+        assert!(crowd.enter(of("192.0.2.2"), 2).is_some());
+        drop(held);
+        assert!(crowd.enter(of("192.0.2.1"), 2).is_some());
+        assert!(crowd.lock().is_empty(), "who has none is not remembered");
+        assert_eq!(of("2001:db8::1"), of("2001:db8::2:3"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+    }
+}

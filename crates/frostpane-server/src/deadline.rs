@@ -70,3 +70,27 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Deadline<S> {
         self.judge(context, closed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_stops_reading_is_let_go() {
+        let (here, mut there) = tokio::io::duplex(16);
+        let mut socket = Deadline::new(here, Duration::from_millis(100));
+        socket.write_all(&[0; 16]).await.unwrap();
+        // They read after all, and then no more.
+        let reader = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            there.read_exact(&mut [0; 16]).await.unwrap();
+            there
+        });
+        socket.write_all(&[0; 16]).await.unwrap();
+        let _there = reader.await.unwrap();
+        let failed = socket.write_all(&[0; 16]).await.unwrap_err();
+        assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+    }
+}

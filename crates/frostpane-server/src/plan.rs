@@ -15,14 +15,6 @@ const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// The most memory that a plan is made for: tables of its size are reckoned.
 const MEMORY: u64 = 1 << 30;
 
-/// With all choices made.
-pub fn decided(spec: Spec) -> Result<Spec> {
-    Ok(match AnyKeys::of(&spec)? {
-        AnyKeys::Bytes(keys) => Builder::from_spec(spec, keys).decided()?.spec()?,
-        AnyKeys::Integers(keys) => Builder::from_spec(spec, keys).decided()?.spec()?,
-    })
-}
-
 /// What a list will be good for, if its longest window has so many events.
 pub fn outlook(spec: &Spec, events: Option<u64>) -> Result<Value> {
     if spec.until.is_some() {

@@ -1,7 +1,7 @@
 //! All streams of a folder, and who may do what with them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -13,14 +13,15 @@ use frostpane_store::Begin;
 use tokio::sync::{Semaphore, watch};
 
 use crate::crowd::Crowd;
+use crate::file;
 use crate::gone::{Epochs, Gone, Tombstones};
 use crate::limits::Limits;
+use crate::lock::Lock;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::rate::Rate;
 use crate::stream::{Columns, Opening, Settings, Stream, now};
 use crate::token::Tokens;
-use crate::{file, lock};
 
 /// Bytes of bodies that may be on their way at once, of all requests.
 const BODIES: usize = 256 << 20;
@@ -38,7 +39,7 @@ pub struct Service {
     failed: RwLock<BTreeSet<String>>,
     gone: Tombstones,
     /// No other process has the folder as long as this is held.
-    lock: Mutex<Option<File>>,
+    lock: Mutex<Option<Lock>>,
     /// One stream is created or deleted at a time.
     changing: Arc<tokio::sync::Mutex<()>>,
     /// Who may do what.
@@ -181,14 +182,13 @@ impl Service {
         name: &str,
         spec: Spec,
         settings: Settings,
-        from: Option<i64>,
     ) -> Result<(Arc<Stream>, bool)> {
         check_stream(name)?;
         let (service, name) = (self.clone(), name.to_owned());
         // Whoever asked may go: what was begun is finished, alone.
         let created = tokio::spawn(async move {
             let _alone = service.changing.clone().lock_owned().await;
-            service.create_alone(name, spec, settings, from).await
+            service.create_alone(name, spec, settings).await
         });
         created.await.map_err(|_| not_begun())?
     }
@@ -198,7 +198,6 @@ impl Service {
         name: String,
         spec: Spec,
         settings: Settings,
-        from: Option<i64>,
     ) -> Result<(Arc<Stream>, bool)> {
         if self.gone.has(&name) || self.has_failed(&name) {
             return Err(Problem::conflict(
@@ -210,13 +209,12 @@ impl Service {
             return self.same(stream, spec, &settings).map(|stream| (stream, false));
         }
         let service = self.clone();
-        let begun = tokio::task::spawn_blocking(move || service.begin(&name, spec, &settings, from));
+        let begun = tokio::task::spawn_blocking(move || service.begin(&name, spec, &settings));
         begun.await.map_err(|_| not_begun())?.map(|stream| (stream, true))
     }
 
-    fn begin(&self, name: &str, spec: Spec, settings: &Settings, from: Option<i64>) -> Result<Arc<Stream>> {
+    fn begin(&self, name: &str, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
         let mut begin = Begin::default();
-        begin.from = from;
         begin.witness = self
             .witnesses
             .as_ref()
@@ -245,10 +243,9 @@ impl Service {
 
     /// A stream that is there, if it is what was asked for.
     fn same(&self, stream: Arc<Stream>, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
-        let asked = crate::plan::decided(spec)?;
         let known = stream.settings();
-        let is_same =
-            asked == *stream.spec() && known.columns == settings.columns && known.since == settings.since;
+        let asked = known.asked.as_ref() == Some(&spec) || spec == *stream.spec();
+        let is_same = asked && known.columns == settings.columns && known.since == settings.since;
         match is_same {
             true => Ok(stream),
             false => Err(Problem::conflict(
@@ -357,9 +354,9 @@ impl Service {
 }
 
 /// The folder, for this process alone.
-pub fn lock_folder(folder: &Path) -> Result<File> {
+pub fn lock_folder(folder: &Path) -> Result<Lock> {
     let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
-    lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
+    Lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
         Problem::conflict(
             format!("another process has {}", folder.display()),
             "stop it first",

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{file, lock};
+use crate::file;
+use crate::lock::Lock;
 
 const FILE: &str = "tokens.json";
 /// What every token begins with, so that it is known for one where it should not be.
@@ -144,7 +145,7 @@ impl Tokens {
     /// Changes what is kept, one process at a time.
     fn change(&self, change: impl FnOnce(&mut Kept) -> Result<(), String>) -> Result<(), String> {
         let failed = |cause: io::Error| format!("{}: {cause}", self.path.display());
-        let _alone = lock::wait(&self.path.with_extension("lock")).map_err(failed)?;
+        let _alone = Lock::wait(&self.path.with_extension("lock")).map_err(failed)?;
         let mut kept = self.read_now().map_err(failed)?;
         change(&mut kept)?;
         let bytes = serde_json::to_vec_pretty(&kept).map_err(|cause| cause.to_string())?;

@@ -39,10 +39,8 @@ pub struct How {
 pub struct Receipt {
     /// How many of those that were sent can count.
     events: u64,
-    /// How many were wrong, and left out.
+    /// How many were wrong, or later than the clock of the service and its tolerance, and left out: they do not count when this is sent again.
     wrong: u64,
-    /// How many were later than the clock of the service and its tolerance, and left out: they will not count when they are sent again.
-    ahead: u64,
     /// Whether the request had been taken before, under its Idempotency-Key, and was not taken again.
     again: bool,
 }
@@ -58,11 +56,12 @@ pub async fn take(
     State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
-    Query(how): Query<How>,
+    how: Result<Query<How>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Receipt>> {
     let stream = caller.stream(&name, Scope::Ingest)?;
+    let Query(how) = how?;
     let settings = stream.settings();
     if settings.closed {
         return Err(Problem::conflict(
@@ -76,6 +75,7 @@ pub async fn take(
         columns: settings.columns,
         wrong: how.wrong,
         since: settings.since,
+        present: stream.present(),
     };
     let packing = Packing::of(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
@@ -105,12 +105,7 @@ pub async fn take(
     let worked = tokio::task::spawn_blocking(work).await;
     let (digest, read) =
         worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
-    let Read {
-        batch,
-        events,
-        wrong,
-        ahead,
-    } = read;
+    let Read { batch, events, wrong } = read;
     let taken = stream.take(id, digest, batch).await;
     if taken
         .as_ref()
@@ -121,7 +116,6 @@ pub async fn take(
     Ok(Json(Receipt {
         events,
         wrong,
-        ahead,
         again: taken?,
     }))
 }

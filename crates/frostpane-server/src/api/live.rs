@@ -26,6 +26,8 @@ use crate::stream::{Published, Standing, Stream};
 
 /// Whoever listens is told so often that the service is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long to wait until others have looked.
+const PATIENCE: Duration = Duration::from_secs(1);
 const BEAT: Bytes = Bytes::from_static(b": \n\n");
 /// How long a browser waits before it comes again.
 const HELLO: Bytes = Bytes::from_static(b"retry: 2000\n\n");
@@ -141,12 +143,17 @@ impl Listener {
                 return None;
             }
             self.news.mark_unchanged();
-            self.ready = releases_after(&self.stream, self.after, TOGETHER)
-                .await
-                .ok()?
-                .into();
-            if !self.ready.is_empty() {
-                continue;
+            match releases_after(&self.stream, self.after, TOGETHER).await {
+                Ok(found) if !found.is_empty() => {
+                    self.ready = found.into();
+                    continue;
+                }
+                Ok(_) => {}
+                // Others look too.
+                Err(_) => {
+                    tokio::time::sleep(PATIENCE).await;
+                    continue;
+                }
             }
             tokio::select! {
                 changed = self.news.changed() => changed.ok()?,

@@ -16,6 +16,7 @@ use super::App;
 use super::amount::Amount;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
+use super::streams::object_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
 use crate::stream::{Command, Published, Stream, Words, now};
@@ -184,15 +185,9 @@ pub async fn make(
 ) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Release)?;
     check_id(&id)?;
-    if id == "latest" {
-        return Err(Problem::invalid(
-            "the latest release is called so, and no other can be",
-            "take another id",
-        ));
-    }
     let asked: Asked = match body.is_empty() {
         true => Asked::default(),
-        false => serde_json::from_slice(&body).map_err(|_| {
+        false => object_of(&body).map_err(|_| {
             Problem::invalid(
                 "this is not what a release can be asked to be",
                 r#"send { "window": "7d" }, or nothing"#,

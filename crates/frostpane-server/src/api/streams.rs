@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use frostpane::Spec;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -149,12 +150,13 @@ pub async fn create(
     let mut settings = Settings {
         public: beginning.public,
         columns: beginning.columns(),
+        asked: Some(spec.clone()),
         ..Settings::default()
     };
     if let Some(gone) = &beginning.replaces {
         settings.since = Some(app.replaces(gone, &spec, &settings.columns)?);
     }
-    let (stream, new) = app.create(&name, spec, settings, None).await?;
+    let (stream, new) = app.create(&name, spec, settings).await?;
     let status = match new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -162,9 +164,17 @@ pub async fn create(
     Ok((status, Json(Description::of(&stream))).into_response())
 }
 
+/// What a JSON object stands for: an array of the same values is none.
+pub fn object_of<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
+    match body.trim_ascii_start().first() {
+        Some(b'{') => serde_json::from_slice(body),
+        _ => Err(serde::de::Error::custom("it is no JSON object")),
+    }
+}
+
 /// A specification that came over the network.
 pub fn spec_of(body: &[u8]) -> Result<Spec> {
-    serde_json::from_slice(body).map_err(|cause| {
+    object_of(body).map_err(|cause| {
         Problem::invalid(
             format!("the specification cannot be used: {cause}"),
             "correct it; docs/program.md has all of its fields",
@@ -198,7 +208,7 @@ pub async fn change(
     Small(body): Small,
 ) -> Result<Json<Description>> {
     let stream = caller.stream(&name, Scope::Admin)?;
-    let changes: Changes = serde_json::from_slice(&body).map_err(|_| {
+    let changes: Changes = object_of(&body).map_err(|_| {
         Problem::invalid(
             "this is not what can be changed of a stream",
             r#"send { "public": true } or { "public": false }"#,

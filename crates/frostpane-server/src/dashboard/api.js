@@ -1,6 +1,8 @@
 // What the service is asked, and by whom.
 
 const TOKEN = "frostpane-token";
+/** After so long a connection that was lost is tried again. */
+const AGAIN = 2_000;
 
 /** The token that this tab has, if any. */
 export const token = () => sessionStorage.getItem(TOKEN);
@@ -62,24 +64,32 @@ async function* events(body) {
   }
 }
 
-const rest = (time) => new Promise((done) => setTimeout(done, time));
+/** A while. */
+export const rest = (time) => new Promise((done) => setTimeout(done, time));
 
-/** Hears every release of a stream after a number, and goes on when the connection is lost. */
+/** Releases of a stream after a number, a page of them: the path. */
+export const after = (name, number) => of(name, `/releases?after=${number}`);
+
+/** Hears every release of a stream after a number, and goes on when the connection is lost. Where too many listen it asks instead. */
 export async function listen(name, last, { heard, told }) {
+  const hear = (list) => {
+    last = list.number;
+    heard(list);
+  };
   for (;;) {
     try {
       const headers = last ? { "Last-Event-ID": String(last) } : {};
       const { body } = await ask(of(name, "/live"), { headers });
       told(null);
       for await (const { event, id, data } of events(body)) {
-        if (event !== "release") continue;
-        last = Number(id);
-        heard({ number: last, release: JSON.parse(data) });
+        if (event === "release") hear({ number: Number(id), release: JSON.parse(data) });
       }
-      told(new Problem(0, { error: "the connection was lost", do: "this page connects again" }));
+      told(new Problem(0, { error: "the connection was lost" }));
     } catch (problem) {
-      told(problem);
+      const full = problem.status === 429;
+      told(full ? new Problem(429, { error: "too many listen, so it asks now and then" }) : problem);
+      if (full) (await get(after(name, last)).catch(() => ({ releases: [] }))).releases.forEach(hear);
     }
-    await rest(2_000);
+    await rest(AGAIN);
   }
 }

@@ -1,6 +1,6 @@
 // The page of lists: one stream, its latest list, and how it came about.
 
-import { get, listen, of } from "./api.js";
+import { after, get, listen } from "./api.js";
 import { Budget } from "./budget.js";
 import { at, complain, make, say, toggle } from "./dom.js";
 import { Holds } from "./holds.js";
@@ -10,7 +10,6 @@ import { cut, grouped, many, period, printable, span } from "./words.js";
 
 /** Whoever listens instead of looking is told of the first keys no more often than this. */
 const TOLD = 30_000;
-const PAGE = 100;
 
 async function begin() {
   const { demo, streams } = await get("/v1/streams");
@@ -38,8 +37,9 @@ function choice({ name, people }, current) {
 /** What the stream is asked for. */
 function about({ spec, continual, people, slide_seconds: slide }) {
   const which = spec.top ? `The ${many(spec.top, "key")} with the highest counts` : spec.all ? "All keys that can be shown" : `Keys from alpha ${spec.alpha} on`;
-  const window = span([spec.window].flat().at(-1));
-  const often = continual ? (slide ? `a new list every ${span(spec.slide ?? `${slide}s`).replace(/^1 /, "")}` : "a new list at every slide") : "a list when it is asked for";
+  const window = span([spec.window].flat().at(-1)).replace(/^1 /, "");
+  const slides = slide ? `every ${span(spec.slide ?? `${slide}s`).replace(/^1 /, "")}` : "at every slide";
+  const often = continual ? `a new list ${slides}` : "a list when it is asked for";
   return `${which} of the last ${window}, ${often}. Protected: ${people ? "people" : "single events"}.`;
 }
 
@@ -77,7 +77,7 @@ class View {
   async recall() {
     this.last = Math.max(0, this.#stream.releases - HELD);
     for (let next = this.last; next !== null; ) {
-      const page = await get(of(this.#stream.name, `/releases?after=${next}&most=${PAGE}`));
+      const page = await get(after(this.#stream.name, next));
       for (const list of page.releases) {
         this.#ranks.add(list);
         [this.last, this.#latest] = [list.number, list];

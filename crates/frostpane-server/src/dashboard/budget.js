@@ -61,7 +61,7 @@ function sequence(stream, number, release) {
 /** Lists that are asked for, one at a time. */
 function single({ charge, left, more }, { spec }) {
   const words = [[make("b", {}, left === 1 ? "1 release is left" : `${grouped(left)} releases are left`), ` of the longest window, ${span([spec.window].flat().at(-1))}. Each costs every pane that it covers epsilon ${small(charge.epsilon)}.`]];
-  if (more) words.push([`Panes leave the window: ${edge(more[0])}${isNaN(more[0]) ? " (UTC)" : ""} there will be ${many(more[1], "release")} left.`]);
+  if (more) words.push([`Panes leave the window: ${isNaN(more.at) ? `on ${edge(more.at)} (UTC)` : `with ${edge(more.at)}`} there will be ${many(more.left, "release")} left.`]);
   return words;
 }
 

@@ -1,6 +1,6 @@
 // What will be listed, before any data: sliders, and the plan that follows from them.
 
-import { post } from "./api.js";
+import { post, rest } from "./api.js";
 import { at, complain, make, say } from "./dom.js";
 import { grouped, percent, small, span } from "./words.js";
 
@@ -15,6 +15,8 @@ const DAYS = WINDOWS.filter((window) => window.endsWith("d"));
 /** Of a stream that is like many: the r-th key has the r-th part of the first one's count. */
 const KEYS = 10_000;
 const AFTER = 120;
+/** While others have the turn. */
+const PATIENCE = 700;
 
 const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10];
 const KEYS_EACH = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
@@ -74,19 +76,27 @@ function spec() {
   };
 }
 
-let asked = null;
 let waiting = 0;
+let busy = false;
+let again = false;
 
+/** Plans are made one at a time: what has changed meanwhile is asked for after it. */
 async function ask() {
-  asked?.abort();
-  const turn = (asked = new AbortController());
-  try {
-    const plan = await post(`/v1/plan?events=${events.value}`, spec(), { signal: turn.signal });
-    complain(at("problem"), null);
-    answer(plan);
-  } catch (problem) {
-    if (!turn.signal.aborted) complain(at("problem"), problem);
+  again = true;
+  if (busy) return;
+  busy = true;
+  while (again) {
+    again = false;
+    try {
+      answer(await post(`/v1/plan?events=${events.value}`, spec()));
+      complain(at("problem"), null);
+    } catch (problem) {
+      again = problem.status === 429;
+      if (again) await rest(PATIENCE);
+      else complain(at("problem"), problem);
+    }
   }
+  busy = false;
 }
 
 function changed() {

@@ -15,8 +15,9 @@ const STEP = 36;
 const LETTER = 7.6;
 /** As many lists are looked back on at the most. */
 const LOOKS = 16;
-export const HELD = 120;
-const STRIDES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60, 120];
+export const HELD = 60;
+/** Lists between two that are looked at. */
+const STRIDES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60];
 
 /** The course of the lists of a stream. */
 export class Ranks {
@@ -104,8 +105,10 @@ export class Ranks {
     const [first, last] = [this.#shown[0], this.#shown.at(-1)];
     if (!last) return;
     const leader = ({ release }) => (release.heavy.length ? cut(printable(release.heavy[0].key), 48) : "no key");
-    this.#words.textContent = `From the list up to ${mark(first.release.window.to)} to the one up to ${mark(last.release.window.to)}. A gap: not listed then, or below rank ${DEEPEST}. Keys whose intervals overlap may stand in either order.`;
-    this.#desc.textContent = `${this.#shown.length} lists and ${this.#series.size} keys. First in rank was ${leader(first)} up to ${mark(first.release.window.to)}, and ${leader(last)} up to ${mark(last.release.window.to)}. The table below has all ranks and counts.`;
+    const [from, to] = [mark(first.release.window.to), mark(last.release.window.to)];
+    const course = first === last ? "One list so far: lines begin with the second." : `From the list up to ${from} to the one up to ${to}.`;
+    this.#words.textContent = `${course} A gap: not listed then, or below rank ${DEEPEST}. Keys whose intervals overlap may stand in either order.`;
+    this.#desc.textContent = `${this.#shown.length} lists and ${this.#series.size} keys. First in rank was ${leader(first)} up to ${from}, and ${leader(last)} up to ${to}. The table below has all ranks and counts.`;
     if (this.#details.open) this.#table.replaceChildren(table(this.#shown, [...this.#series.keys()]));
   }
 }

@@ -30,6 +30,8 @@ pub struct Reading {
     pub wrong: Wrong,
     /// Those before this moment are left out.
     pub since: Option<i64>,
+    /// When they came. Those a little later are of this moment, because clocks differ; those later still are left out, as wrong.
+    pub present: i64,
 }
 
 /// What an event of a stream has beside its key.
@@ -39,10 +41,8 @@ pub struct Has {
     pub time: bool,
     /// A user.
     pub user: bool,
-    /// What time it is: what has a later one counts as of now.
-    pub present: i64,
-    /// What is even later than this is left out.
-    pub latest: i64,
+    /// How much later than the clock it may be, in microseconds.
+    pub tolerance: i64,
 }
 
 /// Events that were read.
@@ -54,8 +54,6 @@ pub struct Read {
     pub events: u64,
     /// How many were wrong, and left out.
     pub wrong: u64,
-    /// How many were of the future, and left out.
-    pub ahead: u64,
 }
 
 /// Reads all events.

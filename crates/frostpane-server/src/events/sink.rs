@@ -45,7 +45,6 @@ pub struct Sink<'a, K> {
     reading: &'a Reading,
     batch: Batch<K>,
     wrong: u64,
-    ahead: u64,
 }
 
 /// The parts of an event as they were found. What was not there is not the same as what was empty.
@@ -66,7 +65,6 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             reading,
             batch: Batch::new(),
             wrong: 0,
-            ahead: 0,
         }
     }
 
@@ -98,12 +96,15 @@ impl<'a, K: ServedKey> Sink<'a, K> {
     /// Takes an event, unless it lies before or after those that count: nobody else's is refused for it.
     #[inline]
     fn admit(&mut self, mut event: Event<'_, K>) {
-        let Reading { has, since, .. } = self.reading;
-        if event.time.is_some_and(|time| time > has.latest) {
-            self.ahead += 1;
+        let Reading {
+            has, since, present, ..
+        } = *self.reading;
+        let latest = present.saturating_add(has.tolerance);
+        if event.time.is_some_and(|time| time > latest) {
+            self.wrong += 1;
             return;
         }
-        event.time = event.time.map(|time| time.min(has.present));
+        event.time = event.time.map(|time| time.min(present));
         if !event
             .time
             .is_some_and(|time| since.is_some_and(|since| time < since))
@@ -176,7 +177,6 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             events: self.batch.len() as u64,
             batch: K::any(self.batch),
             wrong: self.wrong,
-            ahead: self.ahead,
         }
     }
 }

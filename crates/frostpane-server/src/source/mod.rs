@@ -3,7 +3,8 @@
 mod nats;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use bytes::Bytes;
@@ -18,6 +19,9 @@ pub use nats::Nats;
 
 /// How long to wait after a failure.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// That messages were left out is told so seldom: how many they were is nobody's concern.
+const SELDOM: Duration = Duration::from_secs(60);
 
 /// A message of a source.
 pub struct Message<M> {
@@ -37,12 +41,17 @@ pub trait Source: Send + 'static {
     /// The next messages, some or none. After an error it is asked again, and may have to connect anew.
     fn next(&mut self) -> impl Future<Output = Result<Vec<Message<Self::Receipt>>, String>> + Send;
 
+    /// A message has the id of another: which source it is has to be looked at again.
+    fn doubt(&mut self);
+
     /// The events of a message are there for good.
     fn acknowledge(&mut self, receipt: Self::Receipt) -> impl Future<Output = Result<(), String>> + Send;
 }
 
 /// Takes messages of a source into a stream, for ever.
 pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format) {
+    let left_out = AtomicBool::new(false);
+    let mut told = None::<Instant>;
     loop {
         let messages = match source.next().await {
             Ok(messages) => messages,
@@ -58,10 +67,19 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
         if messages.is_empty() {
             stream.drained();
         }
-        let taken = messages.into_iter().map(|message| take(&stream, format, message));
-        for receipt in join_all(taken).await {
+        let taken = messages
+            .into_iter()
+            .map(|message| take(&stream, format, message, &left_out));
+        for taken in join_all(taken).await {
+            let acknowledged = match taken {
+                Some(receipt) => source.acknowledge(receipt).await,
+                None => {
+                    source.doubt();
+                    continue;
+                }
+            };
             // What is not acknowledged comes again, and is known.
-            if let Err(cause) = source.acknowledge(receipt).await {
+            if let Err(cause) = acknowledged {
                 tell(format_args!(
                     "stream {}: the source failed: {cause}",
                     stream.name()
@@ -69,20 +87,28 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
                 break;
             }
         }
+        if left_out.swap(false, Ordering::Relaxed) && told.is_none_or(|told| told.elapsed() > SELDOM) {
+            tell(format_args!(
+                "stream {}: messages that cannot be read are left out",
+                stream.name()
+            ));
+            told = Some(Instant::now());
+        }
     }
 }
 
-/// Takes a message, however long that takes. What cannot be read is left out.
-async fn take<M>(stream: &Stream, format: Format, message: Message<M>) -> M {
-    let settings = stream.settings();
-    let reading = Reading {
-        format,
-        columns: settings.columns,
-        has: stream.has(),
-        wrong: Wrong::Skip,
-        since: settings.since,
-    };
+/// Takes a message, however long that takes. What cannot be read is left out; what has the id of another is not taken.
+async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out: &AtomicBool) -> Option<M> {
     loop {
+        let settings = stream.settings();
+        let reading = Reading {
+            format,
+            columns: settings.columns,
+            has: stream.has(),
+            wrong: Wrong::Skip,
+            since: settings.since,
+            present: stream.present(),
+        };
         let taken = match parse(stream, &message.body, &reading) {
             Ok(events) => {
                 let digest = *blake3::hash(&message.body).as_bytes();
@@ -91,15 +117,12 @@ async fn take<M>(stream: &Stream, format: Format, message: Message<M>) -> M {
             Err(problem) => Err(problem),
         };
         match taken {
-            Ok(_) => return message.receipt,
+            Ok(_) => return Some(message.receipt),
+            Err(problem) if problem.status() == StatusCode::CONFLICT && !settings.closed => return None,
             Err(problem) if is_passing(&problem) => tokio::time::sleep(PATIENCE).await,
-            Err(problem) => {
-                tell(format_args!(
-                    "stream {}: a message was left out: {}",
-                    stream.name(),
-                    problem.error()
-                ));
-                return message.receipt;
+            Err(_) => {
+                left_out.store(true, Ordering::Relaxed);
+                return Some(message.receipt);
             }
         }
     }
@@ -115,6 +138,8 @@ fn parse(stream: &Stream, body: &[u8], reading: &Reading) -> crate::problem::Res
 /// Whether it may go better later.
 fn is_passing(problem: &Problem) -> bool {
     let passing = [
+        // Closed: it stays with its source.
+        StatusCode::CONFLICT,
         StatusCode::TOO_MANY_REQUESTS,
         StatusCode::SERVICE_UNAVAILABLE,
         StatusCode::INSUFFICIENT_STORAGE,

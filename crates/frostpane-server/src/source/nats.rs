@@ -24,8 +24,7 @@ pub struct Nats {
 
 struct Connected {
     consumer: PullConsumer,
-    /// Which stream it is: one that was deleted and made again under its name is another.
-    identity: String,
+    stream: jetstream::stream::Stream,
 }
 
 impl Nats {
@@ -50,7 +49,6 @@ impl Nats {
     async fn connect(&self) -> Result<Connected, async_nats::Error> {
         let client = async_nats::ConnectOptions::new().connect(&self.server).await?;
         let stream = jetstream::new(client).get_stream(&self.stream).await?;
-        let identity = format!("nats\n{}\n{}", self.stream, stream.cached_info().created);
         let config = consumer::pull::Config {
             durable_name: Some(self.durable.clone()),
             ack_policy: consumer::AckPolicy::Explicit,
@@ -59,16 +57,18 @@ impl Nats {
             ..Default::default()
         };
         let consumer = stream.get_or_create_consumer(&self.durable, config).await?;
-        Ok(Connected { consumer, identity })
+        Ok(Connected { consumer, stream })
     }
 
     async fn fetch(&mut self) -> Result<Vec<Message<jetstream::Message>>, async_nats::Error> {
         if self.connected.is_none() {
             self.connected = Some(self.connect().await?);
         }
-        let Some(Connected { consumer, identity }) = &self.connected else {
+        let Some(Connected { consumer, stream }) = &self.connected else {
             return Ok(Vec::new());
         };
+        // One that was deleted and made again under its name is another: it is looked at each time.
+        let identity = format!("nats\n{}\n{}", self.stream, stream.get_info().await?.created);
         let batch = consumer.batch().max_messages(TOGETHER).expires(WAIT);
         let mut messages = batch.messages().await?;
         let mut all = Vec::new();
@@ -95,6 +95,10 @@ impl Source for Nats {
             self.connected = None;
         }
         fetched.map_err(|cause| cause.to_string())
+    }
+
+    fn doubt(&mut self) {
+        self.connected = None;
     }
 
     async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {

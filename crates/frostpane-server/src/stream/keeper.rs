@@ -26,6 +26,8 @@ const TOGETHER: usize = 1 << 25;
 const SLIDES: i64 = 64;
 /// A state that could not be opened again is tried again after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Records of the history that are looked at for a copy that was restored.
+const LATEST: u64 = 16;
 /// The form of a release that has its words.
 const WORDS: &str = "words";
 
@@ -65,15 +67,11 @@ impl<K: ServedKey> Keeper<K> {
         commands: Receiver<Command>,
         (timed, accept_clock): (bool, bool),
     ) -> Result<Self> {
-        let reached = store.stream().now();
+        let reached = reached(&store)?.filter(|_| shared.by_clock);
         let slide = shared.slide.map_or(0, |(slide, _)| slide);
         let mut keeper = Self {
             // Where only the times of events move a stream, a clock that is ahead ends nothing.
-            clock: Clock::new(
-                (reached > 0 && shared.by_clock).then_some(reached),
-                slide,
-                accept_clock || (shared.slide.is_none() && timed),
-            ),
+            clock: Clock::new(reached, slide, accept_clock || (shared.slide.is_none() && timed)),
             charged: Vec::new(),
             numbers: HashMap::new(),
             reckoned: None,
@@ -533,6 +531,14 @@ fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String
             _ => None,
         })
         .collect())
+}
+
+/// What a stream has come to, if to anything: one that was restored is ahead for a reason, all of a day is spent.
+fn reached<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
+    let latest = store.history(store.head().generation.saturating_sub(LATEST).max(1))?;
+    let was_restored = latest.iter().any(|record| record.what == Deed::Restored);
+    let reached = store.stream().now();
+    Ok((reached > 0 && !was_restored).then_some(reached))
 }
 
 fn stopped() -> Problem {

@@ -219,11 +219,8 @@ impl Stream {
 
     /// What an event has beside its key.
     pub fn has(&self) -> Has {
-        let present = self.present();
-        self.shared.seen.fetch_max(present, Ordering::Relaxed);
         Has {
-            present,
-            latest: present.saturating_add(self.shared.tolerance),
+            tolerance: self.shared.tolerance,
             time: !self.spec().longest().is_by_count() && self.settings().columns.time.is_some(),
             user: self.spec().unit.is_user(),
         }
@@ -238,12 +235,14 @@ impl Stream {
             .clone()
     }
 
-    /// What time it is for this stream: never before what it has come to.
-    fn present(&self) -> i64 {
-        match self.shared.by_clock {
+    /// What time it is for this stream, of which events are read now: never before what it has come to.
+    pub fn present(&self) -> i64 {
+        let present = match self.shared.by_clock {
             true => now().max(self.clock()),
             false => now(),
-        }
+        };
+        self.shared.seen.fetch_max(present, Ordering::Relaxed);
+        present
     }
 
     /// What is published.

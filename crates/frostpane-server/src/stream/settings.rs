@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use frostpane::Spec;
 use frostpane_store::Header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -23,6 +24,10 @@ pub struct Settings {
     pub closed: bool,
     /// Where events have their parts.
     pub columns: Columns,
+    /// What it was asked for, before choices were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub asked: Option<Spec>,
     /// Events before this moment are left out, in microseconds since 1970: they may be in the releases of a stream that this one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,

@@ -14,13 +14,14 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chro
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The browser reads from 3 and writes to 4.
 const PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
-const FLAGS: [&str; 7] = [
+const FLAGS: [&str; 8] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--no-first-run",
     "--disable-background-networking",
+    "--hide-scrollbars",
     "--remote-debugging-pipe",
 ];
 

@@ -42,7 +42,6 @@ const CHAPTERS: [Chapter; 12] = [
         "the operator sees nothing without a token, and with one what there is",
         operator,
     ),
-    ("hostile keys are text", hostile),
     ("a list that is asked for has its budget", on_demand),
     ("a phone shows all of it", phone),
     ("the keyboard reaches everything", keyboard),
@@ -50,6 +49,7 @@ const CHAPTERS: [Chapter; 12] = [
         "nothing keeps people out, light or dark, wide or narrow",
         barriers,
     ),
+    ("hostile keys are text", hostile),
     ("what is wrong is found", found),
 ];
 
@@ -314,9 +314,11 @@ fn plan(scene: &Scene<'_>) {
         number(&tab, SURE),
         "{said}"
     );
-    tab.eval("document.querySelector('#events').value = 0; document.querySelector('#events').dispatchEvent(new Event('input', { bubbles: true }))");
+    // However fast it moves, the last place is what is told.
+    tab.eval("document.querySelector('#events').focus()");
+    (0..6).for_each(|_| tab.press("ArrowLeft"));
     tab.until("document.querySelector('#answer .warn') !== null || document.querySelector('#answer').textContent.includes('1,000 in a window')");
-    tab.eval("document.querySelector('#events').value = 7; document.querySelector('#events').dispatchEvent(new Event('input', { bubbles: true }))");
+    (0..7).for_each(|_| tab.press("ArrowRight"));
     tab.until("document.querySelector('#answer').textContent.includes('200,000 in a window')");
     tab.picture("dashboard-plan", WIDE.0, 1_060);
     scene.well(&tab);
@@ -441,16 +443,20 @@ fn on_demand(scene: &Scene<'_>) {
     ));
     let budget = text(&tab, "#budget");
     assert!(
-        budget.contains("Panes leave the window: ") && budget.contains("(UTC) there will be"),
+        budget.contains("Panes leave the window: on ") && budget.contains("(UTC) there will be"),
         "{budget}"
     );
     assert!(budget.contains("epsilon 0.5"), "{budget}");
+    tab.picture("dashboard-on-demand", WIDE.0, 1_180);
     scene.well(&tab);
 }
 
 /// How many pixels the page is too wide.
 fn over(tab: &Tab<'_>) -> f64 {
-    number(tab, "document.documentElement.scrollWidth - innerWidth")
+    number(
+        tab,
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    )
 }
 
 fn fits(tab: &Tab<'_>, what: &str) {
@@ -466,7 +472,7 @@ fn phone(scene: &Scene<'_>) {
         assert!(number(&tab, "document.querySelectorAll('.series .dot').length") > 20.0);
         if width == PHONE.0 {
             click(&tab, "details.ranks summary");
-            tab.picture("dashboard-phone", PHONE.0, 844);
+            tab.picture("dashboard-phone", PHONE.0, 1_000);
         }
         scene.well(&tab);
         let plan = scene.tab("/plan", (width, 844), "light");

@@ -121,7 +121,7 @@ const TABLE: &[Row] = &[
     (400, Operator, "POST", LONG, &[J], GOOD),
     (400, Operator, "PUT", "/v1/streams/single/releases/a%0Ab", &[], b""),
     (400, Operator, "PUT", "/v1/streams/single/releases/%C3%A4", &[], b""),
-    (422, Operator, "PUT", "/v1/streams/single/releases/latest", &[], b""),
+    (405, Operator, "PUT", "/v1/streams/single/releases/latest", &[], b""),
     (404, Operator, "GET", "/v1/streams/one/../../../../etc/passwd", &[], b""),
     // What stands behind the question mark.
     (400, Operator, "POST", "/v1/streams/one/events?wrong=perhaps", &[J], GOOD),
@@ -165,6 +165,12 @@ const TABLE: &[Row] = &[
     (422, Operator, "POST", "/v1/streams/people/events", &[J], b"{\"key\":\"hidden-key\",\"user\":\"u\"}"),
     (422, Operator, "POST", "/v1/streams/people/events", &[J], b"{\"key\":\"hidden-key\",\"user\":\"u\",\"time\":\"noon\"}"),
     (422, Operator, "POST", "/v1/streams/people/events", &[("content-type", "text/plain")], b"hidden-key"),
+    // Plans that would take long.
+    (422, Nobody, "POST", "/v1/plan", &[], b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}"),
+    (422, Nobody, "POST", "/v1/plan", &[], b"{\"continual\":true,\"epsilon\":0.000001,\"memory\":\"1TB\"}"),
+    (422, Nobody, "POST", "/v1/plan", &[], b"{\"window\":\"7d\",\"unit\":{\"user\":{\"per_user\":4000000000,\"epoch\":\"1d\"}}}"),
+    (422, Operator, "PUT", "/v1/streams/two?dry_run=true", &[], b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}"),
+    (404, Operator, "GET", "/v1/streams/one/releases/anything", &[], b""),
     // Specifications that are none.
     (422, Operator, "PUT", "/v1/streams/two", &[], b""),
     (422, Operator, "PUT", "/v1/streams/two", &[], b"{"),
@@ -257,6 +263,13 @@ async fn bodies_that_are_too_large_are_refused_before_they_are_read() {
         .await
         .is(413);
     api.call("POST", "/v1/plan", vec![b' '; 1 << 17]).await.is(413);
+    let many = (1..=1_000)
+        .map(|window| window.to_string())
+        .collect::<Vec<_>>()
+        .join(",");
+    api.call("POST", "/v1/plan", format!("{{\"window\":[{many}]}}"))
+        .await
+        .is(422);
     api.service.stop().await;
     assert_eq!(api.counted("one"), 0);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -96,7 +96,19 @@ impl Api {
     }
 
     pub fn in_folder(folder: Folder) -> Self {
-        let service = Arc::new(Service::open(&folder.0, None, limits()).unwrap());
+        Self::with_limits(folder, limits())
+    }
+
+    pub fn with_limits(folder: Folder, limits: Limits) -> Self {
+        // A process that another test starts has the lock for a moment too, until it is another program.
+        let until = Instant::now() + Duration::from_secs(10);
+        let service = loop {
+            match Service::open(&folder.0, None, limits.clone()) {
+                Ok(service) => break Arc::new(service),
+                Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+                Err(problem) => panic!("{problem:?}"),
+            }
+        };
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
         let (_, token) = service.tokens.make("tests", "*", &all).unwrap();
         Self {
@@ -110,7 +122,19 @@ impl Api {
     /// Stops, and begins again with what is kept.
     pub async fn restarted(self) -> Self {
         self.service.stop().await;
-        Self::in_folder(self.folder)
+        Self::in_folder(self.into_folder())
+    }
+
+    /// What is left when it is gone.
+    pub fn into_folder(self) -> Folder {
+        let Self {
+            folder,
+            service,
+            router,
+            ..
+        } = self;
+        drop((service, router));
+        folder
     }
 
     pub fn token_for(&self, producer: &str, stream: &str, scopes: &[Scope]) -> String {

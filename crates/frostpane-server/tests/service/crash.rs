@@ -208,10 +208,9 @@ fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
         .is(200);
     assert!(process.stop());
     let open = |name: &str| Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
-    assert_eq!(
-        (open("two").stream().counted(), open("two").stream().lists()),
-        (799, 1)
-    );
+    let two = open("two");
+    assert_eq!((two.stream().counted(), two.stream().lists()), (799, 1));
+    drop(two);
     assert_eq!(open("one").stream().lists(), 0);
     let process = Process::start(&folder.0);
     process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);

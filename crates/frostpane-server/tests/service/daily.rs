@@ -70,7 +70,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     process
         .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
         .unwrap()
-        .is(404);
+        .is(503);
     process
         .call("GET", "/v1/streams/count", &token, "", b"")
         .unwrap()
@@ -175,4 +175,26 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
         "what is not encrypted is not answered"
     );
     let _ = (std::fs::remove_file(key), std::fs::remove_file(certificate));
+}
+
+/// Noise that can be foreseen is in nothing that is shipped.
+#[test]
+fn the_service_is_not_built_with_what_only_tests_may_have() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "-p",
+            "frostpane-server",
+            "-e",
+            "normal,features",
+        ])
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    assert!(tree.contains("frostpane-store"));
+    for feature in ["insecure", "mutants", "internals"] {
+        assert!(!tree.contains(&format!("feature \"{feature}\"")), "{feature}");
+    }
 }

@@ -106,7 +106,7 @@ async fn packed_events_are_unpacked_up_to_a_limit() {
         ("zstd", zstd::encode_all(&*bomb, 1).unwrap()),
     ];
     for (name, bytes) in bombs {
-        assert!(bytes.len() < 1 << 17, "it comes in small");
+        assert!(bytes.len() < 1 << 19, "it comes in small");
         api.with("POST", path, &[kind, ("content-encoding", name)], bytes)
             .await
             .is(413);
@@ -258,4 +258,79 @@ async fn of_people_nothing_tells_how_many_events_there_were() {
     )
     .await
     .is(422);
+}
+
+#[tokio::test]
+async fn clocks_of_producers_may_be_a_little_ahead() {
+    let api = Api::new();
+    api.create("one", BY_CLOCK).await;
+    let at = |seconds| jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
+    let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
+    let body = event(at(-1)) + &event(at(3)) + &event(at(60)) + &event(at(1_000_000_000));
+    let taken = api.send("one", JSONL, body).await.is(200).json();
+    assert_eq!((&taken["events"], &taken["wrong"]), (&2.into(), &2.into()));
+    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    assert_eq!(
+        (&health["ingest"]["events"], &health["ingest"]["late"]),
+        (&2.into(), &0.into())
+    );
+}
+
+/// A stream whose column of keys is this.
+fn arrow_of(column: arrow_array::ArrayRef) -> Vec<u8> {
+    let schema = Arc::new(Schema::new(vec![Field::new(
+        "key",
+        column.data_type().clone(),
+        true,
+    )]));
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer
+        .write(&RecordBatch::try_new(schema, vec![column]).unwrap())
+        .unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[tokio::test]
+async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
+    use arrow_array::builder::StringViewBuilder;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Int8Array, NullArray, RunArray};
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let long = StringArray::from(vec!["x".repeat(1 << 19)]);
+    let dictionary = DictionaryArray::new(Int8Array::from(vec![0; 10_000]), Arc::new(long.clone()));
+    let runs = RunArray::<Int32Type>::try_new(&vec![i32::MAX].into(), &long).unwrap();
+    let mut views = StringViewBuilder::new();
+    let block = views.append_block("x".repeat(1 << 19).into_bytes().into());
+    (0..10_000).for_each(|_| views.try_append_view(block, 0, 1 << 19).unwrap());
+    let bombs: [(arrow_array::ArrayRef, u16); 5] = [
+        (Arc::new(NullArray::new(1 << 40)), 422),
+        (Arc::new(NullArray::new(10)), 422),
+        (Arc::new(dictionary), 413),
+        (Arc::new(views.finish()), 413),
+        (Arc::new(runs), 422),
+    ];
+    for (bomb, status) in bombs {
+        let body = arrow_of(bomb);
+        assert!(body.len() < 1 << 20);
+        api.send("one", "application/vnd.apache.arrow.stream", body)
+            .await
+            .is(status);
+    }
+    let words = ["snow", "rain", "snow"];
+    let mut views = StringViewBuilder::new();
+    words.iter().for_each(|word| views.append_value(word));
+    let good: [arrow_array::ArrayRef; 4] = [
+        Arc::new(StringArray::from(words.to_vec())),
+        Arc::new(words.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        Arc::new(views.finish()),
+        Arc::new(Int64Array::from(vec![1, 2, 3])),
+    ];
+    for good in good {
+        api.send("one", "application/vnd.apache.arrow.stream", arrow_of(good))
+            .await
+            .is(200);
+    }
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 12);
 }

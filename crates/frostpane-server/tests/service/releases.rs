@@ -217,3 +217,21 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
             .is_none()
     );
 }
+
+#[tokio::test]
+async fn who_listens_to_a_stream_that_is_deleted_hears_its_end() {
+    let api = Api::new();
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
+        .await
+        .is(201);
+    let request = Request::get("/v1/streams/one/live").body(Body::empty()).unwrap();
+    let mut body = api.router.clone().oneshot(request).await.unwrap().into_body();
+    body.frame().await.unwrap().unwrap();
+    api.call("DELETE", "/v1/streams/one", "").await.is(204);
+    assert!(
+        tokio::time::timeout(Duration::from_secs(10), body.frame())
+            .await
+            .unwrap()
+            .is_none()
+    );
+}

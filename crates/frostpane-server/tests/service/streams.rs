@@ -1,6 +1,8 @@
 //! The life of a stream.
 
-use crate::call::{Api, BY_COUNT, JSONL, PEOPLE, SINGLE, lines};
+use frostpane_server::stream::Settings;
+
+use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, lines};
 
 #[tokio::test]
 async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
@@ -58,6 +60,28 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
         taken["events"], 1,
         "the one from before may be in a list of the stream that was here"
     );
+    // It cannot be had without that.
+    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock)
+        .await
+        .is(422);
+    api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT)
+        .await
+        .is(422);
+    api.create("there", by_clock).await;
+    api.call("PUT", "/v1/streams/there?replaces=old", by_clock)
+        .await
+        .is(409);
+    // Of people it begins with the next whole epoch.
+    api.create("people", PEOPLE).await;
+    api.call("DELETE", "/v1/streams/people", "").await.is(204);
+    api.call("PUT", "/v1/streams/after?replaces=people", PEOPLE)
+        .await
+        .is(201);
+    let event = format!(
+        "{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{}\"}}\n",
+        jiff::Timestamp::now()
+    );
+    assert_eq!(api.send("after", JSONL, event).await.is(200).json()["events"], 0);
 }
 
 #[tokio::test]
@@ -121,4 +145,159 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
     api.call("GET", "/healthz", "").await.is(200);
     // Its name is not free, or its budget would begin anew.
     api.call("PUT", "/v1/streams/bad", BY_COUNT).await.is(409);
+}
+
+#[tokio::test]
+async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let hung_up = async |method: &str, path: &str, body: &'static str| {
+        let asked = api.call(method, path, body);
+        assert!(
+            tokio::time::timeout(std::time::Duration::from_micros(1), asked)
+                .await
+                .is_err()
+        );
+    };
+    hung_up("DELETE", "/v1/streams/one", "").await;
+    hung_up("PUT", "/v1/streams/two", BY_COUNT).await;
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while api.service.stream("one").is_some() || api.service.stream("two").is_none() {
+        assert!(std::time::Instant::now() < until);
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    api.call("GET", "/v1/streams/one", "").await.is(410);
+    api.send("two", JSONL, lines(10)).await.is(200);
+}
+
+#[tokio::test]
+async fn one_process_serves_a_folder() {
+    let api = Api::new();
+    let second = frostpane_server::Service::open(&api.folder.0, None, crate::call::limits());
+    assert!(second.is_err_and(|problem| problem.error().contains("another process")));
+}
+
+#[tokio::test]
+async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    api.create("two", BY_COUNT).await;
+    api.call("POST", "/v1/streams/one/close", "").await.is(200);
+    api.call("DELETE", "/v1/streams/two", "").await.is(204);
+    api.service.stop().await;
+    std::fs::write(api.folder.0.join("gone/two.json"), b"cut o").unwrap();
+    let settings = api.folder.0.join("streams/one/service.json");
+    std::fs::remove_file(&settings).unwrap();
+    std::fs::create_dir(&settings).unwrap();
+    let api = api.restarted().await;
+    api.send("one", JSONL, lines(10)).await.is(503);
+    api.call("PUT", "/v1/streams/two", BY_COUNT).await.is(409);
+}
+
+/// The clock that a state has come to, told by a tick.
+fn tick(api: &Api, name: &str, at: jiff::Timestamp) {
+    let folder = api.folder.0.join("streams").join(name);
+    let mut store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
+    store.tick(at.as_microsecond()).unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
+    let hourly = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true }"#;
+    let now = jiff::Timestamp::now();
+    let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
+    let api = Api::new();
+    api.create("one", hourly).await;
+    api.send("one", JSONL, event.clone()).await.is(200);
+    api.service.stop().await;
+    // As if the machine had woken up with its clock behind: what came would lie in the future.
+    tick(&api, "one", now + jiff::SignedDuration::from_hours(2));
+    let api = api.restarted().await;
+    api.send("one", JSONL, event.clone()).await.is(503);
+    api.call("GET", "/readyz", "").await.is(503);
+    assert_eq!(
+        api.call("GET", "/v1/streams/one/health", "").await.is(200).json()["standing"],
+        "clock"
+    );
+
+    // And as if it were days ahead, unless that is said to be right.
+    let api = Api::new();
+    let old = serde_json::from_str(hourly).unwrap();
+    let folder = api.folder.0.join("streams/old");
+    drop(
+        frostpane_store::Store::<frostpane::Bytes>::create(
+            &folder,
+            old,
+            frostpane::Keys::open(),
+            frostpane_store::Begin::default(),
+        )
+        .unwrap(),
+    );
+    tick(&api, "old", now - jiff::SignedDuration::from_hours(48));
+    let api = api.restarted().await;
+    api.send("old", JSONL, event.clone()).await.is(503);
+    api.service.stop().await;
+    let folder = api.into_folder();
+    let accepted = frostpane_server::Limits {
+        accept_clock: true,
+        ..crate::call::limits()
+    };
+    let api = Api::with_limits(folder, accepted);
+    api.send("old", JSONL, event).await.is(200);
+}
+
+#[tokio::test]
+async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
+    let (folder, witnesses) = (Folder::new(), Folder::new());
+    std::fs::create_dir_all(&witnesses.0).unwrap();
+    let service =
+        frostpane_server::Service::open(&folder.0, Some(witnesses.0.clone()), crate::call::limits()).unwrap();
+    let service = std::sync::Arc::new(service);
+    let begin = async || {
+        let spec = serde_json::from_str(BY_COUNT).unwrap();
+        let created = service.create("one", spec, Settings::default()).await;
+        created.map(|(_, new)| new).map_err(|problem| problem.status())
+    };
+    // Something lies where it would lie.
+    let place = folder.0.join("streams/one");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("x"), b"x").unwrap();
+    assert!(begin().await.is_err());
+    assert!(!witnesses.0.join("one.witness").exists());
+    std::fs::remove_dir_all(&place).unwrap();
+    assert_eq!(begin().await, Ok(true));
+    assert!(witnesses.0.join("one.witness").exists());
+
+    // A deleted name stays taken, also where the folder is restored from before.
+    service.delete("one").await.unwrap();
+    service.stop().await;
+    std::fs::remove_dir_all(folder.0.join("gone")).unwrap();
+    let service =
+        frostpane_server::Service::open(&folder.0, Some(witnesses.0.clone()), crate::call::limits()).unwrap();
+    let service = std::sync::Arc::new(service);
+    let spec = serde_json::from_str(BY_COUNT).unwrap();
+    let again = service.create("one", spec, Settings::default()).await;
+    assert_eq!(again.err().unwrap().status().as_u16(), 409);
+}
+
+#[tokio::test]
+async fn what_a_release_says_tells_of_other_streams() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    api.send("one", JSONL, lines(250)).await.is(200);
+    let said = async |api: &Api| {
+        let words = api.call("GET", "/v1/streams/one/releases/latest/words", "").await;
+        words.is(200).json()["words"]["privacy"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(!said(&api).await.contains("other streams"));
+    api.create("two", BY_COUNT).await;
+    assert!(said(&api).await.contains("other streams"));
+    api.call("DELETE", "/v1/streams/two", "").await.is(204);
+    assert!(
+        said(&api).await.contains("other streams"),
+        "also of one that is gone"
+    );
 }

@@ -87,3 +87,39 @@ async fn only_public_streams_are_seen_without_a_token() {
     }
     api.raw("GET", "/v1/streams/shown/health", &[], "").await.is(401);
 }
+
+#[tokio::test]
+async fn tokens_that_are_made_and_revoked_at_once_are_all_made_and_revoked() {
+    let api = Api::new();
+    let folder = &api.folder.0;
+    let change = |number: usize| {
+        let tokens = frostpane_server::Tokens::of(folder);
+        let (token, _) = tokens
+            .make(&format!("made {number}"), "*", &[Scope::Read])
+            .unwrap();
+        if number % 2 == 0 {
+            tokens.revoke(&token.id).unwrap();
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            scope.spawn(move || change(number));
+        }
+    });
+    // Those, and the one of this test.
+    assert_eq!(api.service.tokens.all().len(), 8 + 1);
+}
+
+#[tokio::test]
+async fn tokens_that_could_not_be_read_for_a_moment_are_tokens_again() {
+    let api = Api::new();
+    let (kept, away) = (api.folder.0.join("tokens.json"), api.folder.0.join("tokens.away"));
+    let moved = std::fs::read(&kept).unwrap();
+    std::fs::rename(&kept, &away).unwrap();
+    std::fs::create_dir(&kept).unwrap();
+    api.call("GET", "/metrics", "").await.is(401);
+    assert!(api.service.tokens.make("me", "*", &[Scope::Read]).is_err());
+    std::fs::remove_dir(&kept).unwrap();
+    std::fs::write(&kept, moved).unwrap();
+    api.call("GET", "/metrics", "").await.is(200);
+}
