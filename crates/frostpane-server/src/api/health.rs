@@ -74,7 +74,7 @@ pub struct Ingest {
 
 /// How a stream is, for its operator.
 #[utoipa::path(get, path = "/v1/streams/{name}/health", tag = "service", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Health), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, body = Health), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security(("token" = [])))]
 pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Admin)?;

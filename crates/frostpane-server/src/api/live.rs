@@ -38,7 +38,7 @@ const SHARES: usize = 8;
 
 /// Every release as an event, the latest at once; or, with Last-Event-ID, all after that one.
 #[utoipa::path(get, path = "/v1/streams/{name}/live", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last release that you have")),
-    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 429, body = Problem)),
     security((), ("token" = [])))]
 pub async fn listen(
     State(app): State<App>,

@@ -36,7 +36,7 @@ pub struct Expected {
 
 /// What to expect of a stream's lists.
 #[utoipa::path(get, path = "/v1/streams/{name}/plan", tag = "plans", params(("name" = String, Path, description = "Of the stream"), Expected),
-    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 422, body = Problem)),
+    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)),
     security((), ("token" = [])))]
 pub async fn of_stream(
     State(app): State<App>,

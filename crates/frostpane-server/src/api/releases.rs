@@ -33,7 +33,7 @@ const FOR_EVER: u64 = 31_536_000;
 /// The latest release.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/latest", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
     responses((status = 200, description = "The release, as it is kept", content_type = "application/json"), (status = 304, description = "You have it"), (status = 400, body = Problem),
-        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security((), ("token" = [])))]
 pub async fn latest(caller: Caller, Path(name): Path<String>, headers: HeaderMap) -> Result<Response> {
     let stream = caller.reads(&name)?;
@@ -43,7 +43,7 @@ pub async fn latest(caller: Caller, Path(name): Path<String>, headers: HeaderMap
 
 /// What the latest release says, for people.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/latest/words", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Said), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, body = Said), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security((), ("token" = [])))]
 pub async fn latest_words(
     State(app): State<App>,
@@ -107,7 +107,7 @@ pub struct Numbered {
 
 /// Releases after a number, in the order in which they were made.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases", tag = "releases", params(("name" = String, Path, description = "Of the stream"), Which),
-    responses((status = 200, body = Page), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, body = Page), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security((), ("token" = [])))]
 pub async fn after(
     caller: Caller,
@@ -174,7 +174,7 @@ pub struct Price {
 #[utoipa::path(put, path = "/v1/streams/{name}/releases/{id}", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("id" = String, Path, description = "Of the release"), Making),
     request_body(content = Asked, description = "May be empty"),
     responses((status = 200, description = "It was made before; or what it would cost"), (status = 201, description = "The release"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 402, body = Problem),
-        (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
     security(("token" = [])))]
 pub async fn make(
     caller: Caller,
@@ -214,7 +214,7 @@ pub async fn make(
 
 /// The release that was asked for under an id.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/{id}", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("id" = String, Path, description = "Of the release")),
-    responses((status = 200, description = "The release, as it is kept"), (status = 304, description = "You have it"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, description = "The release, as it is kept"), (status = 304, description = "You have it"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security((), ("token" = [])))]
 pub async fn find(
     caller: Caller,

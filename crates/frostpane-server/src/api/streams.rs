@@ -184,7 +184,7 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
 
 /// What a stream is asked for.
 #[utoipa::path(get, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security((), ("token" = [])))]
 pub async fn describe(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
     Ok(Json(Description::of(&*caller.reads(&name)?)))
@@ -200,7 +200,7 @@ pub struct Changes {
 
 /// Makes a stream public, or not.
 #[utoipa::path(patch, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")), request_body = Changes,
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
+    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
     security(("token" = [])))]
 pub async fn change(
     caller: Caller,
@@ -220,7 +220,7 @@ pub async fn change(
 
 /// Takes no more events, for ever. What was published stays, and slides go on to end.
 #[utoipa::path(post, path = "/v1/streams/{name}/close", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security(("token" = [])))]
 pub async fn close(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
     let stream = caller.stream(&name, Scope::Admin)?;
@@ -230,7 +230,7 @@ pub async fn close(caller: Caller, Path(name): Path<String>) -> Result<Json<Desc
 
 /// Deletes a stream and everything that is kept of it, for good. Its name is not used again.
 #[utoipa::path(delete, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 204, description = "It is gone"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem)),
+    responses((status = 204, description = "It is gone"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security(("token" = [])))]
 pub async fn delete(State(app): State<App>, caller: Caller, Path(name): Path<String>) -> Result<StatusCode> {
     caller.stream(&name, Scope::Admin)?;
