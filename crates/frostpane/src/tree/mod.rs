@@ -35,22 +35,35 @@ impl Tree {
             levels: 1,
         };
         let mut least = panes;
-        for levels in 2..=panes.ilog2() + 1 {
-            for branching in 2.. {
-                let tree = Self { branching, levels };
-                if branching
-                    .checked_pow(levels - 1)
-                    .is_none_or(|top| top > panes as i64)
-                {
-                    break;
-                }
-                if tree.least_noise(panes) < least && tree.noise(panes) < least {
-                    best = tree;
-                    least = tree.noise(panes);
-                }
+        // Those that can have the least come first, so that few are looked at whole. Of equals the lowest is taken, and of those the narrowest.
+        let mut all: Vec<(u64, u32, i64)> = Self::all(panes)
+            .map(|tree| (tree.least_noise(panes), tree.levels, tree.branching))
+            .collect();
+        all.sort_unstable();
+        for (at_least, levels, branching) in all {
+            if at_least > least {
+                break;
+            }
+            let tree = Self { branching, levels };
+            let noise = tree.noise(panes);
+            if (noise, levels, branching) < (least, best.levels, best.branching) {
+                best = tree;
+                least = noise;
             }
         }
         best
+    }
+
+    /// All of several levels whose nodes are no longer than a window of so many panes.
+    fn all(panes: u64) -> impl Iterator<Item = Self> {
+        (2..=panes.ilog2() + 1).flat_map(move |levels| {
+            let fits = move |branching: &i64| {
+                let top = branching.checked_pow(levels - 1);
+                top.is_some_and(|top| top <= panes as i64)
+            };
+            let branchings = (2..).take_while(fits);
+            branchings.map(move |branching| Self { branching, levels })
+        })
     }
 
     /// In how many nodes each pane is.
@@ -144,6 +157,25 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tree_of_a_window_has_the_least_noise_of_all() {
+        for panes in (1..200).chain([365, 1_000, 1_440, 4_096]) {
+            let flat = Tree {
+                branching: 2,
+                levels: 1,
+            };
+            let all =
+                std::iter::once((panes, flat)).chain(Tree::all(panes).map(|tree| (tree.noise(panes), tree)));
+            // The first of those with the least.
+            let least = all.min_by_key(|(noise, _)| *noise);
+            assert_eq!(
+                least.map(|(_, tree)| tree),
+                Some(Tree::for_window(panes)),
+                "{panes}"
+            );
+        }
+    }
 
     #[test]
     fn a_cover_has_every_pane_once() {
