@@ -676,7 +676,9 @@ fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) ->
         batch: &batch,
         timed: true,
     };
-    let (outcomes, _) = store.take_deliveries(&[delivery, delivery], i64::MAX).unwrap();
+    let (outcomes, _) = store
+        .take_deliveries(&[delivery.clone(), delivery], i64::MAX)
+        .unwrap();
     assert_ne!(
         outcomes[1],
         Outcome::Taken,
@@ -732,6 +734,42 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     // Its id is forgotten, and it counts no more.
     assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Outcome::Taken);
     assert_eq!(store.stream().dropped(), dropped + 1);
+}
+
+/// A delivery of one event, or of none, that came at an hour.
+fn deliver_at(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>, hour: i64) -> Outcome {
+    let mut batch = Batch::new();
+    if let Some(time) = time {
+        batch.push(Event::at(time, b"snow".as_slice()));
+    }
+    let delivery = Delivery {
+        id: Some(id),
+        digest: [digest; 32],
+        batch: &batch,
+        timed: true,
+    };
+    let (outcomes, _) = store.take_deliveries(&[delivery], hour * HOUR).unwrap();
+    outcomes[0].clone()
+}
+
+#[test]
+fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
+    let folder = Folder::new();
+    let by_clock = spec(r#"{ "window": "10h", "slide": "1h", "top": 3 }"#);
+    let mut store =
+        Store::<Bytes>::create(&folder.join("state"), by_clock, Keys::open(), Begin::default()).unwrap();
+    let year_3000 = 32_503_680_000_000_000;
+    let both = [("nothing", None), ("far", Some(year_3000))];
+    for (id, time) in both {
+        assert_eq!(deliver_at(&mut store, id, 1, time, 1), Outcome::Taken);
+        assert_eq!(deliver_at(&mut store, id, 2, time, 2), Outcome::Other);
+    }
+    for hour in 2..=45 {
+        deliver_at(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR), hour);
+    }
+    for (id, time) in both {
+        assert_eq!(deliver_at(&mut store, id, 2, time, 45), Outcome::Taken, "{id}");
+    }
 }
 
 /// Where events stopped depends on everybody's: of what came before nothing is released, also not by the next process.
