@@ -105,10 +105,8 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             return;
         }
         event.time = event.time.map(|time| time.min(present));
-        if !event
-            .time
-            .is_some_and(|time| since.is_some_and(|since| time < since))
-        {
+        let is_before = |time: i64| since.is_some_and(|since| time < since);
+        if !event.time.is_some_and(is_before) {
             self.batch.push(event);
         }
     }
