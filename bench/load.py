@@ -75,7 +75,9 @@ class Server:
 
 def listeners(server: Server) -> tuple[int, float]:
     """How many of a thousand hear the next list, and when the last of them has."""
-    request = b"GET /v1/streams/load/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + server.token.encode()
+    request = (
+        b"GET /v1/streams/load/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + server.token.encode()
+    )
     sockets = []
     for _ in range(LISTENERS):
         listener = socket.create_connection(("127.0.0.1", server.port))
@@ -114,7 +116,9 @@ def under_load(server: Server, bodies: list[bytes], seconds: float) -> dict:
         connection, sent = server.connect(), 0
         while time.monotonic() < until:
             began = time.monotonic()
-            status = server.send(connection, "POST", "/v1/streams/load/events", bodies[(number + sent) % BODIES])
+            status = server.send(
+                connection, "POST", "/v1/streams/load/events", bodies[(number + sent) % BODIES]
+            )
             if status == 200:
                 ingest.append(time.monotonic() - began)
                 sent += 1
@@ -161,7 +165,10 @@ def overload(server: Server, data: bytes) -> dict:
         thread.join()
     time.sleep(1)
     after = server.ask("POST", "/v1/streams/load/events", data)
-    return {"answers": {str(status): answers.count(status) for status in sorted(set(answers))}, "after": after}
+    return {
+        "answers": {str(status): answers.count(status) for status in sorted(set(answers))},
+        "after": after,
+    }
 
 
 def from_disk(program: str, folder: Path, bodies: list[bytes], times: int) -> float:
@@ -173,10 +180,11 @@ def from_disk(program: str, folder: Path, bodies: list[bytes], times: int) -> fl
     spec = folder / "spec.json"
     spec.write_text(json.dumps(SPEC))
     state = str(folder / "state")
-    quiet = {"check": True, "capture_output": True}
-    subprocess.run([program, "init", state, "--spec", str(spec), "--key", "key"], **quiet)
+    subprocess.run(
+        [program, "init", state, "--spec", str(spec), "--key", "key"], check=True, capture_output=True
+    )
     began = time.monotonic()
-    subprocess.run([program, "ingest", state, str(file)], **quiet)
+    subprocess.run([program, "ingest", state, str(file)], check=True, capture_output=True)
     return times * len(bodies) * LINES / (time.monotonic() - began)
 
 

@@ -1,6 +1,6 @@
 // The page of lists: one stream, its latest list, and how it came about.
 
-import { after, get, listen } from "./api.js";
+import { after, get, keep, listen, token } from "./api.js";
 import { Budget } from "./budget.js";
 import { at, complain, make, say, toggle } from "./dom.js";
 import { Holds } from "./holds.js";
@@ -161,6 +161,11 @@ function covered({ window, heavy, bounds }) {
 try {
   await begin();
 } catch (problem) {
+  if (problem.status === 401 && token()) {
+    // It was revoked: what is public needs none.
+    keep(null);
+    location.reload();
+  }
   complain(at("problem"), problem);
   say(at("covered"), "");
 }

@@ -369,6 +369,11 @@ fn operator(scene: &Scene<'_>) {
     click(&tab, "#forget");
     tab.until("document.querySelectorAll('.card').length === 0 && sessionStorage.length === 0");
     scene.well(&tab);
+    // One that was revoked does not keep anyone from what is public.
+    tab.eval("sessionStorage.setItem('frostpane-token', 'frostpane_revoked')");
+    tab.open(&scene.server.url("/"));
+    tab.until(COMPLETE);
+    assert_eq!(tab.eval("sessionStorage.length"), 0);
 }
 
 const HOSTILE: [&str; 6] = [
