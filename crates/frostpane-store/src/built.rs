@@ -99,8 +99,8 @@ impl<K: StoredKey> Store<K> {
         match self.stream.is_unspent(numbers.clone()) {
             true => Ok(()),
             false => Err(Error::conflict(format!(
-                "some of {} have been in a release, or have left: panes are built again before their first release alone, and what comes for \
-                 them later is not counted",
+                "a release has covered {}, or a part of that, or it has left: panes are built again before their first release alone, and what comes \
+                 for them later is not counted",
                 self.place(numbers)
             ))),
         }

@@ -40,7 +40,9 @@ def session_of(frame: DataFrame) -> SparkSession:
 def ready(spark: SparkSession) -> SparkSession:
     """The same, whose executors run the Python that this is, where they are on this machine and nobody has said which."""
     if not hasattr(spark, "_jsparkSession"):
-        raise ParameterError("this is a session of Spark Connect, which has no broadcast variables, and secrets of hashes go nowhere else: run the driver here")
+        raise ParameterError(
+            "this is a session of Spark Connect, which has no broadcast variables, and secrets of hashes go nowhere else: run the driver here"
+        )
     context = spark.sparkContext
     told = "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
     if context.master.startswith("local") and not told:

@@ -77,7 +77,9 @@ class PaneTable:
             found = self._of_store().where(F.col("build").isin(builds)).select("pane", "build", "bytes").collect()
             kept = {(row["pane"], row["build"]): bytes(row["bytes"]) for row in found}
         if missing := sum((number, build) not in kept for number, build, _ in awaited):
-            raise StateError(f"{missing} of the panes that were built are not in the table {self.name}: give the table that they are in. Nothing was charged")
+            raise StateError(
+                f"{missing} of the panes that were built are not in the table {self.name}: give the table that they are in. Nothing was charged"
+            )
         return [kept[number, build] for number, build, _ in awaited]
 
     def _of_store(self) -> DataFrame:

@@ -15,7 +15,7 @@ from ..release import Release
 from ..store import Store
 from ._columns import Columns
 from ._panes import panes
-from ._session import active, session_of, translated
+from ._session import active, ready, session_of, translated
 from ._table import PaneTable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _built(plan: _internal.Plan, numbers: tuple[int, int], build: str) -> Built:
 def assembled(frame: DataFrame, store: Store, numbers: tuple[int, int]) -> Iterator[tuple[_internal.Plan, DataFrame]]:
     """The panes of a frame, while the secret that they are made with is with the executors."""
     plan = store._keeper.plan()
-    shared = frame.sparkSession.sparkContext.broadcast(plan.to_bytes())
+    shared = ready(frame.sparkSession).sparkContext.broadcast(plan.to_bytes())
     try:
         with translated():
             yield plan, panes(frame, plan, shared, numbers, is_open=store.spec.keys == "open")
