@@ -34,6 +34,7 @@
 
 mod backend;
 mod budget;
+mod built;
 mod error;
 mod feed;
 mod files;
@@ -50,6 +51,7 @@ mod transfer;
 mod witness;
 
 pub use budget::{Budget, Period};
+pub use built::Awaited;
 pub use error::{Error, Result, Unaffordable};
 pub use feed::Feed;
 #[cfg(feature = "internals")]
