@@ -28,7 +28,7 @@ warnings.simplefilter("ignore")
 EVENTS, FILES, DAYS = 20_000_000, 8, 7
 KEYS, USERS, PER_USER = 1_000_000, 2_000_000, 4
 DAY, START, UNTIL = 86_400_000_000, 1_764_547_200_000_000, "2025-12-08"
-REPETITIONS = 5
+REPETITIONS = 3
 
 
 def written(folder: Path) -> Path:
@@ -123,6 +123,7 @@ class Measured:
                     results["release"].append(self.release)
                     results["bytes"] = made
                 results[name].append(taken)
+                print(f"{self.fields} {name}: {taken:.1f} s", file=sys.stderr)
                 results["shuffled"][name] = shuffled(self.spark) - before
         return results
 

@@ -321,6 +321,12 @@ impl Keeper {
         })
     }
 
+    /// The number after the last pane that was built, if any was.
+    fn built_to(&self, py: Python<'_>) -> PyResult<Option<i64>> {
+        self.own
+            .with(py, |engine| Ok(with_engine!(engine, store => store.built_to()?)))
+    }
+
     /// The oldest number that a window can reach.
     fn oldest(&self, py: Python<'_>) -> PyResult<i64> {
         self.own.with(py, |engine| {

@@ -57,7 +57,7 @@ impl<K: StoredKey> Store<K> {
             )));
         }
         let reached = end - self.stream.panes_of_window();
-        let built = self.progress()?.map(|progress| progress.to);
+        let built = self.built_to()?;
         let from = built.unwrap_or_else(|| self.first_number(reached)).max(reached);
         let start = since.map_or(Ok(from), |since| self.number_at(since))?;
         if start > from {
@@ -119,7 +119,7 @@ impl<K: StoredKey> Store<K> {
 
     /// That it takes events itself.
     pub(crate) fn check_not_built(&self) -> Result<()> {
-        match self.progress()? {
+        match self.built_to()? {
             None => Ok(()),
             Some(_) => Err(Error::conflict(
                 "panes of this state are built elsewhere, and what is counted apart is not added up: give these events to whoever builds them",
@@ -151,6 +151,11 @@ impl<K: StoredKey> Store<K> {
             (number, awaited)
         }));
         self.keep_progress(&progress, None)
+    }
+
+    /// The number after the last pane that was built, if any was.
+    pub fn built_to(&self) -> Result<Option<i64>> {
+        Ok(self.progress()?.map(|progress| progress.to))
     }
 
     /// The panes that were built and are not here yet, by number.

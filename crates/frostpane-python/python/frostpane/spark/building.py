@@ -97,7 +97,7 @@ def release_panes(store: Store, table: str, *, id: str | None = None, window: Sp
     kept.check()
     if awaited := store._keeper.awaited():
         store._keeper.take_built(kept.panes(awaited))
-    elif not any("built" in record["what"] for record in store.history()):
+    elif store._keeper.built_to() is None:
         raise StateError("no panes were built for this store: build_panes does. Nothing was charged")
     release = store.release(id, window=window)
     kept.expire(store._keeper.oldest())

@@ -63,7 +63,7 @@ def tick(store: Store, table: str, staging: str, *, until: Moment | None = None)
     plan = store._keeper.plan()
     length, offset = plan.grid
     now = micros(until) if until is not None else (clock.time_ns() // 1_000 - offset) // length * length + offset
-    numbers = store._keeper.to_build(now)
+    before, (_, end) = store._keeper.built_to(), store._keeper.to_build(now)
     batches = _batches(spark, staging)
     if not batches:
         raise StateError(f"nothing is staged in {staging}: has the query written its first batch?")
@@ -71,7 +71,7 @@ def tick(store: Store, table: str, staging: str, *, until: Moment | None = None)
     frame = spark.read.option("basePath", staging).parquet(*paths)
     user = "user" if "user" in frame.columns else None
     built = build_panes(frame, store, table, key="key", time="time", user=user, until=_internal.moment_text(now))
-    return Ticked(built, _settle(frame, plan, batches, numbers))
+    return Ticked(built, _settle(frame, plan, batches, before, end))
 
 
 def _batches(spark: SparkSession, staging: str) -> list[Folder]:
@@ -80,20 +80,19 @@ def _batches(spark: SparkSession, staging: str) -> list[Folder]:
     return [batch for query in queries for batch in query.folders() if batch.below(_WHOLE).exists()]
 
 
-def _settle(frame: DataFrame, plan: _internal.Plan, batches: list[Folder], numbers: tuple[int, int]) -> int:
+def _settle(frame: DataFrame, plan: _internal.Plan, batches: list[Folder], before: int | None, end: int) -> int:
     """Deletes batches that were counted whole, and marks the others as seen. How many rows of those that were not came too late."""
     from pyspark.sql import functions as F
 
-    first, end = numbers
     ever = (-(2**62) // plan.grid[0], 2**62 // plan.grid[0])
     of_batches = frame.withColumn("pane", pane_of(frame, plan, ever)).groupBy("query", "batch")
-    found = of_batches.agg(F.max("pane").alias("latest"), F.sum((F.col("pane") < first).cast("bigint")).alias("late")).collect()
+    found = of_batches.agg(F.max("pane").alias("latest"), F.count_if(F.col("pane") < (ever[0] if before is None else before)).alias("late")).collect()
     known = {f"query={row['query']}/batch={row['batch']}": row for row in found}
     late = 0
     for batch in batches:
         row = known.get("/".join(batch.path.split("/")[-2:]))
         seen = batch.below(_SEEN)
-        late += (row["late"] or 0) if row and not seen.exists() else 0
+        late += row["late"] if row and not seen.exists() else 0
         if row is None or row["latest"] is None or row["latest"] < end:
             batch.delete()
         else:
