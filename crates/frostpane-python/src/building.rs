@@ -11,6 +11,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, StructArray};
 use arrow_schema::{DataType, Field, Fields};
 use frostpane::stream::{Blueprint, Bounding, Part};
 use frostpane::{Bytes, Key};
+use frostpane_store::scratch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
@@ -21,7 +22,6 @@ use crate::error::{Failure, Result};
 use crate::events::ColumnKey;
 use crate::own::Own;
 use crate::rows::pull;
-use crate::scratch::scratch;
 
 /// Rows of a batch that is given back: its keys take less than the 2 GB that a column may have.
 const BATCH: usize = 1 << 14;
