@@ -85,7 +85,7 @@ def fed(folder: Path, fields: dict[str, Any], events: dict[str, list[Any]]) -> f
     """A store of one machine, whose last pane ends because an event comes after it."""
     of_people = "per_user" in fields
     store = frostpane.Store.create(folder, **fields, alpha=0.02, epsilon=NOISELESS, releases=2, begin=BEGIN)
-    after = {"key": ["after"], "time": [START + 7 * DAY + 1], "user": ["u"]}
+    after: dict[str, list[Any]] = {"key": ["after"], "time": [START + 7 * DAY + 1], "user": ["u"]}
     table = {name: column + ([] if of_people else after[name]) for name, column in events.items()}
     store.update(table, id="week", key="key", time="time", user="user" if of_people else None, until=UNTIL if of_people else None)
     return store
@@ -357,7 +357,7 @@ def test_the_secret_of_hashes_is_in_no_plan(frame: DataFrame, tmp_path: Path) ->
     with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
         plan = store._keeper.plan()
         with assembled(frame, store, (FIRST, END)) as (_, made):
-            shown = str(made._jdf.queryExecution().toString()) + repr(plan)  # type: ignore[attr-defined]
+            shown = str(made._jdf.queryExecution().toString()) + repr(plan)
     seed = plan.to_bytes()[34:42]
     assert seed.hex() not in shown and str(int.from_bytes(seed, "little")) not in shown and repr(seed)[2:-1] not in shown
 

@@ -45,7 +45,7 @@ def ready(spark: SparkSession) -> SparkSession:
         )
     context = spark.sparkContext
     told = "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
-    if context.master.startswith("local") and not told:
+    if str(context.master).startswith("local") and not told:
         context.pythonExec = sys.executable
     return spark
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _internal
 from .._fields import Fields
 from .._signature import with_fields
-from .._time import Moment, micros
+from .._time import micros
 from ..errors import OperatorWarning, ParameterError
 from ..release import Release
 from ..spec import Spec, written
@@ -34,7 +34,6 @@ def heavy_hitters(
     key: str,
     time: str,
     user: str | None = None,
-    until: Moment | None = None,
     **fields: Unpack[Fields],
 ) -> Release:
     """A private list of the most frequent keys of a DataFrame, counted by Spark: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
@@ -45,9 +44,9 @@ def heavy_hitters(
     columns = Columns(key, time, user)
     session_of(df)
     columns.check(df)
-    if until is None:
-        raise ParameterError("it was not said where the window ends, and events do not say: give until, a moment such as 2026-03-02")
     given: dict[str, Any] = dict(fields)
+    if (until := given.pop("until", None)) is None:
+        raise ParameterError("it was not said where the window ends, and events do not say: give until, a moment such as 2026-03-02")
     if spec is None and not any(given.get(name) is not None for name in ("top", "alpha", "all", "norm")):
         given["top"] = _TOP
     asked = Spec._of(written(spec, given, people=user is not None)).replace(until=None)
