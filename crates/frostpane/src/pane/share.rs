@@ -156,8 +156,10 @@ mod tests {
         to.finish()
     }
 
+    type Sorted = (u64, u64, Vec<(Vec<u8>, u64)>, Option<CountSketch>);
+
     /// What the pane of a block has that was counted in one place, its keys in their order.
-    fn sorted(pane: &Pane<Bytes>) -> (u64, u64, Vec<(Vec<u8>, u64)>, Option<CountSketch>) {
+    fn sorted(pane: &Pane<Bytes>) -> Sorted {
         let counts = pane.counts().iter().map(|(key, count)| (key.to_vec(), count));
         let mut counts: Vec<_> = counts.collect();
         counts.sort();
