@@ -156,8 +156,11 @@ mod tests {
         to.finish()
     }
 
-    /// What the pane of a block has that was counted in one place, its keys in their order.
-    fn sorted(pane: &Pane<Bytes>) -> (u64, u64, Vec<(Vec<u8>, u64)>, Option<CountSketch>) {
+    /// Events, cut, counts and sketch.
+    type Held = (u64, u64, Vec<(Vec<u8>, u64)>, Option<CountSketch>);
+
+    /// What a pane has, its keys in their order.
+    fn sorted(pane: &Pane<Bytes>) -> Held {
         let counts = pane.counts().iter().map(|(key, count)| (key.to_vec(), count));
         let mut counts: Vec<_> = counts.collect();
         counts.sort();
