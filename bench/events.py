@@ -59,5 +59,6 @@ def people(folder: str) -> None:
     parquet.write_table(table.filter(some), f"{folder}/people-tenth.parquet")
 
 
-events(sys.argv[1])
-people(sys.argv[1])
+if __name__ == "__main__":
+    events(sys.argv[1])
+    people(sys.argv[1])

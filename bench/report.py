@@ -234,6 +234,27 @@ def python_package() -> str:
     return table("what", "measured", "outcome", body=body)
 
 
+def spark() -> str:
+    """Panes that Spark builds beside the plain count in them, for docs/spark.md."""
+    results = load("spark")
+    events = results["events of the stream"]
+    body = []
+    for unit, plain in PLAIN.items():
+        measured = results[unit]
+        times = shown(ratios(measured["frostpane"], measured["plain"]), 2)
+        body.append((f"panes of {unit}", f"time, of that of {plain}", times))
+        for name, whose in {"plain": "the plain count", "frostpane": "ours"}.items():
+            each = measured["shuffled"][name] / events
+            body.append((f"panes of {unit}", f"bytes shuffled for an event, {whose}", f"{each:.1f}"))
+        size = measured["bytes"]["panes"] / 1e6
+        body.append((f"panes of {unit}", "all panes of the week", f"{size:.1f} MB"))
+        body.append((f"panes of {unit}", "release on the driver", f"{median(measured['release']):.1f} s"))
+    body.append(("driver", "memory of its Python, at the most", f"{results['driver'] / 1e6:.0f} MB"))
+    return table("what", "measured", "outcome", body=body)
+
+
+PLAIN = {"events": "`groupBy(pane, key).count()`", "people": "`dropDuplicates` and that count"}
+
 COLUMNS = {
     "arrow strings": "column of strings, pyarrow",
     "polars string views": "column of strings, Polars",
@@ -425,6 +446,7 @@ def main() -> None:
     put(ROOT / "docs" / "measurements.md", tables())
     put(ROOT / "docs" / "people.md", lists_of_people())
     put(ROOT / "docs" / "python.md", python_package())
+    put(ROOT / "docs" / "spark.md", spark())
     put(ROOT / "README.md", five_lines())
 
 

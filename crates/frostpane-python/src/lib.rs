@@ -1,5 +1,6 @@
 //! The Rust side of the Python package: columns in, releases out. What users see is `python/frostpane`.
 
+mod building;
 mod column;
 mod error;
 mod events;
@@ -161,6 +162,9 @@ fn written(value: &impl serde::Serialize) -> Result<String> {
 #[pymodule]
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<building::Plan>()?;
+    module.add_class::<building::Bounder>()?;
+    module.add_class::<building::Counter>()?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<hitters::Hitters>()?;
     module.add_class::<watch::Watching>()?;

@@ -64,6 +64,16 @@ impl<T: Send> Own<T> {
         Ok(done?)
     }
 
+    /// Takes it out: whatever is asked of it from now on is refused.
+    pub fn take(&self, py: Python<'_>) -> PyResult<T> {
+        self.check_process()?;
+        let taken = py.detach(|| {
+            let held = &mut *self.lock();
+            held.thing.take().ok_or(Failure::Closed(held.why))
+        });
+        Ok(taken?)
+    }
+
     /// Whatever is asked of it from now on is refused.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;

@@ -197,7 +197,7 @@ fn place(fields: &Fields, name: &str) -> Result<usize> {
 }
 
 /// All chunks of a stream, as they are. Until they are here nothing has been taken, so an interrupt ends it.
-fn pull(py: Python<'_>, array: AnyArray) -> PyResult<Vec<ArrayRef>> {
+pub fn pull(py: Python<'_>, array: AnyArray) -> PyResult<Vec<ArrayRef>> {
     let mut reader = array.into_reader()?;
     let mut chunks = Vec::new();
     loop {

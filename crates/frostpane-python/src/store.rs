@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
-use frostpane_store::{Begin, Budget, Forms, Header, KeyKind, List, Panes, Released, Store, StoredKey};
+use frostpane_store::{
+    Awaited, Begin, Budget, Forms, Header, KeyKind, List, Panes, Released, Store, StoredKey,
+};
 use jiff::Timestamp;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 
+use crate::building::Plan;
 use crate::error::{Failure, Result};
 use crate::events::{ColumnKey, Columns, Sink, feed};
 use crate::hitters::check_kind;
@@ -271,6 +274,63 @@ impl Keeper {
         self.own.with(py, |engine| {
             with_engine!(engine, store => store.forget(from..until)?);
             Ok(())
+        })
+    }
+
+    /// How its panes are made, for whoever counts its events elsewhere.
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        self.own.with(py, |engine| {
+            Ok(match engine {
+                Engine::Bytes(store) => Plan::of_bytes(store.blueprint()?),
+                Engine::Integers(store) => Plan::of_integers(store.blueprint()?),
+            })
+        })
+    }
+
+    /// The first number of the panes that are to be built, and the one after the last.
+    #[pyo3(signature = (until, since=None))]
+    fn to_build(&self, py: Python<'_>, until: i64, since: Option<i64>) -> PyResult<(i64, i64)> {
+        self.own.with(py, |engine| {
+            let numbers = with_engine!(engine, store => store.to_build(since, until)?);
+            Ok((numbers.start, numbers.end))
+        })
+    }
+
+    /// Records a build of panes from a number on, with these seals.
+    fn record_build(&self, py: Python<'_>, build: &str, first: i64, seals: Vec<[u8; 32]>) -> PyResult<()> {
+        self.own.with(py, |engine| {
+            with_engine!(engine, store => store.record_build(build, first, &seals)?);
+            Ok(())
+        })
+    }
+
+    /// The panes that were built and are not here yet: number, build and seal.
+    fn awaited(&self, py: Python<'_>) -> PyResult<Vec<(i64, String, String)>> {
+        self.own.with(py, |engine| {
+            let awaited = with_engine!(engine, store => store.awaited()?);
+            let each = |(number, awaited): (i64, Awaited)| (number, awaited.build, awaited.seal);
+            Ok(awaited.into_iter().map(each).collect())
+        })
+    }
+
+    /// Takes all awaited panes in, in their order.
+    fn take_built(&self, py: Python<'_>, panes: Vec<Vec<u8>>) -> PyResult<()> {
+        self.own.with(py, |engine| {
+            with_engine!(engine, store => store.take_built(&panes)?);
+            Ok(())
+        })
+    }
+
+    /// The number after the last pane that was built, if any was.
+    fn built_to(&self, py: Python<'_>) -> PyResult<Option<i64>> {
+        self.own
+            .with(py, |engine| Ok(with_engine!(engine, store => store.built_to()?)))
+    }
+
+    /// The oldest number that a window can reach.
+    fn oldest(&self, py: Python<'_>) -> PyResult<i64> {
+        self.own.with(py, |engine| {
+            Ok(with_engine!(engine, store => store.stream().numbers().start))
         })
     }
 

@@ -54,6 +54,7 @@ impl<K: StoredKey> Store<K> {
     ) -> Result<(Vec<Outcome>, Vec<List<K>>)> {
         self.check_whole()?;
         self.check_going()?;
+        self.check_not_built()?;
         let mut outcomes = Vec::with_capacity(deliveries.len());
         let mut known = BTreeMap::new();
         let mut batch = Batch::new();

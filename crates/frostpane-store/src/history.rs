@@ -56,6 +56,15 @@ pub enum Deed {
         /// Up to this one, which was not.
         to: i64,
     },
+    /// Panes, or epochs, with these numbers were built elsewhere and taken in.
+    Built {
+        /// From this one on.
+        from: i64,
+        /// Up to this one, which was not.
+        to: i64,
+        /// Of all of them: what is released is what was sealed.
+        seal: String,
+    },
     /// Panes with these positions came.
     Imported {
         /// From this one on.

@@ -34,6 +34,7 @@
 
 mod backend;
 mod budget;
+mod built;
 mod delivery;
 mod error;
 mod feed;
@@ -51,6 +52,7 @@ mod transfer;
 mod witness;
 
 pub use budget::{Budget, Period};
+pub use built::Awaited;
 pub use delivery::{Delivery, Outcome};
 pub use error::{Error, Result, Unaffordable};
 pub use feed::Feed;

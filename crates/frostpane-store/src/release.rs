@@ -90,6 +90,7 @@ impl<K: StoredKey> Store<K> {
             return again(id, window, row);
         }
         self.check_going()?;
+        self.check_none_awaited()?;
         let paid = match self.stream.pay(window)? {
             Ok(paid) => paid,
             Err(refusal) => return Err(self.unaffordable(refusal)),
@@ -263,7 +264,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     /// Panes, or epochs, by where they lie.
-    fn place(&self, numbers: &Range<i64>) -> String {
+    pub(crate) fn place(&self, numbers: &Range<i64>) -> String {
         let of_people = self.stream.spec().unit.is_user();
         let what = match (of_people, numbers.end - numbers.start) {
             (true, 1) => "the epoch",

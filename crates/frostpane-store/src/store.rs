@@ -28,7 +28,7 @@ const SECRETS: &str = "secrets";
 pub(crate) const STATUS: &str = "status.json";
 /// A log of fewer bytes is not worth writing the state for.
 const SHORT_LOG: u64 = 1 << 20;
-const DAY: i64 = 86_400_000_000;
+pub(crate) const DAY: i64 = 86_400_000_000;
 
 /// How a state begins.
 #[derive(Clone, Debug, Default)]
@@ -325,6 +325,7 @@ impl<K: StoredKey> Store<K> {
     pub fn feed(&mut self, source: &str) -> Result<Feed<'_, K>> {
         self.check_whole()?;
         self.check_going()?;
+        self.check_not_built()?;
         if source.is_empty() {
             return Err(Error::conflict(
                 "a source has no id, so nobody could tell whether it comes again: give it one",
@@ -530,6 +531,15 @@ impl<K: StoredKey> Store<K> {
         log.retain(|_, _| false)?;
         self.log.bytes = 0;
         Ok(())
+    }
+
+    /// Panes with these numbers are to be written again.
+    pub(crate) fn forget_kept(&mut self, numbers: &Range<i64>) {
+        let starts = match self.stream.spec().unit.is_user() {
+            true => numbers.clone(),
+            false => self.stream.begins(numbers.start)..self.stream.begins(numbers.end),
+        };
+        self.kept.retain(|(start, _)| !starts.contains(start));
     }
 
     /// Secrets that no list can ask for any more are overwritten.

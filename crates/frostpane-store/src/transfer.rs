@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use frostpane::Keys;
 use frostpane::stream::Exported;
-use redb::{ReadableDatabase, TableDefinition};
+use redb::{ReadableDatabase, ReadableTableMetadata, TableDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -92,6 +92,7 @@ impl<K: StoredKey> Store<K> {
     /// Takes panes in that come from another state, where this one has none. They have spent here what they had spent there.
     pub fn import(&mut self, panes: &Panes) -> Result<()> {
         self.check_whole()?;
+        self.check_not_built()?;
         if panes.fingerprint != hex(&self.stream.fingerprint()) {
             return Err(Error::conflict(
                 "these panes were made with other numbers than those of this state: begin it with `frostpane init --like` the one that they come from",
@@ -156,6 +157,15 @@ impl<K: StoredKey> Store<K> {
     fn came(&self, origin: &str) -> Result<bool> {
         match self.database.begin_read()?.open_table(CAME) {
             Ok(table) => Ok(table.get(origin)?.is_some()),
+            Err(redb::TableError::TableDoesNotExist(_)) => Ok(false),
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    /// Whether panes have come from another state.
+    pub(crate) fn has_imported(&self) -> Result<bool> {
+        match self.database.begin_read()?.open_table(CAME) {
+            Ok(table) => Ok(!table.is_empty()?),
             Err(redb::TableError::TableDoesNotExist(_)) => Ok(false),
             Err(cause) => Err(cause.into()),
         }

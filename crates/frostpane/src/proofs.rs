@@ -22,6 +22,7 @@
 //! | what a window leaves out is measured at no further price | [`slack`] | `release/slack.rs` |
 //! | counts read from a sketch cost what counts cost | [`by_sketch`] | `release/by_sketch.rs` |
 //! | going on from what was kept draws nothing again, and charges nothing twice | [`stream`] | `stream/`, `*/stored.rs` |
+//! | panes that many machines have built are those of one | [`building`] | `stream/building.rs`, `pane/share.rs` |
 //! | a list at every slide costs epsilon once, and delta up to its horizon | [`sequence`], [`tree`] | `release/sequence.rs`, `tree/` |
 //!
 //! # What is right
@@ -48,6 +49,7 @@ macro_rules! proof {
 proof! {
     above_threshold in "mechanism/above_threshold.md"
     budget in "budget/budget.md"
+    building in "stream/building.md"
     by_sketch in "release/by_sketch.md"
     count_sketch in "sketch/count_sketch.md"
     discrete_gaussian in "noise/discrete_gaussian.md"

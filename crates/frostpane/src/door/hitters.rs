@@ -379,6 +379,11 @@ impl<K: Key> HeavyHitters<K> {
         self.intake.timeline.put(bounds, bytes)
     }
 
+    /// Takes a pane in that was built elsewhere, in the place of the one that is there.
+    pub(crate) fn rebuild(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
+        self.intake.timeline.rebuild(bounds, bytes)
+    }
+
     /// Gives a closed pane away.
     pub(crate) fn remove(&mut self, bounds: &Range<i64>) {
         self.intake.timeline.remove(bounds);

@@ -8,6 +8,7 @@ mod open_norm;
 pub(crate) mod packed;
 mod parked;
 mod shape;
+mod share;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -20,3 +21,4 @@ pub use packed::PackedCounts;
 pub use parked::Parked;
 pub(crate) use shape::LONGEST_LIST;
 pub use shape::{PaneShape, Parameters};
+pub use share::Share;

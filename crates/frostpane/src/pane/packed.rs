@@ -100,6 +100,11 @@ impl<K: Key> Packer<K> {
         counts
     }
 
+    /// How many keys there are so far.
+    pub fn len(&self) -> usize {
+        self.entries
+    }
+
     /// How many bytes it takes.
     pub fn bytes(&self) -> u64 {
         self.bytes.capacity() as u64

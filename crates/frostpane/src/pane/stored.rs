@@ -13,13 +13,13 @@ use crate::sketch::CountSketch;
 const WORD: usize = size_of::<u64>();
 
 impl<K: Key> PackedCounts<K> {
-    fn save(&self, to: &mut Writer) {
+    pub(super) fn save(&self, to: &mut Writer) {
         to.number(self.len() as u64);
         to.bytes(self.packed());
     }
 
     /// With what they add up to.
-    fn load(from: &mut Reader<'_>) -> Result<(Self, u64)> {
+    pub(super) fn load(from: &mut Reader<'_>) -> Result<(Self, u64)> {
         let (entries, bytes) = (from.number()?, from.bytes()?);
         let (mut rest, mut sum) = (bytes, 0_u64);
         for _ in 0..entries {
@@ -67,7 +67,7 @@ impl<K: Key> Pane<K> {
     }
 }
 
-fn load_sketch(from: &mut Reader<'_>, made_with: Parameters, events: u64) -> Result<CountSketch> {
+pub(super) fn load_sketch(from: &mut Reader<'_>, made_with: Parameters, events: u64) -> Result<CountSketch> {
     let dimensions = made_with
         .sketch()
         .ok_or_else(|| damaged("a pane has a sketch that none was to have"))?;

@@ -46,6 +46,11 @@ impl<K: Key> People<K> {
         self.standing.place(epoch, bytes)
     }
 
+    /// How long an epoch waits for events that come late.
+    pub fn lateness(&self) -> i64 {
+        self.request.spec.grid().lateness
+    }
+
     pub fn remove(&mut self, epoch: i64) {
         self.standing.remove(epoch);
     }

@@ -1,5 +1,6 @@
 #![doc = include_str!("stream.md")]
 
+mod building;
 mod engine;
 mod paid;
 mod stored;
@@ -17,6 +18,7 @@ use crate::noise::Entropy;
 use crate::release::Release;
 use crate::spec::{Span, Spec};
 pub use crate::tree::stored::{Mark, SecretBytes, mark_of};
+pub use building::{Blueprint, Bounding, Part};
 use engine::Engine;
 pub use paid::Paid;
 pub use stored::Kept;
@@ -131,7 +133,12 @@ impl<K: Key> Stream<K> {
 
     /// That a batch can be taken: what its keys and users are does not matter.
     pub fn check(&self, batch: &Batch<K>) -> Result<()> {
-        self.engine.check(batch)
+        match self.is_built() {
+            false => self.engine.check(batch),
+            true => Err(Error::window(
+                "panes of this stream were built elsewhere, where all of its events are counted: it takes none itself",
+            )),
+        }
     }
 
     /// Takes all events of a batch, or refuses it and takes none. Where people are protected, those later than `present` are

@@ -124,11 +124,12 @@ impl<K: Key> Timeline<K> {
         self.ticks
     }
 
-    /// The latest position so far, or that there will be, if that is known.
+    /// The latest position so far, or that there will be, if that is known. Without events panes that were counted elsewhere say.
     fn latest(&self) -> Option<i64> {
+        let built = || self.state.closed.back().map(|block| block.end - 1);
         match &self.state.laid {
             Some(laid) => Some(laid.end - 1),
-            None => self.state.head.as_ref().map(|(latest, _)| *latest),
+            None => self.state.head.as_ref().map(|(latest, _)| *latest).or_else(built),
         }
     }
 

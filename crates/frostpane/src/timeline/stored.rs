@@ -119,14 +119,37 @@ impl<K: Key> Timeline<K> {
         let mut from = Reader::new(bytes);
         let pane = Pane::load(&mut from, self.state.shape.parameters())?;
         from.finish()?;
-        let index = self
-            .state
-            .closed
-            .partition_point(|block| block.start < bounds.start);
+        let index = self.first_closed_from(bounds.start);
         self.state
             .closed
             .insert(index, Block::new(bounds.start, bounds.end, pane));
         self.state.origin = self.state.origin.min(bounds.start);
+        Ok(())
+    }
+
+    fn first_closed_from(&self, position: i64) -> usize {
+        self.state.closed.partition_point(|block| block.start < position)
+    }
+
+    /// Whether no event has come: the panes, if there are any, were counted elsewhere.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.state.head.is_none() && self.state.waiting.is_empty()
+    }
+
+    /// Puts a pane that was counted elsewhere, in the place of the one that is there, and forgets what no window can reach any more.
+    pub(crate) fn rebuild(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
+        self.put(bounds, bytes)?;
+        let next = self.first_closed_from(bounds.start) + 1;
+        if self
+            .state
+            .closed
+            .get(next)
+            .is_some_and(|block| block.start == bounds.start)
+        {
+            self.state.closed.remove(next);
+        }
+        let since = self.since(self.state.grid.length);
+        self.state.closed.retain(|block| block.end > since);
         Ok(())
     }
 
@@ -142,11 +165,7 @@ impl<K: Key> Timeline<K> {
 
     /// A closed pane, as bytes.
     pub(crate) fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
-        let index = self
-            .state
-            .closed
-            .partition_point(|block| block.start < bounds.start);
-        let block = self.state.closed.get(index)?;
+        let block = self.state.closed.get(self.first_closed_from(bounds.start))?;
         ((block.start, block.end) == (bounds.start, bounds.end)).then(|| {
             let mut to = Writer::default();
             block.pane.save(&mut to);

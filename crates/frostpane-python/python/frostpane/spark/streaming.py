@@ -1,0 +1,100 @@
+"""Structured Streaming: rows are staged as they come, and every epoch is built once, after a tick."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import _internal
+from .._time import Moment, micros
+from ..errors import StateError
+from ..store import Store
+from ._columns import Columns, pane_of
+from ._session import active
+from ._table import Folder
+from .building import Built, build_panes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_QUERY = "sql.streaming.queryId"
+_WHOLE = "_SUCCESS"
+_SEEN = "_SEEN"
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """What came of a tick."""
+
+    built: Built
+    """The panes that were built."""
+    late: int
+    """How many rows came since the last tick for panes that had been built, and are not counted. For the operator: **it must not be published**."""
+
+
+def sink(staging: str, *, key: str, time: str, user: str | None = None) -> Callable[[DataFrame, int], None]:
+    """What ``foreachBatch`` calls: it writes these columns of each batch to a folder of its own below ``staging``, and does nothing else.
+
+    A batch that comes again, after a crash or a restart from the checkpoint, is there already: nothing is doubled. The folder holds what people did.
+    """
+    columns = Columns(key, time, user)
+
+    def stage(batch: DataFrame, number: int) -> None:
+        columns.check(batch)
+        spark = batch.sparkSession
+        query = spark.sparkContext.getLocalProperty(_QUERY)
+        if not query:
+            raise StateError("this is no batch of a streaming query: give sink to writeStream.foreachBatch")
+        folder = Folder(spark, staging).below(f"query={query}").below(f"batch={number}")
+        if not folder.below(_WHOLE).exists():
+            columns.select(batch).write.mode("overwrite").parquet(folder.path)
+
+    return stage
+
+
+def tick(store: Store, table: str, staging: str, *, until: Moment | None = None) -> Ticked:
+    """Time has come to ``until``, by the clock on the wall unless told: builds every pane up to there from all rows that are staged.
+
+    What is staged later for these panes is not counted. Batches of which nothing is left to count are deleted. :func:`release_panes` has the list.
+    """
+    spark = active()
+    plan = store._keeper.plan()
+    length, offset = plan.grid
+    now = micros(until) if until is not None else (clock.time_ns() // 1_000 - offset) // length * length + offset
+    before, (_, end) = store._keeper.built_to(), store._keeper.to_build(now)
+    batches = _batches(spark, staging)
+    if not batches:
+        raise StateError(f"nothing is staged in {staging}: has the query written its first batch?")
+    paths = [batch.path for batch in batches]
+    frame = spark.read.option("basePath", staging).parquet(*paths)
+    user = "user" if "user" in frame.columns else None
+    built = build_panes(frame, store, table, key="key", time="time", user=user, until=_internal.moment_text(now))
+    return Ticked(built, _settle(frame, plan, batches, before, end))
+
+
+def _batches(spark: SparkSession, staging: str) -> list[Folder]:
+    """Those that are there as a whole."""
+    queries = Folder(spark, staging).folders()
+    return [batch for query in queries for batch in query.folders() if batch.below(_WHOLE).exists()]
+
+
+def _settle(frame: DataFrame, plan: _internal.Plan, batches: list[Folder], before: int | None, end: int) -> int:
+    """Deletes batches that were counted whole, and marks the others as seen. How many rows of those that were not came too late."""
+    from pyspark.sql import functions as F
+
+    ever = (-(2**62) // plan.grid[0], 2**62 // plan.grid[0])
+    of_batches = frame.withColumn("pane", pane_of(frame, plan, ever)).groupBy("query", "batch")
+    found = of_batches.agg(F.max("pane").alias("latest"), F.count_if(F.col("pane") < (ever[0] if before is None else before)).alias("late")).collect()
+    known = {f"query={row['query']}/batch={row['batch']}": row for row in found}
+    late = 0
+    for batch in batches:
+        row = known.get("/".join(batch.path.split("/")[-2:]))
+        seen = batch.below(_SEEN)
+        late += row["late"] if row and not seen.exists() else 0
+        if row is None or row["latest"] is None or row["latest"] < end:
+            batch.delete()
+        else:
+            seen.create()
+    return late

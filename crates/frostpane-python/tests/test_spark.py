@@ -1,0 +1,409 @@
+"""Spark, on two executors: the panes, counts, norms and lists of one machine, whatever happens to tasks, batches and processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import frostpane
+from conftest import DAY, NOISELESS, START, UNTIL, Stream, run
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from frostpane import spark as on_spark
+from frostpane.spark import _columns, _session, _table, _workers
+from frostpane.spark.building import assembled
+
+BEGIN = "2025-12-01"
+FIRST, END = START // DAY + 4, START // DAY + 7
+EVENTS: dict[str, Any] = {"window": "3d", "slide": "1d", "policy": "uniform"}
+PEOPLE: dict[str, Any] = {"window": "3d", "per_user": 2, "per_key": 2}
+UNITS = {"events": EVENTS, "events, cut": {**EVENTS, "entries": 100}, "people": PEOPLE}
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    os.environ.pop("PYSPARK_PYTHON", None)
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder: Any = SparkSession.builder
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        # Far from UTC, and with summer time.
+        "spark.sql.session.timeZone": "America/New_York",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.master("local-cluster[2,1,1024]").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def events(stream: Stream) -> dict[str, list[Any]]:
+    """A week, with rows of which some columns are missing, and keys and users that are none."""
+    day = START + 5 * DAY
+    odd: list[tuple[Any, Any, Any]] = [
+        (None, day, "u1"),
+        ("k" * 65_537, day, "u1"),
+        ("", day, "u2"),
+        ("a", day, ""),
+        ("a", day, None),
+        ("b", day - 1, "é"),
+    ]
+    # Somebody who came a thousand times, to thirty keys.
+    odd += [(f"page {number % 30} é", day + number, "u3") for number in range(1_000)]
+    rows = sorted([*zip(stream.pages, stream.times, stream.users), *odd], key=lambda row: row[1])
+    return {name: [row[place] for row in rows] for place, name in enumerate(("key", "time", "user"))}
+
+
+@pytest.fixture(scope="module")
+def frame(spark: SparkSession, events: dict[str, list[Any]]) -> DataFrame:
+    import pyarrow as pa
+
+    times = pa.array(events["time"], pa.timestamp("us", tz="UTC"))
+    made = spark.createDataFrame(pa.table({"key": events["key"], "time": times, "user": events["user"]}))
+    # Of no time, and of times that cannot be.
+    nowhere = (
+        "SELECT 'page 1 é' key, timestamp_micros(time) time, 'u9' user FROM VALUES (NULL), (9223372036854775807L), (-9223372036854775808L) AS (time)"
+    )
+    return made.union(spark.sql(nowhere)).persist()
+
+
+def fed(folder: Path, fields: dict[str, Any], events: dict[str, list[Any]]) -> frostpane.Store:
+    """A store of one machine, whose last pane ends because an event comes after it."""
+    of_people = "per_user" in fields
+    store = frostpane.Store.create(folder, **fields, alpha=0.02, epsilon=NOISELESS, releases=2, begin=BEGIN)
+    after: dict[str, list[Any]] = {"key": ["after"], "time": [START + 7 * DAY + 1], "user": ["u"]}
+    table = {name: column + ([] if of_people else after[name]) for name, column in events.items()}
+    store.update(table, id="week", key="key", time="time", user="user" if of_people else None, until=UNTIL if of_people else None)
+    return store
+
+
+def columns(of_people: bool) -> dict[str, str]:
+    return {"key": "key", "time": "time", **({"user": "user"} if of_people else {})}
+
+
+def number(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+
+
+def decoded(data: bytes) -> dict[str, Any]:
+    """A closed pane with keys of bytes, as docs/format.md has it."""
+    found: dict[str, Any] = {}
+    at = 0
+    for name in ("events", "cut", "mass", "entries", "bytes"):
+        found[name], at = number(data, at)
+    counts: dict[bytes, int] = {}
+    for _ in range(found["entries"]):
+        length, at = number(data, at)
+        key, at = data[at : at + length], at + length
+        counts[key], at = number(data, at)
+    has_sketch, at = data[at], at + 1
+    cells = []
+    while at < len(data):
+        value, at = number(data, at)
+        cells.append(value >> 1 ^ -(value & 1))
+    assert bool(cells) == bool(has_sketch)
+    return {**found, "counts": counts, "cells": cells}
+
+
+def exported(store: frostpane.Store, folder: Path) -> list[bytes]:
+    """The panes of the window, as a store has them."""
+    with frostpane.Store.create(folder, like=store, begin=BEGIN) as other:
+        panes = json.loads(store.export_panes("2025-12-05", UNTIL, to=other))["exported"]["panes"]
+    return [bytes(pane["bytes"]) for pane in panes]
+
+
+def built(frame: DataFrame, store: frostpane.Store, partitions: int) -> list[bytes]:
+    session = frame.sparkSession
+    session.conf.set("spark.sql.shuffle.partitions", partitions)
+    try:
+        of_people = store._keeper.plan().people
+        spread = frame.select(*columns(of_people).values()).repartition(partitions)
+        with assembled(spread, store, (FIRST, END)) as (_, made):
+            rows = made.collect()
+    finally:
+        session.conf.set("spark.sql.shuffle.partitions", 2)
+    assert [row["pane"] for row in sorted(rows)] == list(range(FIRST, END))
+    return [bytes(row["bytes"]) for row in sorted(rows)]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_panes_are_those_of_one_machine_however_rows_are_spread(
+    unit: str, frame: DataFrame, events: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = fed(tmp_path / "fed", UNITS[unit], events)
+    with frostpane.Store.create(tmp_path / "spark", like=store, begin=BEGIN) as other:
+        panes = {partitions: built(frame, other, partitions) for partitions in (1, 2, 7, 64)}
+        with monkeypatch.context() as patch:
+            for name in ("bound", "count", "close"):
+                patch.setattr(_workers, name, dying(name))
+            panes[0] = built(frame, other, 2)
+    assert all(one == panes[1] for one in panes.values())
+    of_store = [decoded(pane) for pane in exported(store, tmp_path / "other")]
+    assert [decoded(pane) for pane in panes[1]] == of_store
+    assert all((pane["cut"] > 0, bool(pane["cells"])) == ("cut" in unit, "cut" in unit) for pane in of_store)
+    if unit == "people":
+        # Rule and hashes decide which of a user's keys count: of the one who came to thirty, two, twice each.
+        assert sum(pane["events"] for pane in of_store) < len(events["key"]) / 3
+    store.close()
+
+
+def dying(name: str) -> Callable[..., Any]:
+    """The same, by a worker that is killed in the middle of the first task, and another one that does it again."""
+
+    def work(*arguments: Any) -> Any:
+        import signal
+
+        from pyspark import TaskContext
+
+        from frostpane.spark import _workers
+
+        task = TaskContext.get()
+        assert task is not None
+        made = iter(getattr(_workers, name)(*arguments))
+        first = next(made, None)
+        if task.partitionId() == 0 and task.attemptNumber() == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if first is not None:
+            yield first
+        yield from made
+
+    return work
+
+
+@pytest.mark.parametrize("unit", ["events", "people"])
+def test_lists_are_those_of_the_program_day_by_day(unit: str, frame: DataFrame, stream: Stream, program: Path, tmp_path: Path) -> None:
+    of_people = unit == "people"
+    options = ["--user", "user", "--per-user", 2, "--per-key", 2, "--from", BEGIN] if of_people else ["--slide", "1d", "--policy", "uniform"]
+    asked = ["--key", "key", "--time", "time", "--window", "3d", "--top", 12, "--epsilon", NOISELESS, "--releases", 3, *options]
+    state, table = tmp_path / "state", str(tmp_path / "panes")
+    run(program, "init", state, *asked)
+    with frostpane.Store.open(state) as begun:
+        store = frostpane.Store.create(tmp_path / "store", like=begun, begin=BEGIN)
+    clean = frame.where("length(key) < 100 AND user <> '' AND user <> 'u3' AND user <> 'é' AND key <> ''")
+    for until in ("2025-12-07", UNTIL):
+        on_spark.build_panes(clean, store, table, **columns(of_people), until=until)
+        release = on_spark.release_panes(store, table, id=until)
+    assert release.window.end == "2025-12-08T00:00:00Z" and store.budget().left == 1
+    rows = [(time, user, key) for time, user, key in zip(stream.times, stream.users, stream.pages) if user != "u3"]
+    file = tmp_path / "events.tsv"
+    file.write_text("time\tuser\tkey\n" + "".join(f"{time}\t{user}\t{key}\n" for time, user, key in rows))
+    run(program, "ingest", state, file, "--until", UNTIL)
+    by_program = json.loads(run(program, "release", state, "--id", "x", "--json"))
+    made = release.to_dict()
+    if of_people:
+        assert made == by_program
+    else:
+        # Of a state of events the window ends with the last of them, and begins within a pane: the program lays panes from an end that it is told.
+        asked = ["--window", "3d", "--slide", "1d", "--top", 12, "--epsilon", NOISELESS, "--until", UNTIL]
+        by_program = json.loads(run(program, "list", "--json", "--key", "key", "--time", "time", *asked, file))
+        assert {**made, "policy": None} == {**by_program, "policy": None}
+    # The same id is the same release, also in another process, and charges nothing.
+    store.close()
+    with frostpane.Store.open(store.path) as again:
+        assert again.release(UNTIL).to_dict() == made and again.budget().left == 1
+
+
+def test_one_call_is_the_list_of_one_machine(frame: DataFrame, events: dict[str, list[Any]]) -> None:
+    asked: dict[str, Any] = {"window": "3d", "until": UNTIL, "alpha": 0.02, "epsilon": NOISELESS, "per_user": 40}
+    release = on_spark.heavy_hitters(frame, key="key", time="time", user="user", **asked)
+    hitters = frostpane.HeavyHitters(key="key", time="time", user="user", **asked)
+    hitters.update(events)
+    assert release == hitters.release() and release.alone
+    numbers = frame.select(F.length("user").alias("n"), "time")
+    release = on_spark.heavy_hitters(numbers, key="n", time="time", window="3d", slide="1d", until=UNTIL, all=True, epsilon=NOISELESS)
+    assert {heavy.key for heavy in release} == {2, 3, 4}
+
+
+KINDS: dict[str, str] = {
+    "timestamp": "timestamp_micros(n)",
+    "timestamp without a zone": "timestampadd(MICROSECOND, n, TIMESTAMP_NTZ '1970-01-01 00:00:00')",
+    "microseconds": "n",
+    "seconds": "CAST((n - pmod(n, 1000000)) div 1000000 AS INT)",
+    "date": "date_from_unix_date(CAST((n - pmod(n, 86400000000)) div 86400000000 AS INT))",
+}
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
+def test_a_day_is_a_day_in_utc_wherever_the_session_is(zone: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Around midnight, also of the day on which New York's clocks are put back, and before 1970."""
+    midnights = [1_200, START // DAY, 20_394, -3_000]
+    moments = [day * DAY + step for day in midnights for step in (-1, 0, 1, 4 * 3_600_000_000, DAY // 2, DAY - 1)]
+    expected = sorted(moment // DAY for moment in moments)
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    with frostpane.Store.create(tmp_path / "s", **EVENTS) as store:
+        plan = store._keeper.plan()
+    try:
+        given = spark.createDataFrame([(moment,) for moment in moments], "n bigint")
+        for kind, expression in KINDS.items():
+            rows = given.select(F.lit("a").alias("key"), F.expr(expression).alias("time"))
+            counted = _columns.rows(rows, plan, (-10_000, 40_000), is_open=True).collect()
+            assert sorted(row["pane"] for row in counted) == expected, kind
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+
+
+def test_panes_are_built_again_before_their_release_and_not_after(frame: DataFrame, tmp_path: Path) -> None:
+    table = str(tmp_path / "panes")
+    some = frame.where("key LIKE 'page 1%'")
+    with frostpane.Store.create(tmp_path / "s", **PEOPLE, all=True, epsilon=NOISELESS, releases=2, begin=BEGIN) as store:
+        on_spark.build_panes(some, store, table, **columns(True), until=UNTIL)
+        with pytest.raises(frostpane.ConflictError, match="not in this state yet"):
+            store.release("early")
+        again = on_spark.build_panes(frame, store, table, **columns(True), until=UNTIL, since="2025-12-05")
+        assert again.panes == 3
+        release = on_spark.release_panes(store, table, id="one")
+        assert {heavy.key for heavy in release} > {"page 1 é", "page 2 é"}
+        for since in (None, "2025-12-07", "2025-12-05"):
+            with pytest.raises(frostpane.ConflictError):
+                on_spark.build_panes(some, store, table, **columns(True), until=UNTIL, since=since)
+        with pytest.raises(frostpane.ConflictError, match="built elsewhere"):
+            store.update({"k": ["a"], "t": [START + 8 * DAY], "u": ["u"]}, id="x", key="k", time="t", user="u")
+        assert [record["what"] for record in store.history()][1]["built"]["seal"]
+        assert on_spark.release_panes(store, table, id="one") == release and store.budget().left == 1
+        with (
+            frostpane.Store.create(tmp_path / "other", **PEOPLE, begin=BEGIN) as other,
+            pytest.raises(frostpane.ConflictError, match="another store"),
+        ):
+            on_spark.build_panes(frame, other, table, **columns(True), until=UNTIL)
+        with (
+            frostpane.Store.create(tmp_path / "third", **PEOPLE, begin=BEGIN) as other,
+            pytest.raises(frostpane.ConflictError, match="another store"),
+        ):
+            on_spark.release_panes(other, table)
+
+
+def test_what_is_in_the_table_is_what_was_built(spark: SparkSession, frame: DataFrame, tmp_path: Path) -> None:
+    table = str(tmp_path / "panes")
+    with frostpane.Store.create(tmp_path / "s", **EVENTS, top=3, epsilon=NOISELESS) as store:
+        with pytest.raises(frostpane.StateError, match="no panes were built"):
+            on_spark.release_panes(store, table)
+        made = on_spark.build_panes(frame, store, table, key="key", time="time", until=UNTIL)
+        with pytest.raises(frostpane.StateError, match="3 of the panes that were built are not in the table"):
+            on_spark.release_panes(store, str(tmp_path / "elsewhere"))
+        kept = spark.read.schema(_table.SCHEMA).parquet(table).collect()
+        forged = spark.createDataFrame(
+            [(row["store"], row["fingerprint"], row["build"], row["pane"], kept[0]["bytes"], row["seal"]) for row in kept], _table.SCHEMA
+        )
+        forged.write.partitionBy("store", "build").parquet(str(tmp_path / "forged"))
+        with pytest.raises(frostpane.ConflictError, match="not the one that was built"):
+            on_spark.release_panes(store, str(tmp_path / "forged"))
+        assert store.budget().left == 1 and not store.releases()
+        assert len(on_spark.release_panes(store, table, id="x")) == 3
+        with pytest.raises(frostpane.InsufficientBudgetError):
+            on_spark.release_panes(store, table, id="y")
+        # Four days later none of them is in a window, and they leave the table.
+        on_spark.build_panes(frame, store, table, key="key", time="time", until="2025-12-12")
+        on_spark.release_panes(store, table, id="later")
+        left = spark.read.schema(_table.SCHEMA).parquet(table).select("build").distinct().collect()
+        assert len(left) == 1 and left[0]["build"] != made.build
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(spark: SparkSession, frame: DataFrame, tmp_path: Path) -> None:
+    table = str(tmp_path / "panes")
+    asked: dict[str, Any] = {"window": "3d", "slide": "1d", "until": UNTIL}
+
+    def refused(error: type[Exception], match: str, df: Any = frame, **changes: Any) -> None:
+        with pytest.raises(error, match=match):
+            on_spark.heavy_hitters(df, **{"key": "key", "time": "time", **asked, **changes})
+
+    refused(frostpane.ColumnError, "there is no column kee: there are key, time, user", key="kee")
+    refused(frostpane.InputError, "holds double, but keys are text", df=frame.withColumn("key", F.lit(0.5)))
+    refused(frostpane.InputError, "holds string, but times are timestamps", time="user")
+    refused(frostpane.InputError, "holds timestamp, but users are text", user="time", slide=None)
+    refused(frostpane.ParameterError, "it was not said where the window ends", until=None)
+    refused(frostpane.WindowError, "lies within a pane", until="2025-12-08T03:00:00Z")
+    refused(frostpane.ConflictError, "lies in the future", until="2120-01-01")
+    refused(frostpane.ParameterError, "whose order Spark does not keep", window=1_000, slide=None)
+    refused(frostpane.WindowError, "policy", policy="exponential", slide="1h")
+    refused(frostpane.ParameterError, "epsilon is -1", epsilon=-1)
+    refused(frostpane.InputError, "is no DataFrame of Spark", df={"key": ["a"]})
+    with frostpane.Store.create(tmp_path / "s", **EVENTS) as store:
+        with pytest.raises(frostpane.ParameterError, match="says too little of where panes go"):
+            on_spark.build_panes(frame, store, "panes", key="key", time="time", until=UNTIL)
+        with pytest.raises(frostpane.ParameterError, match="users were given"):
+            on_spark.build_panes(frame, store, table, **columns(True), until=UNTIL)
+        with pytest.raises(frostpane.InputError, match="are integers: cast them to string"):
+            on_spark.build_panes(frame.withColumn("key", F.lit(5)), store, table, key="key", time="time", until=UNTIL)
+        on_spark.build_panes(frame, store, table, key="key", time="time", until="2025-12-06")
+        with pytest.raises(frostpane.ConflictError, match="are missing: build those first"):
+            on_spark.build_panes(frame, store, table, key="key", time="time", until=UNTIL, since="2025-12-07")
+        assert store.budget().left == 1
+    with pytest.raises(frostpane.StateError), frostpane.Store.open(tmp_path / "nothing") as store:
+        on_spark.release_panes(store, table)
+    with pytest.raises(frostpane.StateError, match="lacks frostpane"), _session.translated():
+        raise RuntimeError("Traceback (most recent call last): ... ModuleNotFoundError: No module named 'frostpane'")
+
+
+def test_the_secret_of_hashes_is_in_no_plan(frame: DataFrame, tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
+        plan = store._keeper.plan()
+        with assembled(frame, store, (FIRST, END)) as (_, made):
+            shown = str(made._jdf.queryExecution().toString()) + repr(plan)
+    seed = plan.to_bytes()[34:42]
+    assert seed.hex() not in shown and str(int.from_bytes(seed, "little")) not in shown and repr(seed)[2:-1] not in shown
+
+
+def test_a_stream_that_is_stopped_and_goes_on_counts_every_row_once(
+    spark: SparkSession, frame: DataFrame, events: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    folder, staging, table, checkpoint = (str(tmp_path / name) for name in ("events", "staging", "panes", "checkpoint"))
+    days = [frame.where(F.unix_micros("time").between(START + first * DAY, START + end * DAY - 1)) for first, end in ((0, 5), (5, 6), (6, 7))]
+    for day in days[:2]:
+        day.coalesce(1).write.mode("append").parquet(folder)
+
+    def go_on() -> None:
+        stream = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", 1).parquet(folder)
+        writer = stream.writeStream.foreachBatch(on_spark.sink(staging, **columns(True))).option("checkpointLocation", checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+
+    go_on()
+    # It ended after it had staged a batch, and before that was noted: the batch comes again.
+    batches = sorted(Path(checkpoint, "commits").glob("[0-9]*"))
+    assert len(batches) == 2
+    for file in Path(checkpoint, "commits").glob(f"*{batches[-1].name}*"):
+        file.unlink()
+    days[2].coalesce(1).write.mode("append").parquet(folder)
+    go_on()
+    store = fed(tmp_path / "fed", PEOPLE, events)
+    with frostpane.Store.create(tmp_path / "s", like=store, begin=BEGIN) as streamed:
+        ticked = on_spark.tick(streamed, table, staging, until="2025-12-07")
+        assert (ticked.built.end, ticked.built.panes, ticked.late) == ("2025-12-07T00:00:00Z", 3, 0)
+        assert on_spark.release_panes(streamed, table, id="saturday").window.end == "2025-12-07T00:00:00Z"
+        # What comes for a day that has been built is not counted, and the operator is told how much it was.
+        days[1].limit(70).coalesce(1).write.mode("append").parquet(folder)
+        go_on()
+        ticked = on_spark.tick(streamed, table, staging, until=UNTIL)
+        assert (ticked.built.panes, ticked.late) == (1, 70)
+        assert not list(Path(staging).glob("query=*/batch=*"))
+        release = on_spark.release_panes(streamed, table, id="sunday")
+        assert release.to_dict() == store.release("sunday").to_dict()
+        with pytest.raises(frostpane.ConflictError, match="all panes up to"):
+            on_spark.tick(streamed, table, staging, until=UNTIL)
+        spent = {period.begin: round(period.spent.epsilon / NOISELESS) for period in streamed.budget().periods}
+        assert spent == {"2025-12-05T00:00:00Z": 2, "2025-12-07T00:00:00Z": 1, "2025-12-08T00:00:00Z": 0}
+    store.close()
+
+
+def test_executors_run_the_python_that_this_is(spark: SparkSession, frame: DataFrame) -> None:
+    _session.ready(spark)
+    assert spark.sparkContext.pythonExec == sys.executable
