@@ -9,9 +9,10 @@ use frostpane_store::{Begin, Delivery, Store};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use crate::file;
 use crate::key::AnyBatch;
 use crate::problem::{Problem, Result};
-use crate::service::Service;
+use crate::service::{Service, lock_folder};
 use crate::stream::{Columns, Settings, Stream, now};
 use crate::token::Scope;
 
@@ -96,6 +97,8 @@ impl Demo {
 
     /// Begins streams in a folder, with a past that is made up.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
+        file::make_folder(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
+        let _alone = lock_folder(folder).map_err(|problem| problem.error().to_owned())?;
         // That with the shortest slide last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {
             let folder = folder.join("streams").join(name);
@@ -163,7 +166,11 @@ fn past(folder: &Path, spec: Value) -> Result<()> {
     Stream::create_in(folder, spec, &settings, begin)?;
     let mut store = Store::<Bytes>::open(folder)?;
     let mut chance = Chance(told as u64);
-    while now() - told > STRIDE {
+    // A slow machine comes to an end too, with a gap before what is made up from then on.
+    for _ in 0..2 * PAST / STRIDE {
+        if now() - told <= STRIDE {
+            break;
+        }
         let until = told + STRIDE;
         let batch = made_up(told, until, &mut chance);
         let delivery = Delivery {

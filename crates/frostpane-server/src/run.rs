@@ -135,8 +135,6 @@ fn begin(args: &ServeArgs) -> Result<()> {
 
 async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -> Result<()> {
     let said = |cause: std::io::Error| cause.to_string();
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|cause| format!("{}: {cause}", args.listen))?;
@@ -144,6 +142,9 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
     if args.demo {
         Demo::prepare(dir)?;
     }
+    // From here on there is something to end in order.
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
     let mut service =
         Service::open(dir, witness, limits(args)).map_err(|problem| problem.error().to_owned())?;
     service.demo = args.demo;

@@ -129,7 +129,7 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
         ),
         (
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "etag, frostpane-number, retry-after",
+            "etag, frostpane-account, frostpane-number, retry-after",
         ),
         (
             HeaderName::from_static("cross-origin-resource-policy"),

@@ -23,6 +23,8 @@ use crate::stream::{Command, Published, Stream, Words, now};
 use crate::token::Scope;
 
 const NUMBER: HeaderName = HeaderName::from_static("frostpane-number");
+/// Whose account a release is charged to: what others cost that were given the same events adds up.
+const ACCOUNT: HeaderName = HeaderName::from_static("frostpane-account");
 /// Releases that are returned together.
 const TOGETHER: usize = 100;
 /// What lists of several streams cost together.
@@ -54,12 +56,8 @@ pub async fn latest_words(
     let published = stream.shelf().latest().ok_or_else(none_yet)?;
     Ok(Json(Said {
         number: published.number,
-        words: published.words.as_deref().cloned().map(|mut words| {
-            if app.has_others() {
-                words.privacy = format!("{} {BESIDE}", words.privacy);
-            }
-            words
-        }),
+        words: published.words.as_deref().cloned(),
+        beside: app.has_others().then_some(BESIDE),
     }))
 }
 
@@ -70,6 +68,9 @@ pub struct Said {
     number: u64,
     /// None if a process that ended early made it.
     words: Option<Words>,
+    /// What it does not cover, where the service has other streams, or had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<&'static str>,
 }
 
 /// Which releases.
@@ -250,6 +251,9 @@ fn cached(stream: &Stream, published: &Published, asked: &HeaderMap, seconds: u6
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(NUMBER, published.number.into());
+    if let Ok(name) = HeaderValue::from_str(stream.name()) {
+        headers.insert(ACCOUNT, name);
+    }
     if let Ok(etag) = HeaderValue::from_str(&published.etag) {
         headers.insert(header::ETAG, etag);
     }

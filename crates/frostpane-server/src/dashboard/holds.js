@@ -26,17 +26,17 @@ export class Holds {
     if (said && said.number >= this.#wanted) this.#fill(said, release);
   }
 
-  #fill({ number, words }, release) {
+  #fill({ number, words, beside }, release) {
     const trusted = words
       ? [make("p", {}, words.sure), make("ul", { class: "holds" }, ...words.holds.map((text) => make("li", {}, text)))]
       : [];
     const chance = release.delta ? `, but for a chance of ${small(release.delta)} (delta)` : "";
     const lists = release.continual ? "All lists together have" : "Each list has";
-    const verdict = release.epsilon <= 1 ? ` Whoever reads them learns next to nothing about ${release.bounds ? "any one person" : "any one event"}.` : "";
     this.#place.replaceChildren(
       ...trusted,
-      make("p", {}, make("b", {}, "Protected"), ` is ${release.unit}. ${lists} epsilon ${small(release.epsilon)}: whatever is shown here became at most ${likelier(release.epsilon)} as likely or unlikely by it${chance}.${verdict}`),
+      make("p", {}, make("b", {}, "Protected"), ` is ${release.unit}. ${lists} epsilon ${small(release.epsilon)}: whatever is shown here became at most ${likelier(release.epsilon)} as likely or unlikely by it${chance}.`),
       ...(words ? [make("p", {}, make("b", {}, "Not hidden"), ` is ${words.not_hidden}.`)] : []),
+      ...(beside ? [make("p", {}, beside)] : []),
       make("p", { class: "small" }, `Of list ${number}.`),
     );
   }

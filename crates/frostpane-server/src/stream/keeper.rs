@@ -14,7 +14,7 @@ use frostpane_store::{Deed, Delivery, Forms, List, Outcome, Store};
 
 use super::clock::{Clock, now};
 use super::command::{Command, Taking};
-use super::published::{Published, Words};
+use super::published::{HELD, Published, Words};
 use super::{Shared, Standing};
 use crate::key::ServedKey;
 use crate::log;
@@ -286,8 +286,11 @@ impl<K: ServedKey> Keeper<K> {
     /// Has what was published before ready for those who read.
     fn recall(&mut self) -> Result<()> {
         let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
-        let held = super::HELD as u64;
-        self.charged = self.with(|store| charged(store))?;
+        self.charged = match self.shared.spec.continual {
+            // Its history has a record of every list, and no id.
+            true => Vec::new(),
+            false => self.with(|store| charged(store))?,
+        };
         self.numbers = (1..)
             .zip(&self.charged)
             .map(|(number, id)| (id.clone(), number))
@@ -296,8 +299,8 @@ impl<K: ServedKey> Keeper<K> {
             true => self.with(|store| Ok(store.stream().lists()))?,
             false => self.charged.len() as u64,
         };
-        let from = latest.max(of_all.saturating_sub(held));
-        let after = self.after(from, super::HELD)?;
+        let from = latest.max(of_all.saturating_sub(HELD as u64));
+        let after = self.after(from, HELD)?;
         let words = self.with(|store| Ok(store.stream().latest()))?;
         for published in after {
             let mut published = Arc::unwrap_or_clone(published);

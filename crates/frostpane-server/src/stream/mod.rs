@@ -35,8 +35,6 @@ const WAITING: usize = 1_024;
 const ROOM: usize = 64 << 20;
 /// How many of those who read may wait for the thread that takes events.
 const READERS: usize = 8;
-/// Of the latest releases so many are recalled at a start.
-const HELD: usize = 256;
 
 /// A stream, for those who ask something of it.
 pub struct Stream {

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 /// So many of the latest are held in memory.
-const HELD: usize = 256;
+pub const HELD: usize = 256;
 
 /// A release as it was published.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl Words {
             covered: words::covered(release),
             holds: words::holds(release),
             sure: words::sure(release),
-            privacy: words::privacy(release, "", ""),
+            privacy: words::privacy(release, "", &words::of_sequence(release)),
             not_hidden: words::not_hidden(release.unit),
             why_empty: words::why_empty(release),
         }

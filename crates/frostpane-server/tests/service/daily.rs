@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::call::{Folder, lines};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, lines};
 use crate::process::{PROGRAM, Process, token};
 
 const SPEC: &[u8] = br#"{ "window": "7d", "slide": "1d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 3 }"#;
@@ -177,24 +177,61 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
     let _ = (std::fs::remove_file(key), std::fs::remove_file(certificate));
 }
 
-/// Noise that can be foreseen is in nothing that is shipped.
-#[test]
-fn the_service_is_not_built_with_what_only_tests_may_have() {
-    let tree = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--locked",
-            "--offline",
-            "-p",
-            "frostpane-server",
-            "-e",
-            "normal,features",
-        ])
-        .output()
-        .unwrap();
-    let tree = String::from_utf8(tree.stdout).unwrap();
-    assert!(tree.contains("frostpane-store"));
-    for feature in ["insecure", "mutants", "internals"] {
-        assert!(!tree.contains(&format!("feature \"{feature}\"")), "{feature}");
+/// A state as an earlier program wrote it, which knew nothing of deliveries; and what it had shown.
+fn put_older(stream: &Path) -> serde_json::Value {
+    let golden =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../frostpane-store/tests/golden/1-list-by-count");
+    std::fs::create_dir_all(stream).unwrap();
+    let unpack = |file: &str| {
+        let packed = std::fs::read(golden.join(format!("{file}.zst"))).unwrap();
+        zstd::decode_all(&*packed).unwrap()
+    };
+    for file in ["frostpane.redb", "secrets"] {
+        std::fs::write(stream.join(file), unpack(file)).unwrap();
     }
+    serde_json::from_slice(&unpack("expected")).unwrap()
+}
+
+/// The same as a later program would write it.
+fn put_newer(stream: &Path) {
+    put_older(stream);
+    use redb::ReadableTable;
+    let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
+    let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(meta).unwrap();
+        let header = table.get("header").unwrap().unwrap().value().to_vec();
+        let header = String::from_utf8(header).unwrap();
+        let newer = header.replacen("\"format\":1", "\"format\":2", 1);
+        assert_ne!(newer, header);
+        table.insert("header", newer.as_bytes()).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[tokio::test]
+async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
+    let folder = Folder::new();
+    let streams = folder.0.join("streams");
+    let shown = put_older(&streams.join("older"));
+    put_newer(&streams.join("newer"));
+    let api = Api::in_folder(folder);
+    let page = api.call("GET", "/v1/streams/older/releases", "").await.is(200);
+    for list in shown["lists"].as_array().unwrap() {
+        assert!(page.text().contains(list[1].as_str().unwrap()), "as it was shown");
+    }
+    let path = "/v1/streams/older/events";
+    let headers = [("content-type", JSONL), ("idempotency-key", "one")];
+    let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
+    assert_eq!(sent.json()["again"], false);
+    let api = api.restarted().await;
+    let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
+    assert_eq!(sent.json()["again"], true);
+    api.call("GET", "/v1/streams/newer", "").await.is(503);
+    api.call("GET", "/readyz", "").await.is(503);
+    api.call("PUT", "/v1/streams/newer", BY_COUNT).await.is(409);
+    api.service.stop().await;
+    let counted = api.counted("older");
+    assert_eq!(counted, shown["counted"].as_u64().unwrap() + 10);
 }
