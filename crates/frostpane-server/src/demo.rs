@@ -14,7 +14,7 @@ use crate::key::AnyBatch;
 use crate::problem::{Problem, Result};
 use crate::service::{Service, lock_folder};
 use crate::stream::{Columns, Settings, Stream, now};
-use crate::token::Scope;
+use crate::token::{Scope, Token};
 
 const SECOND: i64 = 1_000_000;
 /// How often events are made up.
@@ -83,6 +83,8 @@ const CYCLE: f64 = 90.0 * SECOND as f64;
 pub struct Demo {
     /// With which the operator's view can be looked at.
     pub token: String,
+    /// By which that is revoked.
+    pub id: String,
     feeding: JoinHandle<()>,
 }
 
@@ -112,13 +114,13 @@ impl Demo {
     /// Goes on with them.
     pub fn begin(service: &Service) -> std::result::Result<Self, String> {
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
-        let (_, token) = service.tokens.make("demo", "*", &all)?;
+        let (Token { id, .. }, token) = service.tokens.make("demo", "*", &all)?;
         let streams = specs()
             .iter()
             .filter_map(|(name, _)| service.stream(name))
             .collect();
         let feeding = tokio::spawn(feed(streams));
-        Ok(Self { token, feeding })
+        Ok(Self { token, id, feeding })
     }
 }
 

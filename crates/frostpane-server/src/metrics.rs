@@ -1,5 +1,6 @@
 //! Numbers for the operator, in the form of Prometheus. Of streams of people none tells how many events there were.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::stream::{Standing, Stream};
+use crate::stream::Stream;
 
 /// Of one stream.
 #[derive(Debug, Default)]
@@ -72,7 +73,7 @@ impl OfStream {
 type Labels = [(&'static str, String); 1];
 
 /// All of them, as text.
-pub fn text(streams: &[Arc<Stream>], connections: usize) -> String {
+pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usize) -> String {
     let mut registry = Registry::with_prefix("frostpane");
     let ready = gauges(
         &mut registry,
@@ -103,10 +104,14 @@ pub fn text(streams: &[Arc<Stream>], connections: usize) -> String {
     let open = Gauge::<i64>::default();
     registry.register("connections", "Connections that are open", open.clone());
     open.set(connections as i64);
+    for name in failed {
+        let label: Labels = [("stream", name.clone())];
+        ready.get_or_create(&label).set(0);
+    }
     for stream in streams {
         let label: Labels = [("stream", stream.name().to_owned())];
         let metrics = stream.metrics();
-        let is_ready = i64::from(stream.standing() == Standing::Ready);
+        let is_ready = i64::from(stream.is_well());
         ready.get_or_create(&label).set(is_ready);
         releases.get_or_create(&label).inc_by(metrics.releases());
         if !stream.spec().unit.is_user() {

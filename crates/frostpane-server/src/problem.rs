@@ -139,7 +139,7 @@ impl From<frostpane_store::Error> for Problem {
 
 impl Problem {
     /// That users did not fit into the memory; the same words whoever they were.
-    fn full() -> Self {
+    pub fn full() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
             "the users of an epoch did not fit into the memory of the stream: nothing is taken and nothing is released",

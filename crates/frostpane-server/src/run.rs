@@ -1,5 +1,7 @@
 //! From the command line to a service that answers.
 
+use std::os::unix::fs::MetadataExt;
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +34,14 @@ type Result<T> = std::result::Result<T, String>;
 /// Does what the command line asks, and says how it went.
 pub fn run() -> ExitCode {
     let args = Args::parse();
+    // What a panic has to say may be of what came in.
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tell(format_args!(
+            "something went wrong at {}",
+            place.unwrap_or_default()
+        ));
+    }));
     let done = match args.command {
         Some(Command::Token(command)) => token(command),
         Some(Command::Restore { dir, stream }) => restore(&dir, &stream),
@@ -72,6 +82,7 @@ fn token(command: TokenCommand) -> Result<()> {
                 );
             }
             file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
+            check_owner(&dir)?;
             let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scopes)?;
             eprintln!(
                 "token {} was made: this is the only time that it is shown",
@@ -95,13 +106,29 @@ fn token(command: TokenCommand) -> Result<()> {
             }
             Ok(())
         }
-        TokenCommand::Revoke { dir, id } => Tokens::of(&dir).revoke(&id),
+        TokenCommand::Revoke { dir, id } => {
+            check_owner(&dir)?;
+            Tokens::of(&dir).revoke(&id)
+        }
+    }
+}
+
+/// That files made here are the service's own, which could not read them otherwise.
+fn check_owner(dir: &Path) -> Result<()> {
+    let owner = std::fs::metadata(dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
+    match owner.uid() == rustix::process::geteuid().as_raw() {
+        true => Ok(()),
+        false => Err(format!(
+            "{} belongs to another user, who could not read what is written here: run this as that user, with `sudo -u`",
+            dir.display()
+        )),
     }
 }
 
 fn restore(dir: &Path, stream: &str) -> Result<()> {
     name::check_stream(stream).map_err(|problem| problem.error().to_owned())?;
     let folder = dir.join("streams").join(stream);
+    check_owner(dir)?;
     let _alone = lock_folder(dir).map_err(|problem| problem.error().to_owned())?;
     let accepted = Header::read(&folder).and_then(|header| match header.keys {
         KeyKind::Bytes => Store::<frostpane::Bytes>::accept_restored(&folder).map(drop),
@@ -170,8 +197,11 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
         }
         tell("stopping: what was acknowledged is kept, and no slide ends early");
     };
-    serve(listener, tls, app(service.clone()), service, stop).await;
-    drop(demo);
+    serve(listener, tls, app(service.clone()), service.clone(), stop).await;
+    if let Some(demo) = demo {
+        // What stands in the log is good for nothing any more.
+        let _ = service.tokens.revoke(&demo.id);
+    }
     tell("stopped");
     Ok(())
 }
@@ -180,10 +210,18 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
 fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     let mut pulling = JoinSet::new();
     for (from, into) in args.from.iter().zip(&args.into) {
-        let stream = service.stream(into).ok_or_else(|| {
-            format!("there is no stream {into}: create it first, with PUT /v1/streams/{into}")
-        })?;
-        pulling.spawn(pull(Nats::new(from, into)?, stream, Format::JsonLines));
+        let source = Nats::new(from, into)?;
+        match service.stream(into) {
+            Some(stream) => drop(pulling.spawn(pull(source, stream, Format::JsonLines))),
+            None if service.failed().contains(into) => tell(format_args!(
+                "stream {into}: nothing is pulled into it, because its state cannot be opened"
+            )),
+            None => {
+                return Err(format!(
+                    "there is no stream {into}: create it first, with PUT /v1/streams/{into}"
+                ));
+            }
+        }
     }
     match args.from.len() == args.into.len() {
         true => Ok(pulling),

@@ -23,10 +23,10 @@ use crate::rate::Rate;
 use crate::stream::{Columns, Opening, Settings, Stream, now};
 use crate::token::Tokens;
 
-/// Bytes of bodies that may be on their way at once, of all requests.
-const BODIES: usize = 256 << 20;
+/// Bodies of the largest size that may be on their way at once, of all requests and of one producer's.
+const BODIES: (usize, usize) = (8, 2);
 /// Plans that may be asked for at once, and those of them that are made at once.
-const PLANS: (usize, usize) = (64, 2);
+const PLANS: (usize, usize) = (64, 1);
 /// The file that a process has while it serves a folder.
 const LOCK: &str = "lock";
 
@@ -54,6 +54,8 @@ pub struct Service {
     pub(crate) rate: Rate,
     /// Room for bodies that are being read, in bytes.
     pub(crate) bodies: Arc<Semaphore>,
+    /// The same of each producer.
+    of_producers: Mutex<BTreeMap<String, Arc<Semaphore>>>,
     /// Requests whose events are being unpacked and read.
     pub(crate) reading: Arc<Semaphore>,
     /// Requests for plans.
@@ -87,7 +89,8 @@ impl Service {
             demo: false,
             connections: AtomicUsize::new(0),
             rate: Rate::default(),
-            bodies: Arc::new(Semaphore::new(BODIES)),
+            bodies: Arc::new(Semaphore::new(BODIES.0 * limits.body)),
+            of_producers: Mutex::default(),
             reading: Arc::new(Semaphore::new(
                 2 * thread::available_parallelism().map_or(2, usize::from),
             )),
@@ -120,10 +123,14 @@ impl Service {
             Ok(stream) => drop(self.insert(name, stream)),
             Err(problem) => {
                 crate::log::failed(name, &problem);
-                let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
-                failed.insert(name.to_owned());
+                self.fail(name);
             }
         }
+    }
+
+    fn fail(&self, name: &str) {
+        let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
+        failed.insert(name.to_owned());
     }
 
     fn opening(&self, name: &str) -> Opening {
@@ -156,6 +163,23 @@ impl Service {
     pub fn streams(&self) -> Vec<Arc<Stream>> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.values().cloned().collect()
+    }
+
+    /// Room for bodies of a producer, in bytes.
+    pub(crate) fn bodies_of(&self, producer: &str) -> Arc<Semaphore> {
+        let mut all = self.of_producers.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_one = all.entry(producer.to_owned());
+        of_one
+            .or_insert_with(|| Arc::new(Semaphore::new(BODIES.1 * self.limits.body)))
+            .clone()
+    }
+
+    /// Streams whose state could not be opened.
+    pub fn failed(&self) -> BTreeSet<String> {
+        self.failed
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether every stream's state could be opened.
@@ -199,7 +223,16 @@ impl Service {
         spec: Spec,
         settings: Settings,
     ) -> Result<(Arc<Stream>, bool)> {
-        if self.gone.has(&name) || self.has_failed(&name) {
+        if *self.stopping.borrow() {
+            return Err(Problem::unavailable("the service is being stopped"));
+        }
+        if self.has_failed(&name) {
+            return Err(Problem::conflict(
+                "a stream of this name is there, and its state cannot be opened",
+                "look at the log of the service, or take another name",
+            ));
+        }
+        if self.gone.has(&name) {
             return Err(Problem::conflict(
                 "a stream of this name was here before, and its budget is spent with it",
                 "take another name; ?replaces= says whose place it takes",
@@ -236,9 +269,14 @@ impl Service {
             undo(&draft, witness.as_deref().filter(|_| is_new));
             return Err(problem);
         }
-        file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun())?;
-        let stream = Stream::open(name, &folder, self.opening(name))?;
-        Ok(self.insert(name, stream))
+        let synced = file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun());
+        match synced.and_then(|()| Stream::open(name, &folder, self.opening(name))) {
+            Ok(stream) => Ok(self.insert(name, stream)),
+            Err(problem) => {
+                self.fail(name);
+                Err(problem)
+            }
+        }
     }
 
     /// A stream that is there, if it is what was asked for.

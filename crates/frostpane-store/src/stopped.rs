@@ -31,7 +31,8 @@ impl<K: StoredKey> Store<K> {
         }
     }
 
-    fn stop(&self) -> Result<()> {
+    /// Marks it so that nothing is taken and nothing is released, by whoever opens it, until it is gone on with from the next epoch on.
+    pub fn stop(&self) -> Result<()> {
         let transaction = tables::begin(&self.database)?;
         transaction.open_table(META)?.insert(STOPPED, [].as_slice())?;
         Ok(transaction.commit()?)

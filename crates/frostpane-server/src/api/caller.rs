@@ -25,7 +25,14 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        let mut given = parts.headers.get_all(header::AUTHORIZATION).iter();
+        Self::of(app, &parts.headers)
+    }
+}
+
+impl Caller {
+    /// By the headers of a request.
+    pub fn of(app: &App, headers: &HeaderMap) -> Result<Self> {
+        let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let text = match (given.next(), given.next()) {
             (None, _) => None,
             (Some(value), None) => Some(
@@ -105,6 +112,11 @@ impl Caller {
             ..self.clone()
         };
         stream.settings().public || now.may_read(stream.name()).is_ok()
+    }
+
+    /// That they have a token, whatever it is for.
+    pub fn must_be_known(&self) -> Result<()> {
+        self.token.as_ref().map(|_| ()).ok_or_else(no_token)
     }
 
     /// Whether they have a token.

@@ -1,6 +1,7 @@
 //! Events that come in: answered when they are on disk.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -10,7 +11,7 @@ use bytes::BytesMut;
 use frostpane_store::KeyKind;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Serialize};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
@@ -75,15 +76,15 @@ pub async fn take(
         columns: settings.columns,
         wrong: how.wrong,
         since: settings.since,
-        present: stream.present(),
+        present: stream.present()?,
     };
     let packing = Packing::of(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
     key.map(check_id).transpose()?;
     // Apart for every producer, and never the same as that of another.
     let id = key.map(|key| format!("{}\n{key}", caller.producer()));
-    let (body, room) = receive(&app, body).await?;
     let (most, keyed) = (app.limits.body, id.is_some());
+    let (body, room) = receive(&app, &caller, body, most).await?;
     let kind = stream.header().keys;
     let Ok(turn) = app.reading.clone().acquire_owned().await else {
         return Err(overloaded());
@@ -134,21 +135,30 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
     }
 }
 
-/// The whole body, if there is room for it among those of others, which it gives back.
-async fn receive(app: &App, body: Body) -> Result<(bytes::Bytes, Option<OwnedSemaphorePermit>)> {
-    let mut body = Limited::new(body, app.limits.body);
-    let (mut whole, mut room) = (BytesMut::new(), None::<OwnedSemaphorePermit>);
+/// Room that a body takes among those of its producer, and of all.
+pub type Room = [OwnedSemaphorePermit; 2];
+
+/// The whole body, if it is not too large and there is room for it, which is given back.
+pub async fn receive(
+    app: &App,
+    caller: &Caller,
+    body: Body,
+    most: usize,
+) -> Result<(bytes::Bytes, Option<Room>)> {
+    let of_producer = app.bodies_of(caller.producer());
+    let mut body = Limited::new(body, most);
+    let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|cause| cut(cause.as_ref(), app.limits.body))?;
+        let frame = frame.map_err(|cause| cut(cause.as_ref(), most))?;
         let Ok(part) = frame.into_data() else { continue };
         let size = u32::try_from(part.len()).unwrap_or(u32::MAX);
-        let more = app
-            .bodies
-            .clone()
-            .try_acquire_many_owned(size)
-            .map_err(|_| overloaded())?;
+        let enter = |bodies: &Arc<Semaphore>| {
+            let entered = bodies.clone().try_acquire_many_owned(size);
+            entered.map_err(|_| overloaded())
+        };
+        let more = [enter(&of_producer)?, enter(&app.bodies)?];
         match &mut room {
-            Some(room) => room.merge(more),
+            Some(room) => room.iter_mut().zip(more).for_each(|(room, more)| room.merge(more)),
             None => room = Some(more),
         }
         whole.extend_from_slice(&part);

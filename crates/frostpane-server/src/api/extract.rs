@@ -8,7 +8,8 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::App;
-use super::events::collect;
+use super::caller::Caller;
+use super::events::{Room, receive};
 use crate::problem::{Problem, Result};
 
 /// Names in the path.
@@ -17,8 +18,8 @@ pub struct Path<T>(pub T);
 /// What stands behind the question mark.
 pub struct Query<T>(pub T);
 
-/// A body that is no batch of events, and so is small.
-pub struct Small(pub Bytes);
+/// A body that is no batch of events, and so is small; with its room among those of others. It is of somebody who has a token.
+pub struct Small(pub Bytes, pub Option<Room>);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<App> for Path<T> {
     type Rejection = Problem;
@@ -54,8 +55,9 @@ impl FromRequest<App> for Small {
     type Rejection = Problem;
 
     async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
-        collect(request.into_body(), app.limits.small_body)
-            .await
-            .map(Self)
+        let caller = Caller::of(app, request.headers())?;
+        caller.must_be_known()?;
+        let (body, room) = receive(app, &caller, request.into_body(), app.limits.small_body).await?;
+        Ok(Self(body, room))
     }
 }

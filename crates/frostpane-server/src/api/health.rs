@@ -1,5 +1,6 @@
 //! How the service is.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Json;
@@ -25,7 +26,7 @@ pub async fn lives() -> &'static str {
 /// Whether every stream can take events and release lists.
 #[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), (status = 503, body = Problem)))]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
-    let is_well = |stream: &std::sync::Arc<Stream>| stream.standing() == Standing::Ready;
+    let is_well = |stream: &Arc<Stream>| stream.is_well();
     match app.is_whole() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
         true => Ok("ready\n"),
         false => Err(Problem::unavailable("not every stream is well")),
@@ -36,7 +37,8 @@ pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
 #[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "text/plain"), (status = 401, body = Problem), (status = 403, body = Problem)), security(("token" = [])))]
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.must(Scope::Admin, None)?;
-    let text = crate::metrics::text(&app.streams(), app.connections.load(Ordering::Relaxed));
+    let connections = app.connections.load(Ordering::Relaxed);
+    let text = crate::metrics::text(&app.streams(), &app.failed(), connections);
     let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, form)], text).into_response())
 }
@@ -44,7 +46,7 @@ pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response>
 /// How a stream is, for its operator. **Nothing of it may be published.**
 #[derive(Serialize, ToSchema)]
 pub struct Health {
-    /// ready, failed, clock (the clock on the wall has jumped) or stopped.
+    /// ready, failed, clock (that on the wall is not believed), waiting (restored: it goes on when the clock has come to its own) or stopped.
     standing: &'static str,
     /// How far its clock has come; none by count.
     clock: Option<String>,
@@ -94,6 +96,7 @@ pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Respo
             Standing::Ready => "ready",
             Standing::Failed => "failed",
             Standing::Clock => "clock",
+            Standing::Waiting => "waiting",
             Standing::Stopped => "stopped",
         },
         clock: stream.slide().and_then(|_| {

@@ -27,6 +27,8 @@ const NUMBER: HeaderName = HeaderName::from_static("frostpane-number");
 const ACCOUNT: HeaderName = HeaderName::from_static("frostpane-account");
 /// Releases that are returned together.
 const TOGETHER: usize = 100;
+/// And their bytes, of which the first may have more.
+const PAGE: usize = 256 << 10;
 /// What lists of several streams cost together.
 const BESIDE: &str = "This service has other streams, or had: if one of them was given the same events, its lists cost privacy too, and what is lost is the sum.";
 /// What has an id never changes: a year.
@@ -80,7 +82,7 @@ pub struct Said {
 pub struct Which {
     /// Those after this number.
     after: u64,
-    /// So many at the most: 100 unless told, and no more.
+    /// So many at the most: 100 unless told, and no more; fewer where they are large.
     most: Option<usize>,
 }
 
@@ -117,7 +119,14 @@ pub async fn after(
 ) -> Result<Json<Page>> {
     let stream = caller.reads(&name)?;
     let most = which.most.unwrap_or(TOGETHER).clamp(1, TOGETHER);
-    let found = releases_after(&stream, which.after, most).await?;
+    let mut found = releases_after(&stream, which.after, most).await?;
+    let mut bytes = 0;
+    let fits = found.iter().take_while(|published| {
+        bytes += published.json.len();
+        bytes <= PAGE
+    });
+    let fits = fits.count().max(1);
+    found.truncate(fits);
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
     let last = found.last().map(|published| published.number);
     let numbered = |published: &Arc<Published>| {
@@ -182,7 +191,7 @@ pub async fn make(
     Path((name, id)): Path<(String, String)>,
     Query(making): Query<Making>,
     headers: HeaderMap,
-    Small(body): Small,
+    Small(body, _room): Small,
 ) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Release)?;
     check_id(&id)?;
@@ -267,8 +276,13 @@ fn cached(stream: &Stream, published: &Published, asked: &HeaderMap, seconds: u6
 fn until_next(stream: &Stream) -> u64 {
     match stream.slide() {
         Some((slide, offset)) if stream.spec().continual => {
-            let left = slide - (now() - offset).rem_euclid(slide);
-            left as u64 / 1_000_000
+            let now = now();
+            let since = (now - offset).rem_euclid(slide);
+            // Where a slide has ended and its list is still to come, nobody keeps the one before.
+            match stream.clock() >= now - since {
+                true => (slide - since) as u64 / 1_000_000,
+                false => 0,
+            }
         }
         _ => 0,
     }

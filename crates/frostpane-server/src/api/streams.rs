@@ -138,7 +138,7 @@ pub async fn create(
     caller: Caller,
     Path(name): Path<String>,
     Query(beginning): Query<Beginning>,
-    Small(body): Small,
+    Small(body, _room): Small,
 ) -> Result<Response> {
     check_stream(&name)?;
     caller.must(Scope::Admin, Some(&name))?;
@@ -205,7 +205,7 @@ pub struct Changes {
 pub async fn change(
     caller: Caller,
     Path(name): Path<String>,
-    Small(body): Small,
+    Small(body, _room): Small,
 ) -> Result<Json<Description>> {
     let stream = caller.stream(&name, Scope::Admin)?;
     let changes: Changes = object_of(&body).map_err(|_| {

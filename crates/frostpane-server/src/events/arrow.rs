@@ -10,6 +10,7 @@ use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::{MessageHeader, root_as_message};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::packing::too_large;
@@ -21,33 +22,76 @@ use crate::problem::{Problem, Result};
 /// The most bytes of text that a stream may stand for.
 const MOST_TEXT: usize = 64 << 20;
 
+/// The most columns of a stream.
+const MOST_COLUMNS: usize = 256;
+/// What begins a message, before its length.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
 /// Reads all batches.
 pub fn batches<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
-    // Of what is not a stream the reader may panic rather than err.
-    let read = catch_unwind(AssertUnwindSafe(|| decode(body)));
-    let all = read.ok().flatten().ok_or_else(|| sink.refusal(Fault::Syntax))?;
-    let rows = all.iter().map(|batch| batch.num_rows());
-    // Of every type that is read here a row takes a byte at least.
-    if rows.fold(0, usize::saturating_add) > body.len() {
-        return Err(sink.refusal(Fault::Syntax));
+    let mut decoder = StreamDecoder::new();
+    let (mut rows, mut text) = (0, 0);
+    let mut rest = arrow_buffer::Buffer::from(body);
+    loop {
+        // Of what is not a stream the reader may panic rather than err.
+        let decoded = catch_unwind(AssertUnwindSafe(|| next(&mut decoder, &mut rest)));
+        let Some(decoded) = decoded.ok().flatten() else {
+            return Err(sink.refusal(Fault::Syntax));
+        };
+        let Some(batch) = decoded else {
+            return Ok(());
+        };
+        // Of every type that is read here a row takes a byte at least.
+        if rows + batch.num_rows() > body.len() {
+            return Err(sink.refusal(Fault::Syntax));
+        }
+        text += rows_of(&batch, rows as u64, text, sink)?;
+        rows += batch.num_rows();
     }
-    let (mut before, mut text) = (0, 0);
-    for batch in all {
-        text += rows_of(&batch, before, text, sink)?;
-        before += batch.num_rows() as u64;
-    }
-    Ok(())
 }
 
-fn decode(body: &[u8]) -> Option<Vec<RecordBatch>> {
-    let mut decoder = StreamDecoder::new();
-    let mut buffer = arrow_buffer::Buffer::from(body);
-    let mut all = Vec::new();
-    while !buffer.is_empty() {
-        all.extend(decoder.decode(&mut buffer).ok()?);
+/// The next batch, within which there is none if there are no more; none of what is no stream.
+fn next(decoder: &mut StreamDecoder, rest: &mut arrow_buffer::Buffer) -> Option<Option<RecordBatch>> {
+    while !rest.is_empty() {
+        let length = modest(rest)?;
+        let mut message = rest.slice_with_length(0, length);
+        rest.advance(length);
+        if let Some(batch) = decoder.decode(&mut message).ok()? {
+            return Some(Some(batch));
+        }
     }
     decoder.finish().ok()?;
-    Some(all)
+    Some(None)
+}
+
+/// How many bytes the first message has, if what it makes of them is no more: no bytes stand for several columns, and no dictionary is
+/// made of one before.
+fn modest(bytes: &[u8]) -> Option<usize> {
+    let start = if bytes.starts_with(&CONTINUATION) { 4 } else { 0 };
+    let size = bytes.get(start..start + 4)?.try_into().ok()?;
+    let (start, size) = (start + 4, u32::from_le_bytes(size) as usize);
+    if size == 0 {
+        return Some(start);
+    }
+    let message = root_as_message(bytes.get(start..start.checked_add(size)?)?).ok()?;
+    let length = usize::try_from(message.bodyLength()).ok()?;
+    let is_modest = match message.header_type() {
+        MessageHeader::Schema => message.header_as_schema()?.fields()?.len() <= MOST_COLUMNS,
+        MessageHeader::RecordBatch => is_within(message.header_as_record_batch()?, length),
+        MessageHeader::DictionaryBatch => {
+            let dictionary = message.header_as_dictionary_batch()?;
+            !dictionary.isDelta() && is_within(dictionary.data()?, length)
+        }
+        _ => false,
+    };
+    let end = (start + size).checked_add(length)?;
+    (is_modest && end <= bytes.len()).then_some(end)
+}
+
+fn is_within(batch: arrow_ipc::RecordBatch<'_>, length: usize) -> bool {
+    let buffers = batch.buffers().into_iter().flatten();
+    let lengths = buffers.map(|buffer| u64::try_from(buffer.length()).unwrap_or(u64::MAX));
+    lengths.fold(0, u64::saturating_add) <= length as u64
 }
 
 /// Takes all rows of a batch, after so many rows and bytes of text. Returns how many bytes of text there were.
@@ -113,8 +157,10 @@ impl Texts {
         let dictionary = column.as_any_dictionary();
         let keys = cast(dictionary.keys(), &DataType::Int64).ok()?;
         let index = |key: Option<i64>| key.and_then(|key| usize::try_from(key).ok());
+        // Digits would be made of all of its numbers for every batch.
+        let values = Some(dictionary.values()).filter(|values| !values.data_type().is_integer())?;
         Some(Self {
-            values: plain(dictionary.values())?,
+            values: plain(values)?,
             indices: Some(keys.as_primitive::<Int64Type>().iter().map(index).collect()),
         })
     }

@@ -18,6 +18,13 @@ pub fn rows<K: ServedKey>(body: &[u8], delimiter: u8, sink: &mut Sink<'_, K>) ->
         .byte_headers()
         .map_err(|_| sink.refusal(Fault::Syntax).at(1))?
         .clone();
+    if header.len() == 1 {
+        // A key that is empty would make a line of which the reader takes no notice, and so decide how many events there are.
+        return Err(Problem::invalid(
+            "there is one column: nothing of the request was taken",
+            "send its values as text/plain, a line each",
+        ));
+    }
     let places = Places::find(&header, sink)?;
     let mut record = ByteRecord::new();
     loop {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserializer;
 use serde_json::value::RawValue;
 
 use super::sink::{Fault, Parts, Sink};
@@ -17,8 +17,10 @@ use crate::stream::Columns;
 
 /// Reads an object a line.
 pub fn lines<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
-    for (number, line) in split(body) {
-        object(number, line, sink)?;
+    let mut unescaped = Default::default();
+    // No key makes a line empty.
+    for (number, line) in split(body).filter(|(_, line)| !line.is_empty()) {
+        object(number, line, &mut unescaped, sink)?;
     }
     Ok(())
 }
@@ -26,7 +28,9 @@ pub fn lines<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
 /// Reads an array of objects.
 pub fn array<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
     let mut refused = None;
-    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    // A key that is no text refuses nothing.
+    let body = String::from_utf8_lossy(body);
+    let mut deserializer = serde_json::Deserializer::from_str(&body);
     let elements = Elements {
         sink,
         refused: &mut refused,
@@ -55,10 +59,10 @@ impl<'de, K: ServedKey> Visitor<'de> for Elements<'_, '_, K> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> std::result::Result<(), A::Error> {
-        let mut number = 0;
+        let (mut number, mut unescaped) = (0, Default::default());
         while let Some(raw) = all.next_element::<&RawValue>()? {
             number += 1;
-            if let Err(problem) = object(number, raw.get().as_bytes(), self.sink) {
+            if let Err(problem) = object(number, raw.get().as_bytes(), &mut unescaped, self.sink) {
                 *self.refused = Some(problem);
                 return Err(A::Error::custom("refused"));
             }
@@ -67,7 +71,12 @@ impl<'de, K: ServedKey> Visitor<'de> for Elements<'_, '_, K> {
     }
 }
 
-fn object<K: ServedKey>(number: u64, json: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
+fn object<K: ServedKey>(
+    number: u64,
+    json: &[u8],
+    unescaped: &mut [Vec<u8>; 2],
+    sink: &mut Sink<'_, K>,
+) -> Result<()> {
     let fault = Cell::new(Fault::Syntax);
     let seed = Fields {
         columns: sink.columns(),
@@ -78,26 +87,92 @@ fn object<K: ServedKey>(number: u64, json: &[u8], sink: &mut Sink<'_, K>) -> Res
         .deserialize(&mut deserializer)
         .and_then(|found| deserializer.end().map(|()| found));
     match found {
-        Ok(found) => sink.push(number, Ok(found.parts())),
-        Err(_) => sink.push(number, Err(fault.get())),
+        Ok(found) => sink.push(number, Ok(found.parts(unescaped))),
+        Err(_) => sink.push(number, without_text(json, sink.columns()).ok_or(fault.get())),
     }
 }
 
-/// The parts of an object, which may not be in it as they are.
+/// An event without a key or a user, of an object that is whole but for bytes that are no text.
+fn without_text<'a>(json: &[u8], columns: &Columns) -> Option<Parts<'a>> {
+    let Cow::Owned(readable) = String::from_utf8_lossy(json) else {
+        return None;
+    };
+    let seed = Fields {
+        columns,
+        fault: &Cell::new(Fault::Syntax),
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(&readable);
+    let found = seed.deserialize(&mut deserializer).ok()?;
+    deserializer.end().ok()?;
+    Some(Parts {
+        key: found.key.map(|_| None),
+        time: found.time.map(time_of),
+        user: found.user.map(|_| None),
+    })
+}
+
+/// The parts of an object as they are written there.
 #[derive(Default)]
 struct Found<'a> {
-    key: Option<Value<'a>>,
-    time: Option<Value<'a>>,
-    user: Option<Value<'a>>,
+    key: Option<&'a str>,
+    time: Option<&'a str>,
+    user: Option<&'a str>,
 }
 
 impl Found<'_> {
-    fn parts(&self) -> Parts<'_> {
+    fn parts<'a>(&'a self, [key, user]: &'a mut [Vec<u8>; 2]) -> Parts<'a> {
         Parts {
-            key: self.key.as_ref().map(Value::text),
-            time: self.time.as_ref().map(Value::time),
-            user: self.user.as_ref().map(Value::text),
+            key: self.key.map(|raw| text(raw, key)),
+            time: self.time.map(time_of),
+            user: self.user.map(|raw| text(raw, user).filter(|_| is_name(raw))),
         }
+    }
+}
+
+/// What a value is as text: strings without quotes, numbers and booleans as written, nothing else. Whatever it is, it is no fault.
+fn text<'a>(raw: &'a str, unescaped: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    match raw.as_bytes() {
+        [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => Some(inner),
+        [b'"', ..] => {
+            unescaped.clear();
+            let mut deserializer = serde_json::Deserializer::from_str(raw);
+            deserializer.deserialize_bytes(Unescape(unescaped)).ok()?;
+            Some(unescaped)
+        }
+        [b'{' | b'[' | b'n', ..] => None,
+        scalar => Some(scalar),
+    }
+}
+
+/// Whether a value may say who someone is: text or a whole number, and none that is written in several ways.
+fn is_name(raw: &str) -> bool {
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    raw.starts_with('"') || digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn time_of(raw: &str) -> Option<i64> {
+    match raw.starts_with('"') {
+        true => time::of_text(str::from_utf8(text(raw, &mut Vec::new())?).ok()?),
+        false => match raw.parse() {
+            Ok(number) => time::of_integer(number),
+            Err(_) => raw.parse().ok().and_then(time::of_number),
+        },
+    }
+}
+
+/// Takes bytes rather than text: half of a surrogate pair is a legal escape in JSON, but no text.
+struct Unescape<'a>(&'a mut Vec<u8>);
+
+impl Visitor<'_> for Unescape<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> std::result::Result<(), E> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
     }
 }
 
@@ -138,9 +213,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 self.fault.set(Fault::Twice);
                 return Err(A::Error::custom("twice"));
             }
-            self.fault.set(Fault::Type);
-            *place = Some(map.next_value()?);
-            self.fault.set(Fault::Syntax);
+            *place = Some(map.next_value::<&RawValue>()?.get());
         }
         Ok(found)
     }
@@ -181,70 +254,3 @@ impl Visitor<'_> for Names<'_> {
     }
 }
 
-/// What a part may be.
-enum Value<'a> {
-    Null,
-    Text(Cow<'a, str>),
-    /// With its digits.
-    Integer(i128, String),
-    Number(f64),
-}
-
-impl Value<'_> {
-    fn text(&self) -> Option<&[u8]> {
-        match self {
-            Self::Text(text) => Some(text.as_bytes()),
-            Self::Integer(_, digits) => Some(digits.as_bytes()),
-            Self::Null | Self::Number(_) => None,
-        }
-    }
-
-    fn time(&self) -> Option<i64> {
-        match self {
-            Self::Null => None,
-            Self::Text(text) => time::of_text(text),
-            Self::Integer(number, _) => i64::try_from(*number).ok().and_then(time::of_integer),
-            Self::Number(number) => time::of_number(*number),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Value<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Any;
-
-        impl<'de> Visitor<'de> for Any {
-            type Value = Value<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text, a number or null")
-            }
-
-            fn visit_unit<E>(self) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Null)
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Text(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Integer(number.into(), number.to_string()))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Integer(number.into(), number.to_string()))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> std::result::Result<Value<'de>, E> {
-                Ok(Value::Number(number))
-            }
-        }
-
-        deserializer.deserialize_any(Any)
-    }
-}

@@ -14,6 +14,7 @@ pub fn lines<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
             "send JSON Lines, CSV or Arrow; or have events take the time of their arrival, by creating the stream with ?time=arrival",
         ));
     }
+    // An empty line is an event without a key: were it none, a key could decide how many events there are.
     for (number, line) in split(body) {
         let parts = Parts {
             key: Some(Some(line)),
@@ -24,15 +25,17 @@ pub fn lines<K: ServedKey>(body: &[u8], sink: &mut Sink<'_, K>) -> Result<()> {
     Ok(())
 }
 
-/// Lines with their numbers, without empty ones.
+/// Lines with their numbers; what follows the last end is one if there is something.
 pub fn split(body: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut start = 0;
-    let ends = memchr_iter(b'\n', body).chain(std::iter::once(body.len()));
-    (1..)
-        .zip(ends.map(move |end| {
-            let line = &body[start.min(end)..end];
-            start = end + 1;
-            line.strip_suffix(b"\r").unwrap_or(line)
-        }))
-        .filter(|(_, line)| !line.is_empty())
+    let last = match body.last() {
+        None | Some(b'\n') => None,
+        Some(_) => Some(body.len()),
+    };
+    let ends = memchr_iter(b'\n', body).chain(last);
+    (1..).zip(ends.map(move |end| {
+        let line = &body[start..end];
+        start = end + 1;
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }))
 }

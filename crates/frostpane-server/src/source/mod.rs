@@ -67,6 +67,7 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
         if messages.is_empty() {
             stream.drained();
         }
+        let mut conflicts = false;
         let taken = messages
             .into_iter()
             .map(|message| take(&stream, format, message, &left_out));
@@ -74,6 +75,7 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
             let acknowledged = match taken {
                 Some(receipt) => source.acknowledge(receipt).await,
                 None => {
+                    conflicts = true;
                     source.doubt();
                     continue;
                 }
@@ -87,12 +89,19 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
                 break;
             }
         }
-        if left_out.swap(false, Ordering::Relaxed) && told.is_none_or(|told| told.elapsed() > SELDOM) {
-            tell(format_args!(
-                "stream {}: messages that cannot be read are left out",
-                stream.name()
-            ));
+        let seldom = told.is_none_or(|told| told.elapsed() > SELDOM);
+        let mut tell_seldom = |what: &str| {
+            tell(format_args!("stream {}: {what}", stream.name()));
             told = Some(Instant::now());
+        };
+        if left_out.swap(false, Ordering::Relaxed) && seldom {
+            tell_seldom("messages that cannot be read are left out");
+        }
+        if conflicts && seldom {
+            tell_seldom(
+                "messages have the numbers of others that were taken, as if the source had been restored from a copy: they stay with it; delete \
+                 its stream, and make it anew, to have them taken",
+            );
         }
     }
 }
@@ -101,15 +110,18 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
 async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out: &AtomicBool) -> Option<M> {
     loop {
         let settings = stream.settings();
-        let reading = Reading {
+        let reading = |present: i64| Reading {
             format,
-            columns: settings.columns,
+            columns: settings.columns.clone(),
             has: stream.has(),
             wrong: Wrong::Skip,
             since: settings.since,
-            present: stream.present(),
+            present,
         };
-        let taken = match parse(stream, &message.body, &reading) {
+        let parsed = stream
+            .present()
+            .and_then(|present| parse(stream, &message.body, &reading(present)));
+        let taken = match parsed {
             Ok(events) => {
                 let digest = *blake3::hash(&message.body).as_bytes();
                 stream.take(Some(message.id.clone()), digest, events.batch).await

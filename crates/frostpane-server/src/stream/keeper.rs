@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use frostpane::{Batch, Event};
+use frostpane::{Batch, ErrorKind, Event};
 use frostpane_store::{Deed, Delivery, Forms, List, Outcome, Store};
 
-use super::clock::{Clock, now};
+use super::clock::{Doubt, now};
 use super::command::{Command, Taking};
 use super::published::{HELD, Published, Words};
 use super::{Shared, Standing};
@@ -44,7 +44,8 @@ pub(super) struct Keeper<K: ServedKey> {
     commands: Receiver<Command>,
     /// Whether the events have the times that producers gave them.
     timed: bool,
-    clock: Clock,
+    /// Whether it was restored from a copy: then it is ahead for a reason, all of a day is spent.
+    is_restored: bool,
     began: Instant,
     /// Whether users did not fit into the memory, so that nothing is taken, ended or released.
     is_stopped: bool,
@@ -65,13 +66,10 @@ impl<K: ServedKey> Keeper<K> {
         store: Store<K>,
         shared: Arc<Shared>,
         commands: Receiver<Command>,
-        (timed, accept_clock): (bool, bool),
+        timed: bool,
     ) -> Result<Self> {
-        let reached = reached(&store)?.filter(|_| shared.by_clock);
-        let slide = shared.slide.map_or(0, |(slide, _)| slide);
         let mut keeper = Self {
-            // Where only the times of events move a stream, a clock that is ahead ends nothing.
-            clock: Clock::new(reached, slide, accept_clock || (shared.slide.is_none() && timed)),
+            is_restored: is_restored(&store)?,
             charged: Vec::new(),
             numbers: HashMap::new(),
             reckoned: None,
@@ -140,7 +138,7 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Takes deliveries in one transaction, and answers when it is on disk.
     fn take(&mut self, all: Vec<Taking>) {
-        let present = match self.present() {
+        let present = match self.check_going().and_then(|()| self.present()) {
             Ok(present) => present,
             Err(problem) => {
                 return all.into_iter().for_each(|taking| {
@@ -248,6 +246,8 @@ impl<K: ServedKey> Keeper<K> {
             Err(cause) => cause,
         };
         let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
+        // For good, also where not even the mark of it could be written.
+        self.is_stopped |= is_memory(&cause);
         if !is_whole {
             log::tell(format_args!("stream {}: {cause}", self.shared.name));
             self.reopen();
@@ -258,23 +258,38 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Users who did not fit into the memory stop a stream for good.
     fn stand_if_stopped(&mut self) {
-        self.is_stopped = self.store.as_ref().is_some_and(Store::is_stopped);
-        if self.is_stopped {
-            self.shared.stand(Standing::Failed);
+        self.is_stopped |= self.store.as_ref().is_some_and(Store::is_stopped);
+        if !self.is_stopped {
+            return;
+        }
+        self.shared.stand(Standing::Failed);
+        if let Some(store) = self.store.as_mut().filter(|store| !store.is_stopped()) {
+            let _ = store.stop();
         }
     }
 
+    /// That nobody had to be left out.
+    fn check_going(&mut self) -> Result<()> {
+        self.stand_if_stopped();
+        match self.is_stopped {
+            false => Ok(()),
+            true => Err(Problem::full()),
+        }
+    }
+
+    /// Not too often: everything that is kept is looked at.
     fn reopen(&mut self) {
-        if self.store.is_none() && self.tried.is_some_and(|tried| tried.elapsed() < PATIENCE) {
+        drop(self.store.take());
+        if self.tried.is_some_and(|tried| tried.elapsed() < PATIENCE) {
             return;
         }
         self.tried = Some(Instant::now());
-        drop(self.store.take());
         match Store::open(&self.folder) {
             Ok(store) => {
                 self.store = Some(store);
                 self.shared.stand(Standing::Ready);
                 let _ = self.recall();
+                self.stand_if_stopped();
             }
             Err(cause) => {
                 log::tell(format_args!("stream {}: {cause}", self.shared.name));
@@ -343,6 +358,7 @@ impl<K: ServedKey> Keeper<K> {
     }
 
     fn release(&mut self, id: &str, window: Option<frostpane::Span>) -> Result<(Arc<Published>, bool)> {
+        self.check_going()?;
         // Of people the clock says which epochs have ended.
         if !self.is_draining() {
             self.tick();
@@ -379,7 +395,11 @@ impl<K: ServedKey> Keeper<K> {
         let Some(number) = self.numbers.get(id).copied() else {
             return Ok(None);
         };
-        let released = self.with(|store| store.released(id))?;
+        // Of one that was charged, and given up when the state was restored, there is nothing to show.
+        let released = self.with(|store| match store.released(id) {
+            Err(frostpane_store::Error::Conflict(_)) => Ok(None),
+            released => released,
+        })?;
         Ok(released.map(|released| {
             let words = released.forms.get(WORDS);
             let words = words.and_then(|words| serde_json::from_str(words).ok());
@@ -416,31 +436,37 @@ impl<K: ServedKey> Keeper<K> {
         if self.store.is_none() {
             self.reopen();
         }
-        let Some(slide) = self.shared.slide else { return };
+        let Some((slide, offset)) = self.shared.slide else {
+            return;
+        };
         let now = now();
-        if self.is_draining() || now < self.due || self.store.is_none() {
+        // A moment that is further away than a slide is of a clock that was wrong.
+        let is_early = now < self.due && self.due - now <= slide;
+        if self.is_draining() || is_early || self.store.is_none() {
             return;
         }
-        self.tick();
-        let (slide, offset) = slide;
-        self.due = offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide);
+        self.due = match self.tick() {
+            true => offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide),
+            false => now + PATIENCE.as_micros() as i64,
+        };
     }
 
-    /// Lets the time come to where it is, a few slides in each transaction.
-    fn tick(&mut self) {
-        if self.shared.slide.is_none() {
-            return;
+    /// Lets the time come to where it is, a few slides in each transaction. Returns whether it is there.
+    fn tick(&mut self) -> bool {
+        if self.shared.slide.is_none() || self.is_stopped {
+            return true;
         }
-        if self.is_stopped {
-            return;
-        }
-        let Ok(present) = self.present() else { return };
+        let Ok(present) = self.present() else {
+            return false;
+        };
         let stride = self
             .shared
             .slide
             .map_or(i64::MAX, |(slide, _)| slide.saturating_mul(SLIDES));
         loop {
-            let Some(store) = &self.store else { return };
+            let Some(store) = &self.store else {
+                return false;
+            };
             let reached = store.stream().clock();
             let until = match reached > 0 {
                 true => reached.saturating_add(stride).min(present),
@@ -448,39 +474,39 @@ impl<K: ServedKey> Keeper<K> {
             };
             match self.with(|store| store.tick(until)) {
                 Ok(lists) => self.publish(lists),
-                Err(problem) => return log::failed(&self.shared.name, &problem),
+                Err(problem) => {
+                    log::failed(&self.shared.name, &problem);
+                    return false;
+                }
             }
             let moved = self
                 .store
                 .as_ref()
                 .is_some_and(|store| store.stream().clock() > reached);
             if until == present || !moved {
-                return;
+                return true;
             }
         }
     }
 
-    /// What time it is: never before what the stream has come to, and never by a clock that has jumped.
+    /// What time it is, if that can be known; how the stream stands follows from it.
     fn present(&mut self) -> Result<i64> {
-        let Some(store) = &self.store else {
+        if self.store.is_none() {
             return Err(stopped());
+        }
+        let present = self.shared.present();
+        let standing = match present {
+            Ok(_) => Standing::Ready,
+            Err(Doubt::Behind) if self.is_restored => Standing::Waiting,
+            Err(_) => Standing::Clock,
         };
-        if !self.shared.by_clock {
-            return Ok(now());
-        }
-        let reached = store.stream().now();
-        match self.clock.read() {
-            Ok(now) => {
-                self.shared.doubt(false);
-                Ok(now.max(reached))
+        let is_new = self.shared.stand_by_clock(standing);
+        present.map_err(|doubt| {
+            if is_new {
+                log::tell(format_args!("stream {}: {}", self.shared.name, doubt.why()));
             }
-            Err(why) => {
-                if self.shared.doubt(true) {
-                    log::tell(format_args!("stream {}: {why}", self.shared.name));
-                }
-                Err(Problem::unavailable(why))
-            }
-        }
+            Problem::unavailable(doubt.why())
+        })
     }
 
     /// Whether what waits at a source comes before the clock.
@@ -536,12 +562,18 @@ fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String
         .collect())
 }
 
-/// What a stream has come to, if to anything: one that was restored is ahead for a reason, all of a day is spent.
-fn reached<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
+/// Whether users did not fit into the memory.
+fn is_memory(cause: &frostpane_store::Error) -> bool {
+    match cause {
+        frostpane_store::Error::Stopped(_) => true,
+        frostpane_store::Error::Stream(cause) => cause.kind() == ErrorKind::Memory,
+        _ => false,
+    }
+}
+
+fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
     let latest = store.history(store.head().generation.saturating_sub(LATEST).max(1))?;
-    let was_restored = latest.iter().any(|record| record.what == Deed::Restored);
-    let reached = store.stream().now();
-    Ok((reached > 0 && !was_restored).then_some(reached))
+    Ok(latest.iter().any(|record| record.what == Deed::Restored))
 }
 
 fn stopped() -> Problem {

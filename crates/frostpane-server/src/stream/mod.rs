@@ -9,7 +9,7 @@ mod settings;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use crate::key::{AnyBatch, AnyKeys, ServedKey};
 use crate::metrics::OfStream;
 use crate::problem::{Problem, Result};
 pub use clock::now;
+use clock::{Clock, Doubt};
 use command::Reply;
 pub use command::{Command, Taking};
 use keeper::Keeper;
@@ -56,7 +57,10 @@ pub(crate) struct Shared {
     /// How long a slide is that the clock ends and by how much it is shifted, in microseconds; none by count.
     slide: Option<(i64, i64)>,
     standing: AtomicU8,
+    /// What it has come to.
     clock: AtomicI64,
+    /// The clock on the wall.
+    wall: Mutex<Clock>,
     dropped: AtomicU64,
     draining: AtomicBool,
     /// Whether its window goes by the clock.
@@ -87,8 +91,10 @@ pub enum Standing {
     Ready,
     /// Its state cannot be opened or written.
     Failed,
-    /// The clock on the wall has jumped, and slides are not ended by it.
+    /// The clock on the wall is not believed, and slides are not ended by it.
     Clock,
+    /// It was restored from a copy, and goes on at a moment that is still to come.
+    Waiting,
     /// It was told to stop.
     Stopped,
 }
@@ -98,15 +104,25 @@ impl Shared {
         self.standing.store(standing as u8, Ordering::Relaxed);
     }
 
-    /// The clock is not right, or right again. Returns whether that is new; whoever has failed or stopped stays so.
-    fn doubt(&self, doubted: bool) -> bool {
-        let (from, to) = match doubted {
-            true => (Standing::Ready, Standing::Clock),
-            false => (Standing::Clock, Standing::Ready),
-        };
-        self.standing
-            .compare_exchange(from as u8, to as u8, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
+    /// How the clock lets it stand, by which whoever has failed or stopped stays so. Returns whether that is new.
+    fn stand_by_clock(&self, to: Standing) -> bool {
+        let by_clock = [Standing::Ready, Standing::Clock, Standing::Waiting].map(|standing| standing as u8);
+        let changed = self
+            .standing
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
+                (by_clock.contains(&from) && from != to as u8).then_some(to as u8)
+            });
+        changed.is_ok()
+    }
+
+    /// What time it is for this stream: never before what it has come to, and never by a clock that is not believed.
+    fn present(&self) -> std::result::Result<i64, Doubt> {
+        if !self.by_clock {
+            return Ok(now());
+        }
+        let reached = self.clock.load(Ordering::Relaxed);
+        let mut wall = self.wall.lock().unwrap_or_else(PoisonError::into_inner);
+        wall.read((reached > 0).then_some(reached))
     }
 
     fn set_budget(&self, budget: Budget) {
@@ -142,10 +158,15 @@ impl Stream {
         let settings = Settings::read(folder)?;
         let header = store.header().clone();
         let spec = header.spec.clone();
-        let has_clock = store.stream().clock() != i64::MAX;
+        let slide = (store.stream().clock() != i64::MAX).then(|| slide(&store));
+        let timed = settings.columns.time.is_some() || spec.longest().is_by_count();
+        // Where only the times of events move a stream, a clock that is ahead ends nothing.
+        let accepted = opening.accept_clock || (slide.is_none() && timed);
+        let tolerance = i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX);
         let shared = Arc::new(Shared {
             name: name.to_owned(),
-            slide: has_clock.then(|| slide(&store)),
+            wall: Mutex::new(Clock::new(slide.map_or(0, |(slide, _)| slide), tolerance, accepted)),
+            slide,
             metrics: OfStream::default(),
             shelf: Shelf::default(),
             standing: AtomicU8::new(Standing::Ready as u8),
@@ -154,18 +175,17 @@ impl Stream {
             draining: AtomicBool::new(opening.drains),
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
-            tolerance: i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX),
+            tolerance,
             budget: RwLock::default(),
             spec,
         });
-        let timed = settings.columns.time.is_some() || shared.spec.longest().is_by_count();
         let (commands, asked) = sync_channel(WAITING);
         let keeper = Keeper::new(
             folder.to_owned(),
             store,
             shared.clone(),
             asked,
-            (timed, opening.accept_clock),
+            timed,
         )?;
         thread::Builder::new()
             .name(format!("stream {name}"))
@@ -233,14 +253,12 @@ impl Stream {
             .clone()
     }
 
-    /// What time it is for this stream, of which events are read now: never before what it has come to.
-    pub fn present(&self) -> i64 {
-        let present = match self.shared.by_clock {
-            true => now().max(self.clock()),
-            false => now(),
-        };
+    /// What time it is for this stream, of which events are read now.
+    pub fn present(&self) -> Result<i64> {
+        let present = self.shared.present();
+        let present = present.map_err(|doubt| Problem::unavailable(doubt.why()))?;
         self.shared.seen.fetch_max(present, Ordering::Relaxed);
-        present
+        Ok(present)
     }
 
     /// What is published.
@@ -259,8 +277,14 @@ impl Stream {
             0 => Standing::Ready,
             1 => Standing::Failed,
             2 => Standing::Clock,
+            3 => Standing::Waiting,
             _ => Standing::Stopped,
         }
+    }
+
+    /// Whether it does what it should, be that to wait.
+    pub fn is_well(&self) -> bool {
+        matches!(self.standing(), Standing::Ready | Standing::Waiting)
     }
 
     /// How far its clock, or its number of events, has come. For the operator.

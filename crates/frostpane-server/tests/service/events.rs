@@ -66,11 +66,12 @@ async fn events_may_come_in_any_form() {
     }
     api.create("count", BY_COUNT).await;
     let taken = api
-        .send("count", "text/plain", "snow\nrain\r\n\nhail")
+        .send("count", "text/plain", "snow\nrain\r\n\nhail\n")
         .await
         .is(200)
         .json();
-    assert_eq!(taken["events"], 3);
+    assert_eq!(taken["events"], 4, "an empty line is an event without a key");
+    api.send("count", "text/csv", "key\nsnow\n\n").await.is(422);
     api.call("PUT", "/v1/streams/arrival?time=arrival", BY_CLOCK)
         .await
         .is(201);
@@ -119,7 +120,7 @@ async fn packed_events_are_unpacked_up_to_a_limit() {
 async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
     let api = Api::new();
     api.create("one", BY_COUNT).await;
-    let body = "{\"key\":\"snow\"}\n{\"key\":\"secret-7\"\n{\"other\":1}\n{\"key\":[]}\n{\"key\":\"rain\",\"key\":\"x\"}\n";
+    let body = "{\"key\":\"snow\"}\n{\"key\":\"secret-7\"\n{\"other\":1}\n{\"key\":nil}\n{\"key\":\"rain\",\"key\":\"x\"}\n";
     let refused = api.send("one", JSONL, body).await.is(422);
     assert_eq!(refused.json()["line"], 2);
     assert!(!refused.text().contains("secret"), "{}", refused.text());
@@ -290,6 +291,41 @@ fn arrow_of(column: arrow_array::ArrayRef) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
+/// A dictionary that grows with every batch, each of which would keep its own.
+fn deltas() -> Vec<u8> {
+    use arrow_array::DictionaryArray;
+    use arrow_array::types::Int32Type;
+    use arrow_ipc::writer::{DictionaryHandling, IpcWriteOptions};
+    let words = |number: usize| (0..number).map(|word| format!("word {word}")).collect::<Vec<_>>();
+    let batch = |number: usize| {
+        let words = words(number);
+        let words: DictionaryArray<Int32Type> = words.iter().map(String::as_str).collect();
+        RecordBatch::try_from_iter([("key", Arc::new(words) as arrow_array::ArrayRef)]).unwrap()
+    };
+    let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+    let mut writer =
+        StreamWriter::try_new_with_options(Vec::new(), &batch(1).schema(), options).unwrap();
+    (1..4).for_each(|number| writer.write(&batch(number)).unwrap());
+    writer.into_inner().unwrap()
+}
+
+/// Columns that all name the same bytes: what says where the second ones lie is changed to where the first do, and their length.
+fn aliases() -> Vec<u8> {
+    let column = |text: &str| Arc::new(StringArray::from(vec![text; 64])) as arrow_array::ArrayRef;
+    let batch = RecordBatch::try_from_iter([("key", column("snow")), ("other", column("r"))]).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let mut bytes = writer.into_inner().unwrap();
+    // Of a text of 64 bytes in all, which begins behind the others: offset and length, as two numbers of eight bytes.
+    let lengths: Vec<usize> = (0..bytes.len() - 16)
+        .filter(|at| bytes[at + 8..at + 16] == 64_i64.to_le_bytes() && bytes[at + 2..at + 8] == [0; 6])
+        .collect();
+    let last = *lengths.last().unwrap();
+    bytes[last..last + 8].copy_from_slice(&0_i64.to_le_bytes());
+    bytes[last + 8..last + 16].copy_from_slice(&1_000_i64.to_le_bytes());
+    bytes
+}
+
 #[tokio::test]
 async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
     use arrow_array::builder::StringViewBuilder;
@@ -317,6 +353,11 @@ async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
             .await
             .is(status);
     }
+    for bomb in [deltas(), aliases()] {
+        api.send("one", "application/vnd.apache.arrow.stream", bomb)
+            .await
+            .is(422);
+    }
     let words = ["snow", "rain", "snow"];
     let mut views = StringViewBuilder::new();
     words.iter().for_each(|word| views.append_value(word));
@@ -333,4 +374,45 @@ async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
     }
     api.service.stop().await;
     assert_eq!(api.counted("one"), 12);
+}
+
+/// Whatever a key or a user is, nobody else's event is refused for it; and it is what `frostpane` reads in the same line.
+#[tokio::test]
+async fn what_a_key_is_refuses_nothing() {
+    let api = Api::new();
+    api.create("count", BY_COUNT).await;
+    let keys: [&[u8]; 14] = [
+        b"\"\\ud83d\"",
+        b"\"\xff\"",
+        b"\"\"",
+        b"null",
+        b"true",
+        b"1e999",
+        b"-0.5",
+        b"{\"a\":[]}",
+        b"[1]",
+        b"\"\\u0000\"",
+        b"\"snow\"",
+        b"\"sn\\u006fw\"",
+        b"7",
+        b"\"7\"",
+    ];
+    for kind in [JSONL, "application/json"] {
+        let lines = keys.map(|key| [b"{\"key\":", key, b"}"].concat());
+        let body = match kind {
+            JSONL => lines.join(&b'\n'),
+            _ => [b"[".to_vec(), lines.join(&b','), b"]".to_vec()].concat(),
+        };
+        let taken = api.send("count", kind, body).await.is(200).json();
+        assert_eq!((&taken["events"], &taken["wrong"]), (&14.into(), &0.into()));
+    }
+    api.create("people", PEOPLE).await;
+    let seconds = jiff::Timestamp::now().as_second();
+    let line = |user: &[u8]| {
+        let time = format!(",\"key\":\"snow\",\"time\":{seconds}}}\n");
+        [b"{\"user\":", user, time.as_bytes()].concat()
+    };
+    let body = keys.map(line).concat();
+    let taken = api.send("people", JSONL, body).await.is(200).json();
+    assert_eq!(taken["wrong"], 0);
 }
