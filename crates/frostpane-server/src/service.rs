@@ -176,10 +176,7 @@ impl Service {
 
     /// Streams whose state could not be opened.
     pub fn failed(&self) -> BTreeSet<String> {
-        self.failed
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether every stream's state could be opened.

@@ -158,7 +158,10 @@ pub async fn receive(
         };
         let more = [enter(&of_producer)?, enter(&app.bodies)?];
         match &mut room {
-            Some(room) => room.iter_mut().zip(more).for_each(|(room, more)| room.merge(more)),
+            Some(room) => room
+                .iter_mut()
+                .zip(more)
+                .for_each(|(room, more)| room.merge(more)),
             None => room = Some(more),
         }
         whole.extend_from_slice(&part);

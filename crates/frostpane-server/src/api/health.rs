@@ -34,7 +34,7 @@ pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
 }
 
 /// Numbers for the operator, in the form of Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "text/plain"), (status = 401, body = Problem), (status = 403, body = Problem)), security(("token" = [])))]
+#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "application/openmetrics-text"), (status = 401, body = Problem), (status = 403, body = Problem)), security(("token" = [])))]
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.must(Scope::Admin, None)?;
     let connections = app.connections.load(Ordering::Relaxed);
@@ -75,7 +75,7 @@ pub struct Ingest {
 }
 
 /// How a stream is, for its operator.
-#[utoipa::path(get, path = "/v1/streams/{name}/health", tag = "service", params(("name" = String, Path, description = "Of the stream")),
+#[utoipa::path(get, path = "/v1/streams/{name}/health", operation_id = "health_of_stream", tag = "service", params(("name" = String, Path, description = "Of the stream")),
     responses((status = 200, body = Health), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
     security(("token" = [])))]
 pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Response> {

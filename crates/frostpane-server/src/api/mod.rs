@@ -19,6 +19,8 @@ use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::response::Response;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -101,7 +103,30 @@ pub fn app(service: Arc<Service>) -> Router {
 
 /// The document that describes all routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    routes().split_for_parts().1
+    let mut document = routes().split_for_parts().1;
+    for path in document.paths.paths.values_mut() {
+        let operations = [
+            &mut path.get,
+            &mut path.put,
+            &mut path.post,
+            &mut path.patch,
+            &mut path.delete,
+        ];
+        for operation in operations.into_iter().flatten() {
+            operation.responses.responses.iter_mut().for_each(describe);
+        }
+    }
+    document
+}
+
+/// Every answer has to have a description: where there is none, its status is one.
+fn describe((status, response): (&String, &mut RefOr<Response>)) {
+    let reason = status.parse::<StatusCode>().ok();
+    if let (RefOr::T(response), Some(reason)) = (response, reason)
+        && response.description.is_empty()
+    {
+        response.description = reason.canonical_reason().unwrap_or_default().to_owned();
+    }
 }
 
 /// This document.

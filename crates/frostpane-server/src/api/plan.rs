@@ -35,7 +35,7 @@ pub struct Expected {
 }
 
 /// What to expect of a stream's lists.
-#[utoipa::path(get, path = "/v1/streams/{name}/plan", tag = "plans", params(("name" = String, Path, description = "Of the stream"), Expected),
+#[utoipa::path(get, path = "/v1/streams/{name}/plan", operation_id = "plan_of_stream", tag = "plans", params(("name" = String, Path, description = "Of the stream"), Expected),
     responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)),
     security((), ("token" = [])))]
 pub async fn of_stream(
@@ -52,7 +52,7 @@ pub async fn of_stream(
 }
 
 /// What to expect of a specification, before there is a stream.
-#[utoipa::path(post, path = "/v1/plan", tag = "plans", params(Expected), request_body(content = Object, description = "The specification"),
+#[utoipa::path(post, path = "/v1/plan", operation_id = "plan_of_spec", tag = "plans", params(Expected), request_body(content = Object, description = "The specification"),
     responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 408, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
 pub async fn of_spec(
     State(app): State<App>,

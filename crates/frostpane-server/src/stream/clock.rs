@@ -116,12 +116,15 @@ mod tests {
 
     #[test]
     fn at_a_start_it_may_be_neither_behind_nor_far_ahead() {
-        let judged =
-            |reached: i64, accepted: bool| clock(2 * SECOND, accepted).judge(0, NOW, Some(reached));
+        let judged = |reached: i64, accepted: bool| clock(2 * SECOND, accepted).judge(0, NOW, Some(reached));
         assert_eq!(judged(NOW - HOUR, false), Ok(NOW));
         assert_eq!(judged(NOW + 4 * SECOND, false), Ok(NOW + 4 * SECOND));
         assert_eq!(judged(NOW + 6 * SECOND, false), Err(Doubt::Behind));
-        assert_eq!(judged(NOW + 6 * SECOND, true), Err(Doubt::Behind), "whatever is said");
+        assert_eq!(
+            judged(NOW + 6 * SECOND, true),
+            Err(Doubt::Behind),
+            "whatever is said"
+        );
         assert_eq!(judged(NOW - 25 * HOUR, false), Err(Doubt::Ahead));
         assert_eq!(judged(NOW - 25 * HOUR, true), Ok(NOW), "said to be right");
         let weekly = clock(168 * HOUR, false).judge(0, NOW, Some(NOW - 600 * HOUR));

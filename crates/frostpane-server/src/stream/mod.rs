@@ -165,7 +165,11 @@ impl Stream {
         let tolerance = i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX);
         let shared = Arc::new(Shared {
             name: name.to_owned(),
-            wall: Mutex::new(Clock::new(slide.map_or(0, |(slide, _)| slide), tolerance, accepted)),
+            wall: Mutex::new(Clock::new(
+                slide.map_or(0, |(slide, _)| slide),
+                tolerance,
+                accepted,
+            )),
             slide,
             metrics: OfStream::default(),
             shelf: Shelf::default(),
@@ -180,13 +184,7 @@ impl Stream {
             spec,
         });
         let (commands, asked) = sync_channel(WAITING);
-        let keeper = Keeper::new(
-            folder.to_owned(),
-            store,
-            shared.clone(),
-            asked,
-            timed,
-        )?;
+        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed)?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| keeper.run())

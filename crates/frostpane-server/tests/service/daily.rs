@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, lines};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, lines};
 use crate::process::{PROGRAM, Process, token};
 
 const SPEC: &[u8] = br#"{ "window": "7d", "slide": "1d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 3 }"#;
@@ -96,6 +96,24 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
         .unwrap()
         .is(402);
+    // What comes until it goes on would count nowhere: it is not taken, and may come again.
+    let event = r#"{"key":"snow","user":"u","time":1763380800}"#;
+    let early = process
+        .call(
+            "POST",
+            "/v1/streams/people/events",
+            &token,
+            kind,
+            event.as_bytes(),
+        )
+        .unwrap()
+        .is(503);
+    assert!(early.text().contains("restored"), "{}", early.text());
+    let health = process
+        .call("GET", "/v1/streams/people/health", &token, "", b"")
+        .unwrap()
+        .is(200);
+    assert_eq!(health.json()["standing"], "waiting");
 
     let listed = Command::new(PROGRAM)
         .args(["token", "list"])
@@ -208,6 +226,54 @@ fn put_newer(stream: &Path) {
         table.insert("header", newer.as_bytes()).unwrap();
     }
     transaction.commit().unwrap();
+}
+
+/// A release that was charged, and given up when its state was restored.
+fn give_up(stream: &Path, id: &str) {
+    use redb::ReadableTable;
+    let releases = redb::TableDefinition::<&str, &[u8]>::new("releases");
+    let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(releases).unwrap();
+        let row = table.get(id).unwrap().unwrap().value().to_vec();
+        let mut row: serde_json::Value = serde_json::from_slice(&row).unwrap();
+        assert!(row.as_object_mut().unwrap().remove("json").is_some());
+        table
+            .insert(id, serde_json::to_vec(&row).unwrap().as_slice())
+            .unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+#[tokio::test]
+async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
+    let api = Api::new();
+    api.create("one", SINGLE).await;
+    api.send("one", JSONL, lines(500)).await.is(200);
+    for id in ["monday", "tuesday"] {
+        let path = format!("/v1/streams/one/releases/{id}");
+        api.call("PUT", &path, "").await.is(201);
+    }
+    api.service.stop().await;
+    give_up(&api.folder.0.join("streams/one"), "monday");
+    let api = api.restarted().await;
+    api.call("GET", "/v1/streams/one/releases/monday", "")
+        .await
+        .is(404);
+    api.call("PUT", "/v1/streams/one/releases/monday", "")
+        .await
+        .is(409);
+    api.call("GET", "/v1/streams/one/releases/tuesday", "")
+        .await
+        .is(200);
+    let page = api
+        .call("GET", "/v1/streams/one/releases", "")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(page["releases"].as_array().unwrap().len(), 1);
+    api.call("GET", "/readyz", "").await.is(200);
 }
 
 #[tokio::test]

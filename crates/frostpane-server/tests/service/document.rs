@@ -137,6 +137,11 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     });
     assert_eq!(routes.collect::<BTreeSet<_>>(), called);
     references(&document, &document);
+    let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
+    let ids: Vec<&str> = operations
+        .map(|operation| operation["operationId"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
 }
 
 /// That everything which is referred to is there, and every route has an id and a description.
@@ -149,6 +154,10 @@ fn references(document: &Value, part: &Value) {
             }
             if fields.contains_key("responses") && fields.contains_key("operationId") {
                 assert!(fields.contains_key("summary"), "{fields:?}");
+                let responses = fields["responses"].as_object().unwrap();
+                for (status, response) in responses {
+                    assert!(response["description"].is_string(), "{status}: {fields:?}");
+                }
             }
             fields.values().for_each(|field| references(document, field));
         }

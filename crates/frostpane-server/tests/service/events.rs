@@ -303,8 +303,7 @@ fn deltas() -> Vec<u8> {
         RecordBatch::try_from_iter([("key", Arc::new(words) as arrow_array::ArrayRef)]).unwrap()
     };
     let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
-    let mut writer =
-        StreamWriter::try_new_with_options(Vec::new(), &batch(1).schema(), options).unwrap();
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch(1).schema(), options).unwrap();
     (1..4).for_each(|number| writer.write(&batch(number)).unwrap());
     writer.into_inner().unwrap()
 }
