@@ -253,6 +253,39 @@ def spark() -> str:
     return table("what", "measured", "outcome", body=body)
 
 
+def service() -> str:
+    """The service under load, for docs/service.md."""
+    results = load("service")
+    speed, disk = results["events_per_second"], results["from_disk_events_per_second"]
+    memory, heard = results["memory_mb"], results["listeners"]
+    answers = results["overload"]["answers"]
+    quantiles = "{p50:.1f} ms; {p99:.1f} ms".format
+    load_of = f"{results['clients']} clients for {results['seconds']:.0f} s, {results['lines_per_request']:,} lines a request"
+    body = [
+        (load_of, "events a second", f"{speed / 1e6:.1f} million"),
+        (
+            load_of,
+            "of what `frostpane ingest` does with the same lines on disk",
+            shown(sorted(speed / each for each in disk), 2),
+        ),
+        (load_of, "a request, p50; p99", quantiles(**results["ingest_ms"])),
+        (load_of, "`releases/latest` meanwhile, p50; p99", quantiles(**results["latest_ms"])),
+        (load_of, "memory, halfway; at the end", f"{memory[len(memory) // 2]} MB; {memory[-1]} MB"),
+        (
+            f"{heard['of']:,} who listen",
+            "hear the next list",
+            f"{heard['heard']:,}, within {heard['seconds']:.2f} s",
+        ),
+        (
+            "40 clients with 20 MB each",
+            "answers",
+            ", ".join(f"{count} times {status}" for status, count in answers.items()),
+        ),
+        ("a second later", "answer", str(results["overload"]["after"])),
+    ]
+    return table("what", "measured", "outcome", body=body)
+
+
 PLAIN = {"events": "`groupBy(pane, key).count()`", "people": "`dropDuplicates` and that count"}
 
 COLUMNS = {
@@ -447,6 +480,7 @@ def main() -> None:
     put(ROOT / "docs" / "people.md", lists_of_people())
     put(ROOT / "docs" / "python.md", python_package())
     put(ROOT / "docs" / "spark.md", spark())
+    put(ROOT / "docs" / "service.md", service())
     put(ROOT / "README.md", five_lines())
 
 

@@ -13,6 +13,8 @@ use crate::files::open_private;
 /// The version of the tables: `docs/format.md`.
 pub(crate) const FORMAT: u64 = 1;
 pub(crate) const FILE: &str = "frostpane.redb";
+/// Bytes of the database that may stay in memory: most of what is read is read once.
+const CACHE: usize = 16 << 20;
 
 /// What there is one of.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
@@ -45,7 +47,9 @@ pub(crate) fn open(folder: &Path, create: bool) -> Result<Database> {
     let backend = Backend(FileBackend::new(open_private(&path)?)?);
     // Of a file that is damaged the database may panic rather than err.
     let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
-        let mut database = Builder::new().create_with_backend(backend)?;
+        let mut database = Builder::new()
+            .set_cache_size(CACHE)
+            .create_with_backend(backend)?;
         // It never goes on from an earlier commit: what came after it was acknowledged, and charged.
         match create || database.check_integrity()? {
             true => Ok(database),

@@ -1,6 +1,5 @@
 //! Events that come in: answered when they are on disk.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use axum::Json;
@@ -146,27 +145,50 @@ pub async fn receive(
     most: usize,
 ) -> Result<(bytes::Bytes, Option<Room>)> {
     let of_producer = app.bodies_of(caller.producer());
-    let mut body = Limited::new(body, most);
+    let mut body = body;
     let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|cause| cut(cause.as_ref(), most))?;
+        let frame = frame.map_err(|_| ended_early())?;
         let Ok(part) = frame.into_data() else { continue };
-        let size = u32::try_from(part.len()).unwrap_or(u32::MAX);
-        let enter = |bodies: &Arc<Semaphore>| {
-            let entered = bodies.clone().try_acquire_many_owned(size);
-            entered.map_err(|_| overloaded())
+        let entered = enter([&of_producer, &app.bodies], part.len());
+        let refusal = match entered {
+            _ if whole.len() + part.len() > most => too_large(most),
+            None => overloaded(),
+            Some(more) => {
+                match &mut room {
+                    Some(room) => room
+                        .iter_mut()
+                        .zip(more)
+                        .for_each(|(room, more)| room.merge(more)),
+                    None => room = Some(more),
+                }
+                whole.extend_from_slice(&part);
+                continue;
+            }
         };
-        let more = [enter(&of_producer)?, enter(&app.bodies)?];
-        match &mut room {
-            Some(room) => room
-                .iter_mut()
-                .zip(more)
-                .for_each(|(room, more)| room.merge(more)),
-            None => room = Some(more),
-        }
-        whole.extend_from_slice(&part);
+        drop((whole, room));
+        see_out(body, most).await;
+        return Err(refusal);
     }
     Ok((whole.freeze(), room))
+}
+
+fn enter(bodies: [&Arc<Semaphore>; 2], size: usize) -> Option<Room> {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    let [one, other] = bodies.map(|bodies| bodies.clone().try_acquire_many_owned(size).ok());
+    Some([one?, other?])
+}
+
+/// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.
+async fn see_out(mut body: Body, most: usize) {
+    let mut left = most;
+    while let Some(Ok(frame)) = body.frame().await {
+        let size = frame.data_ref().map_or(0, bytes::Bytes::len);
+        left = match left.checked_sub(size) {
+            Some(left) => left,
+            None => return,
+        };
+    }
 }
 
 /// The whole body, if it is not too large.
@@ -174,17 +196,16 @@ pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
     let whole = Limited::new(body, most).collect().await;
     whole
         .map(|whole| whole.to_bytes())
-        .map_err(|cause| cut(cause.as_ref(), most))
+        .map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
+            Some(_) => too_large(most),
+            None => ended_early(),
+        })
 }
 
-/// Why a body is not whole.
-fn cut(cause: &(dyn Error + Send + Sync + 'static), most: usize) -> Problem {
-    match cause.downcast_ref::<LengthLimitError>() {
-        Some(_) => too_large(most),
-        None => Problem::new(
-            StatusCode::BAD_REQUEST,
-            "the body ended early: nothing of it was taken",
-            "send it whole",
-        ),
-    }
+fn ended_early() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "the body ended early: nothing of it was taken",
+        "send it whole",
+    )
 }
