@@ -17,6 +17,7 @@ const LISTS: &str = r#"{ "window": 20000, "slide": 400, "top": 5, "continual": t
 const SINGLE: &str = r#"{ "window": 20000, "slide": 1000, "top": 5, "releases": 1000 }"#;
 const CLIENTS: usize = 6;
 const EVENTS: u64 = 50;
+const KILLS: u64 = 50;
 
 /// What clients were answered, and what they saw.
 #[derive(Default)]
@@ -100,10 +101,6 @@ fn until_answered<T>(process: &RwLock<Option<Process>>, mut ask: impl FnMut(&Pro
 
 #[test]
 fn killed_under_load_every_acknowledged_event_is_there_once() {
-    let kills = match std::env::var_os("FROSTPANE_LONG") {
-        Some(_) => 50,
-        None => 10,
-    };
     let folder = Folder::new();
     let token = token(&folder.0, "crash");
     let first = Process::start(&folder.0);
@@ -121,7 +118,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
             let (process, over, seen, token) = (process.clone(), &over, &seen, token.as_str());
             scope.spawn(move || client(number, token, &process, over, seen));
         }
-        for kill in 0..kills {
+        for kill in 0..KILLS {
             thread::sleep(Duration::from_millis(150 + 97 * (kill % 7)));
             // Clients hold it to ask, so the process is killed from outside of their turns: by its number.
             let id = process.read().unwrap().as_ref().unwrap().id();
@@ -137,10 +134,10 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
         over.store(true, Ordering::Relaxed);
     });
     assert!(process.write().unwrap().take().unwrap().stop());
-    check(&folder.0, &seen, kills);
+    check(&folder.0, &seen);
 }
 
-fn check(folder: &Path, seen: &Seen, kills: u64) {
+fn check(folder: &Path, seen: &Seen) {
     let open = |name: &str| Store::<Bytes>::open(&folder.join("streams").join(name)).unwrap();
     let (lists, single) = (open("lists"), open("single"));
     let acknowledged = seen.acknowledged.load(Ordering::Relaxed);
@@ -174,7 +171,7 @@ fn check(folder: &Path, seen: &Seen, kills: u64) {
         assert_eq!(single.released(id).unwrap().unwrap().json, *bytes);
     }
     println!(
-        "{kills} kills: {acknowledged} events acknowledged, {} requests known again, {} lists and {} releases seen",
+        "{KILLS} kills: {acknowledged} events acknowledged, {} requests known again, {} lists and {} releases seen",
         seen.again.load(Ordering::Relaxed),
         seen.lists.lock().unwrap().len(),
         releases.len()

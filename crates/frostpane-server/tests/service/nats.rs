@@ -11,6 +11,7 @@ use crate::call::{BY_COUNT, Folder, lines};
 use crate::process::{Process, token};
 
 const EVENTS: usize = 20;
+const KILLS: u64 = 10;
 
 fn program() -> Option<PathBuf> {
     let places = std::env::var_os("PATH")?;
@@ -72,10 +73,6 @@ async fn killed_on_either_side_every_message_counts_once() {
         println!("nats-server is missing: pulling was NOT tried (as root: apt-get install nats-server)");
         return;
     };
-    let kills = match std::env::var_os("FROSTPANE_LONG") {
-        Some(_) => 10,
-        None => 2,
-    };
     let (folder, kept) = (Folder::new(), Folder::new());
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -107,7 +104,7 @@ async fn killed_on_either_side_every_message_counts_once() {
     let publisher = tokio::spawn({
         let context = context.clone();
         async move {
-            let until = Instant::now() + Duration::from_millis(1_500 * (kills + 1));
+            let until = Instant::now() + Duration::from_millis(1_500 * (KILLS + 1));
             let mut sent = 0;
             while Instant::now() < until {
                 publish(&context, sent).await;
@@ -116,7 +113,7 @@ async fn killed_on_either_side_every_message_counts_once() {
             sent
         }
     });
-    for kill in 0..kills {
+    for kill in 0..KILLS {
         tokio::time::sleep(Duration::from_millis(700 + 113 * (kill % 5))).await;
         drop(nats);
         nats = Nats::start(&program, &kept.0, port);
@@ -143,5 +140,5 @@ async fn killed_on_either_side_every_message_counts_once() {
     assert!(process.unwrap().stop());
     let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder.0.join("streams/searches")).unwrap();
     assert_eq!(store.stream().counted(), all);
-    println!("{kills} kills of each side: {sent} messages, {all} events");
+    println!("{KILLS} kills of each side: {sent} messages, {all} events");
 }

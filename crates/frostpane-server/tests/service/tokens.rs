@@ -97,7 +97,7 @@ async fn tokens_that_are_made_and_revoked_at_once_are_all_made_and_revoked() {
         let (token, _) = tokens
             .make(&format!("made {number}"), "*", &[Scope::Read])
             .unwrap();
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             tokens.revoke(&token.id).unwrap();
         }
     };
