@@ -105,7 +105,8 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
         Error::Refused(unaffordable) => {
             raised::InsufficientBudgetError::new_err((message, numbers(unaffordable)))
         }
-        Error::Conflict(_) | Error::Stopped(_) => raised::ConflictError::new_err(message),
+        Error::Conflict(_) => raised::ConflictError::new_err(message),
+        Error::Stopped(_) => raised::MemoryLimitError::new_err(message),
         Error::Busy(_) => raised::BusyError::new_err(message),
         Error::File(_) => raised::FileError::new_err(message),
         _ => raised::FrostpaneError::new_err(message),

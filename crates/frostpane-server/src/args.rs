@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::token::Scope;
+
 /// Private lists of what is trending, as a service: events in over HTTP, lists out at every slide.
 ///
 /// Everything is kept in one folder. Without --tls-cert it listens on this machine alone, unless a proxy in front of it has the
@@ -34,15 +36,15 @@ pub struct Args {
 #[derive(clap::Args)]
 pub struct ServeArgs {
     /// The folder that keeps everything; made if it is not there
-    #[arg(value_name = "DIR", required_unless_present = "demo")]
+    #[arg(value_name = "DIR", required_unless_present = "demo", conflicts_with = "demo")]
     pub dir: Option<PathBuf>,
 
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub listen: SocketAddr,
 
-    /// Make up streams, and show them
-    #[arg(long)]
+    /// Make up streams, in a folder that is gone afterwards, and show them
+    #[arg(long, conflicts_with_all = ["witness", "from"])]
     pub demo: bool,
 
     /// A folder outside of DIR, on another disk if possible, for a witness of each stream: a copy that was restored is then noticed
@@ -126,9 +128,9 @@ pub enum TokenCommand {
         /// Which stream it is for; all of them unless told
         #[arg(long, default_value = "*")]
         stream: String,
-        /// What it may do: ingest, read, release or admin; may be given several times
+        /// What it may do; may be given several times
         #[arg(long, required = true)]
-        scope: Vec<String>,
+        scope: Vec<Scope>,
         /// Whoever sends events with it: requests with an Idempotency-Key are known again by this name, also with another token
         #[arg(long, value_name = "NAME")]
         producer: String,

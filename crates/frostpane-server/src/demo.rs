@@ -9,12 +9,11 @@ use frostpane_store::{Begin, Delivery, Store};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::file;
 use crate::key::AnyBatch;
 use crate::problem::{Problem, Result};
-use crate::service::{Service, lock_folder};
+use crate::service::Service;
 use crate::stream::{Columns, Settings, Stream, now};
-use crate::token::{Scope, Token};
+use crate::token::Scope;
 
 const SECOND: i64 = 1_000_000;
 /// How often events are made up.
@@ -83,8 +82,6 @@ const CYCLE: f64 = 90.0 * SECOND as f64;
 pub struct Demo {
     /// With which the operator's view can be looked at.
     pub token: String,
-    /// By which that is revoked.
-    pub id: String,
     feeding: JoinHandle<()>,
 }
 
@@ -99,14 +96,10 @@ impl Demo {
 
     /// Begins streams in a folder, with a past that is made up.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
-        file::make_folder(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
-        let _alone = lock_folder(folder).map_err(|problem| problem.error().to_owned())?;
         // That with the shortest slide last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {
             let folder = folder.join("streams").join(name);
-            if !folder.exists() {
-                past(&folder, spec).map_err(|problem| problem.error().to_owned())?;
-            }
+            past(&folder, spec)?;
         }
         Ok(())
     }
@@ -114,13 +107,13 @@ impl Demo {
     /// Goes on with them.
     pub fn begin(service: &Service) -> std::result::Result<Self, String> {
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
-        let (Token { id, .. }, token) = service.tokens.make("demo", "*", &all)?;
+        let (_, token) = service.tokens.make("demo", "*", &all)?;
         let streams = specs()
             .iter()
             .filter_map(|(name, _)| service.stream(name))
             .collect();
         let feeding = tokio::spawn(feed(streams));
-        Ok(Self { token, id, feeding })
+        Ok(Self { token, feeding })
     }
 }
 

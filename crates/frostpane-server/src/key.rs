@@ -1,6 +1,6 @@
 //! Keys of either type, as they come in.
 
-use frostpane::{Batch, Bytes, KeySpec, Keys, Spec};
+use frostpane::{Batch, Bytes, Event, KeySpec, Keys, Spec};
 use frostpane_store::StoredKey;
 
 use crate::problem::{Problem, Result};
@@ -10,7 +10,7 @@ pub trait ServedKey: StoredKey + Send + Sync {
     /// The key that a text stands for, if it stands for one.
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
     /// The batch, if it is of this type.
-    fn batch(any: AnyBatch) -> Option<Batch<Self>>;
+    fn batch(any: &AnyBatch) -> Option<&Batch<Self>>;
     /// A batch of either type.
     fn any(batch: Batch<Self>) -> AnyBatch;
 }
@@ -21,7 +21,7 @@ impl ServedKey for Bytes {
         Some(text)
     }
 
-    fn batch(any: AnyBatch) -> Option<Batch<Self>> {
+    fn batch(any: &AnyBatch) -> Option<&Batch<Self>> {
         match any {
             AnyBatch::Bytes(batch) => Some(batch),
             AnyBatch::Integers(_) => None,
@@ -39,7 +39,7 @@ impl ServedKey for u64 {
         str::from_utf8(text).ok()?.parse().ok()
     }
 
-    fn batch(any: AnyBatch) -> Option<Batch<Self>> {
+    fn batch(any: &AnyBatch) -> Option<&Batch<Self>> {
         match any {
             AnyBatch::Integers(batch) => Some(batch),
             AnyBatch::Bytes(_) => None,
@@ -69,6 +69,14 @@ impl AnyBatch {
         }
     }
 
+    /// Gives all of them this time, where they have none of their own.
+    pub fn stamp(&mut self, at: i64) {
+        match self {
+            Self::Bytes(batch) => stamp(batch, at),
+            Self::Integers(batch) => stamp(batch, at),
+        }
+    }
+
     /// Whether one of them is later than a moment.
     pub fn is_ahead_of(&self, moment: i64) -> bool {
         let is_later = |time: Option<i64>| time.is_some_and(|time| time > moment);
@@ -77,6 +85,17 @@ impl AnyBatch {
             Self::Integers(batch) => batch.events().any(|event| is_later(event.time)),
         }
     }
+}
+
+fn stamp<K: ServedKey>(batch: &mut Batch<K>, at: i64) {
+    let mut stamped = Batch::new();
+    for event in batch.events() {
+        stamped.push(Event {
+            time: Some(at),
+            ..event
+        });
+    }
+    *batch = stamped;
 }
 
 /// The keys that may be listed, of either type.

@@ -14,5 +14,5 @@ pub fn tell(what: impl fmt::Display) {
 
 /// That something failed which nobody can be told.
 pub fn failed(stream: &str, problem: &Problem) {
-    tell(format_args!("stream {stream}: {}", problem.error()));
+    tell(format_args!("stream {stream}: {problem}"));
 }

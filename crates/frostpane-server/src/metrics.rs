@@ -11,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::stream::Stream;
+use crate::stream::{Standing, Stream};
 
 /// Of one stream.
 #[derive(Debug, Default)]
@@ -75,11 +75,7 @@ type Labels = [(&'static str, String); 1];
 /// All of them, as text.
 pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usize) -> String {
     let mut registry = Registry::with_prefix("frostpane");
-    let ready = gauges(
-        &mut registry,
-        "stream_ready",
-        "Whether a stream's state can be written",
-    );
+    let ready = gauges(&mut registry, "stream_ready", "Whether a stream takes events");
     let releases = counters(&mut registry, "releases", "Releases since the start");
     let events = counters(
         &mut registry,
@@ -111,7 +107,7 @@ pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usi
     for stream in streams {
         let label: Labels = [("stream", stream.name().to_owned())];
         let metrics = stream.metrics();
-        let is_ready = i64::from(stream.is_well());
+        let is_ready = i64::from(stream.standing() == Standing::Ready);
         ready.get_or_create(&label).set(is_ready);
         releases.get_or_create(&label).inc_by(metrics.releases());
         if !stream.spec().unit.is_user() {

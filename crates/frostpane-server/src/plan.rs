@@ -1,7 +1,7 @@
 //! What to expect of a stream before any data.
 
 use frostpane::words::{Warning, bounded, meaning};
-use frostpane::{Builder, Forecast, Key, Plan, Spec, Unit};
+use frostpane::{Builder, Forecast, Key, Plan, Span, Spec, Unit};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,6 +14,8 @@ pub const EVENTS: u64 = 100_000;
 const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// The most memory that a plan is made for: tables of its size are reckoned.
 const MEMORY: u64 = 1 << 30;
+/// The most slides of a window with a list at each.
+const SLIDES: u64 = 1 << 17;
 
 /// What a list will be good for, if its longest window has so many events.
 pub fn outlook(spec: &Spec, events: Option<u64>) -> Result<Value> {
@@ -27,6 +29,13 @@ pub fn outlook(spec: &Spec, events: Option<u64>) -> Result<Value> {
         return Err(Problem::invalid(
             "memory is more than 1 GB, for which the service makes no plan",
             "ask `frostpane plan`, or give less",
+        ));
+    }
+    let slides = |slide: Span| spec.longest().length() / slide.length().max(1);
+    if spec.continual && spec.slide.is_some_and(|slide| slides(slide) > SLIDES) {
+        return Err(Problem::invalid(
+            "the window has more than 131,072 slides, for which the service makes no plan",
+            "ask `frostpane plan`, or take longer slides",
         ));
     }
     match AnyKeys::of(spec)? {
@@ -96,11 +105,15 @@ fn words(spec: &Spec, forecast: &Forecast) -> Vec<String> {
         true => "is counted",
         false => "occurs",
     };
+    let unless = spec.top.map_or_else(String::new, |top| {
+        format!(", unless {} others are listed before it", grouped(top))
+    });
     let mut words = vec![
         format!(
-            "A key is listed if its noisy count is {} or more; one that {what} {} times or more surely is. The noise has a deviation of {:.1}.",
+            "A key is listed if its noisy count is {} or more{unless}; one that {what} {} times or more surely is{}. The noise has a deviation of {:.1}.",
             grouped(forecast.threshold.max(forecast.floor)),
             grouped(forecast.least_listed),
+            if unless.is_empty() { "" } else { " then" },
             forecast.deviation
         ),
         match spec.continual {

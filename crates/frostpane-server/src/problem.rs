@@ -1,5 +1,7 @@
 //! What went wrong, as whoever asked is told: what, and what to do. Never a key, a user or a private count.
 
+use std::fmt;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -92,6 +94,18 @@ impl Problem {
             "try again in a moment; if it stays so the operator has to look at the service",
         )
         .after(1)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.error, self.r#do)
+    }
+}
+
+impl From<Problem> for String {
+    fn from(problem: Problem) -> Self {
+        problem.to_string()
     }
 }
 

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Parser;
-use frostpane_store::{Header, KeyKind, Store};
+use clap::{Parser, ValueEnum};
+use frostpane_store::{Header, KeyKind, Store, StoredKey};
+use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
@@ -69,13 +70,8 @@ fn token(command: TokenCommand) -> Result<()> {
             producer,
         } => {
             if stream != "*" {
-                name::check_stream(&stream).map_err(|problem| problem.error().to_owned())?;
+                name::check_stream(&stream)?;
             }
-            let known = |name: &String| {
-                Scope::of(name)
-                    .ok_or_else(|| format!("{name} is no scope: take ingest, read, release or admin"))
-            };
-            let scopes = scope.iter().map(known).collect::<Result<Vec<_>>>()?;
             if producer.is_empty() || producer.contains('\n') {
                 return Err(
                     "the name of a producer is one line of text: give one, with --producer".to_owned(),
@@ -83,7 +79,7 @@ fn token(command: TokenCommand) -> Result<()> {
             }
             file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
             check_owner(&dir)?;
-            let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scopes)?;
+            let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scope)?;
             eprintln!(
                 "token {} was made: this is the only time that it is shown",
                 token.id
@@ -92,12 +88,10 @@ fn token(command: TokenCommand) -> Result<()> {
             Ok(())
         }
         TokenCommand::List { dir } => {
+            check_owner(&dir)?;
             for token in Tokens::of(&dir).all() {
-                let scopes: Vec<String> = token
-                    .scopes
-                    .iter()
-                    .map(|scope| format!("{scope:?}").to_lowercase())
-                    .collect();
+                let scopes = token.scopes.iter().filter_map(Scope::to_possible_value);
+                let scopes: Vec<String> = scopes.map(|scope| scope.get_name().to_owned()).collect();
                 let (id, stream, producer, made) = (token.id, token.stream, token.producer, token.made);
                 println!(
                     "{id}  stream {stream}  producer {producer}  {}  made {made}",
@@ -108,7 +102,9 @@ fn token(command: TokenCommand) -> Result<()> {
         }
         TokenCommand::Revoke { dir, id } => {
             check_owner(&dir)?;
-            Tokens::of(&dir).revoke(&id)
+            Tokens::of(&dir).revoke(&id)?;
+            eprintln!("token {id} is revoked");
+            Ok(())
         }
     }
 }
@@ -126,15 +122,33 @@ fn check_owner(dir: &Path) -> Result<()> {
 }
 
 fn restore(dir: &Path, stream: &str) -> Result<()> {
-    name::check_stream(stream).map_err(|problem| problem.error().to_owned())?;
+    name::check_stream(stream)?;
     let folder = dir.join("streams").join(stream);
     check_owner(dir)?;
-    let _alone = lock_folder(dir).map_err(|problem| problem.error().to_owned())?;
-    let accepted = Header::read(&folder).and_then(|header| match header.keys {
-        KeyKind::Bytes => Store::<frostpane::Bytes>::accept_restored(&folder).map(drop),
-        KeyKind::Integers => Store::<u64>::accept_restored(&folder).map(drop),
-    });
-    accepted.map_err(|cause| cause.to_string())
+    let _alone = lock_folder(dir)?;
+    let accepted = Header::read(&folder).map_err(|cause| cause.to_string());
+    let goes_on = match accepted?.keys {
+        KeyKind::Bytes => accept::<frostpane::Bytes>(&folder)?,
+        KeyKind::Integers => accept::<u64>(&folder)?,
+    };
+    let goes_on = Timestamp::from_microsecond(goes_on).map_or_else(|_| String::new(), |at| at.to_string());
+    eprintln!("all of the past of {stream} is spent: it takes events again from {goes_on} on");
+    Ok(())
+}
+
+/// Marks the past of a state as spent, if that has to be. Returns from when on it goes on.
+fn accept<K: StoredKey>(folder: &Path) -> Result<i64> {
+    if let Ok(store) = Store::<K>::open(folder)
+        && store.header().witness.is_some()
+        && !store.is_stopped()
+    {
+        return Err(
+            "this is the latest state that its witness knows of, and no copy: start the service, nothing has to be restored"
+                .to_owned(),
+        );
+    }
+    let store = Store::<K>::accept_restored(folder).map_err(|cause| cause.to_string())?;
+    Ok(store.stream().now())
 }
 
 fn begin(args: &ServeArgs) -> Result<()> {
@@ -148,13 +162,13 @@ fn begin(args: &ServeArgs) -> Result<()> {
     }
     let tls = tls(args)?;
     let made_up = args.demo.then(Demo::folder).transpose()?;
-    let dir = args.dir.clone().or(made_up.clone()).unwrap_or_default();
+    let dir = made_up.clone().or(args.dir.clone()).unwrap_or_default();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|cause| cause.to_string())?;
     let done = runtime.block_on(until_stopped(args, &dir, tls));
-    if let Some(made_up) = made_up.filter(|_| args.dir.is_none()) {
+    if let Some(made_up) = made_up {
         let _ = std::fs::remove_dir_all(made_up);
     }
     done
@@ -165,17 +179,18 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|cause| format!("{}: {cause}", args.listen))?;
-    let witness = args.witness.as_deref().map(witness_folder).transpose()?;
+    let witness = args.witness.as_deref();
+    let witness = witness.map(|witness| witness_folder(witness, dir)).transpose()?;
     if args.demo {
         Demo::prepare(dir)?;
     }
     // From here on there is something to end in order.
     let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
-    let mut service =
-        Service::open(dir, witness, limits(args)).map_err(|problem| problem.error().to_owned())?;
+    let mut service = Service::open(dir, witness, limits(args))?;
     service.demo = args.demo;
     let service = Arc::new(service);
+    let pulling = sources(args, &service)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = listener.local_addr().map_err(said)?;
     let demo = match args.demo {
@@ -189,7 +204,7 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
         ));
         tell(format_args!("the operator's token of this demo: {}", demo.token));
     }
-    let _pulling = sources(args, &service)?;
+    let _pulling = pulling;
     let stop = async {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -197,11 +212,8 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
         }
         tell("stopping: what was acknowledged is kept, and no slide ends early");
     };
-    serve(listener, tls, app(service.clone()), service.clone(), stop).await;
-    if let Some(demo) = demo {
-        // What stands in the log is good for nothing any more.
-        let _ = service.tokens.revoke(&demo.id);
-    }
+    serve(listener, tls, app(service.clone()), service, stop).await;
+    drop(demo);
     tell("stopped");
     Ok(())
 }
@@ -218,7 +230,7 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
             )),
             None => {
                 return Err(format!(
-                    "there is no stream {into}: create it first, with PUT /v1/streams/{into}"
+                    "there is no stream {into}: start without --from first, and create it with PUT /v1/streams/{into}"
                 ));
             }
         }
@@ -229,9 +241,22 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     }
 }
 
-fn witness_folder(path: &Path) -> Result<PathBuf> {
-    file::make_folder(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    std::path::absolute(path).map_err(|cause| format!("{}: {cause}", path.display()))
+fn witness_folder(path: &Path, dir: &Path) -> Result<PathBuf> {
+    let failed = |cause: std::io::Error| format!("{}: {cause}", path.display());
+    file::make_folder(path).map_err(failed)?;
+    file::make_folder(dir).map_err(failed)?;
+    let (path, dir) = (
+        path.canonicalize().map_err(failed)?,
+        dir.canonicalize().map_err(failed)?,
+    );
+    match path.starts_with(dir) {
+        false => Ok(path),
+        true => Err(format!(
+            "the witnesses would lie in the folder of the service, {}, and be restored with it: give --witness another place, on another disk if \
+             possible",
+            path.display()
+        )),
+    }
 }
 
 fn limits(args: &ServeArgs) -> Limits {

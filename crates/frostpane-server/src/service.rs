@@ -120,7 +120,14 @@ impl Service {
             return;
         }
         match Stream::open(name, &self.folder_of(name), self.opening(name)) {
-            Ok(stream) => drop(self.insert(name, stream)),
+            Ok(stream) => {
+                if self.witnesses.is_some() && stream.header().witness.is_none() {
+                    crate::log::tell(format_args!(
+                        "stream {name} was begun without --witness and has none: that it is a copy would not be noticed"
+                    ));
+                }
+                drop(self.insert(name, stream));
+            }
             Err(problem) => {
                 crate::log::failed(name, &problem);
                 self.fail(name);

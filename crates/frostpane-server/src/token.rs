@@ -6,9 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::file;
 use crate::lock::Lock;
@@ -22,7 +22,7 @@ const CONTEXT: &str = "frostpane 2026-11-17 the hash of a token of the service";
 const ALL: &str = "*";
 
 /// What a token may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Bring in events.
@@ -33,13 +33,6 @@ pub enum Scope {
     Release,
     /// Create, change, close and delete streams, and see how they are.
     Admin,
-}
-
-impl Scope {
-    /// By its name.
-    pub fn of(name: &str) -> Option<Self> {
-        serde_json::from_value(name.into()).ok()
-    }
 }
 
 /// A token, without what it is.

@@ -117,7 +117,7 @@ impl<K: StoredKey> Store<K> {
         for number in begins.filter(|number| numbers.contains(number)) {
             let spent = ledger.account(number..number + 1).amount();
             match periods.last_mut() {
-                Some((_, end, same)) if *same == spent => *end = numbers.end,
+                Some((_, _, same)) if *same == spent => {}
                 Some((_, end, _)) => {
                     *end = number;
                     periods.push((number, numbers.end, spent));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use frostpane::Batch;
-use redb::{ReadableDatabase, ReadableTable, TableError, WriteTransaction};
+use redb::{ReadableDatabase, TableError, WriteTransaction};
 
 use crate::error::Result;
 use crate::header::StoredKey;
@@ -149,17 +149,8 @@ fn remember(transaction: &WriteTransaction, known: &Known<'_>) -> Result<()> {
 fn forget(transaction: &WriteTransaction, now: i64) -> Result<()> {
     let mut outlived = transaction.open_table(OUTLIVED)?;
     let mut deliveries = transaction.open_table(DELIVERIES)?;
-    let gone: Vec<(i64, String)> = outlived
-        .range(..(now, ""))?
-        .map(|row| {
-            let (key, ()) = row.map(|(key, _)| (key, ()))?;
-            let (moment, id) = key.value();
-            Ok((moment, id.to_owned()))
-        })
-        .collect::<Result<_>>()?;
-    for (moment, id) in gone {
-        outlived.remove((moment, id.as_str()))?;
-        deliveries.remove(id.as_str())?;
+    for row in outlived.extract_from_if(..(now, ""), |_, ()| true)? {
+        deliveries.remove(row?.0.value().1)?;
     }
     Ok(())
 }

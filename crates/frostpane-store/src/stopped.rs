@@ -40,7 +40,7 @@ impl<K: StoredKey> Store<K> {
 
     /// Whether users did not fit into the memory, so that nothing is taken and nothing is released.
     pub fn is_stopped(&self) -> bool {
-        self.check_going().is_err()
+        matches!(self.check_going(), Err(Error::Stopped(_)))
     }
 
     /// That nobody had to be left out.

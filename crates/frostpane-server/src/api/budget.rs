@@ -5,11 +5,12 @@ use axum::Json;
 use super::amount::Spent;
 use super::caller::Caller;
 use super::extract::Path;
+use super::refusals::Refusals;
 use crate::problem::{Problem, Result};
 
 /// What every pane has spent, how many releases are left, and when there will be more.
 #[utoipa::path(get, path = "/v1/streams/{name}/budget", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Spent), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, body = Spent), Refusals),
     security((), ("token" = [])))]
 pub async fn spent(caller: Caller, Path(name): Path<String>) -> Result<Json<Spent>> {
     let stream = caller.reads(&name)?;

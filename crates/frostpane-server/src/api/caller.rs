@@ -57,13 +57,6 @@ impl Caller {
     }
 }
 
-/// Whether a request has a token that is valid.
-pub fn has_token(app: &App, headers: &HeaderMap) -> bool {
-    let given = headers.get(header::AUTHORIZATION);
-    let text = given.and_then(|value| value.to_str().ok()).and_then(bearer);
-    text.is_some_and(|text| app.tokens.find(text).is_some())
-}
-
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -136,7 +129,7 @@ impl Caller {
             (None, _) => Err(no_token()),
             (Some(_), false) => Err(Problem::new(
                 StatusCode::FORBIDDEN,
-                "the token is for another stream, or for something else",
+                format!("the token is for another stream, or not for this ({scope:?})").to_lowercase(),
                 "ask the operator for one that may do this",
             )),
         }

@@ -1,25 +1,21 @@
 //! Events that come in: answered when they are on disk.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
-use bytes::BytesMut;
-use frostpane_store::KeyKind;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
+use super::body::receive;
 use super::caller::Caller;
 use super::extract::{Path, Query};
-use crate::events::{Format, Packing, Read, Reading, Wrong, read, too_large, unpack};
+use super::refusals::Refusals;
+use crate::events::{Format, Packing, Read, Reading, Wrong, read, unpack};
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
-use crate::stream::overloaded;
+use crate::stream::{Stream, closed, overloaded};
 use crate::token::Scope;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -49,8 +45,8 @@ pub struct Receipt {
 #[utoipa::path(post, path = "/v1/streams/{name}/events", tag = "events",
     params(("name" = String, Path, description = "Of the stream"), How, ("Idempotency-Key" = Option<String>, Header, description = "What tells this request from others of the same producer")),
     request_body(content(([u8] = "application/x-ndjson"), ([u8] = "application/json"), ([u8] = "text/plain"), ([u8] = "text/csv"), ([u8] = "text/tab-separated-values"), ([u8] = "application/vnd.apache.arrow.stream")), description = "The events"),
-    responses((status = 200, body = Receipt), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 408, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem),
-        (status = 413, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem), (status = 507, body = Problem)),
+    responses((status = 200, body = Receipt), (status = 409, body = Problem),
+        (status = 413, body = Problem), (status = 415, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem), Refusals),
     security(("token" = [])))]
 pub async fn take(
     State(app): State<App>,
@@ -62,62 +58,67 @@ pub async fn take(
 ) -> Result<Json<Receipt>> {
     let stream = caller.stream(&name, Scope::Ingest)?;
     let Query(how) = how?;
-    let settings = stream.settings();
-    if settings.closed {
-        return Err(Problem::conflict(
-            "this stream is closed, and takes no more events",
-            "send them to another",
-        ));
+    if stream.settings().closed {
+        return Err(closed());
     }
-    let reading = Reading {
-        format: Format::of(text(&headers, header::CONTENT_TYPE)?)?,
-        has: stream.has(),
-        columns: settings.columns,
-        wrong: how.wrong,
-        since: settings.since,
-        present: stream.present()?,
-    };
+    let reading = stream.reading(Format::of(text(&headers, header::CONTENT_TYPE)?)?, how.wrong)?;
     let packing = Packing::of(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
     key.map(check_id).transpose()?;
     // Apart for every producer, and never the same as that of another.
     let id = key.map(|key| format!("{}\n{key}", caller.producer()));
-    let (most, keyed) = (app.limits.body, id.is_some());
-    let (body, room) = receive(&app, &caller, body, most).await?;
-    let kind = stream.header().keys;
-    let Ok(turn) = app.reading.clone().acquire_owned().await else {
-        return Err(overloaded());
+    let bringing = Bringing {
+        stream: &stream,
+        reading,
+        packing,
+        id,
     };
-    let work = move || -> Result<([u8; 32], Read)> {
-        // As long as this goes on, also where whoever asked has gone.
-        let _held = (turn, room);
-        let body = unpack(body, packing, most)?;
-        let digest = match keyed {
-            true => *blake3::hash(&body).as_bytes(),
-            false => [0; 32],
-        };
-        let read = match kind {
-            KeyKind::Bytes => read::<frostpane::Bytes>(&body, &reading)?,
-            KeyKind::Integers => read::<u64>(&body, &reading)?,
-        };
-        Ok((digest, read))
-    };
-    let worked = tokio::task::spawn_blocking(work).await;
-    let (digest, read) =
-        worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
-    let Read { batch, events, wrong } = read;
-    let taken = stream.take(id, digest, batch).await;
-    if taken
-        .as_ref()
-        .is_err_and(|problem| problem.status() == StatusCode::TOO_MANY_REQUESTS)
+    let brought = bringing.finish(&app, &caller, body).await;
+    if let Err(problem) = &brought
+        && problem.status() == StatusCode::TOO_MANY_REQUESTS
     {
         stream.metrics().refused();
     }
-    Ok(Json(Receipt {
-        events,
-        wrong,
-        again: taken?,
-    }))
+    brought.map(Json)
+}
+
+/// Events on their way.
+struct Bringing<'a> {
+    stream: &'a Stream,
+    reading: Reading,
+    packing: Packing,
+    id: Option<String>,
+}
+
+impl Bringing<'_> {
+    async fn finish(mut self, app: &App, caller: &Caller, body: Body) -> Result<Receipt> {
+        let most = app.limits.body;
+        let (body, room) = receive(app, caller, body, most).await?;
+        let Ok(turn) = app.reading.clone().acquire_owned().await else {
+            return Err(overloaded());
+        };
+        // It may have been long on its way.
+        self.reading.present = self.stream.present()?;
+        let (reading, packing, keyed) = (self.reading, self.packing, self.id.is_some());
+        let work = move || -> Result<([u8; 32], Read)> {
+            // As long as this goes on, also where whoever asked has gone.
+            let _held = (turn, room);
+            let body = unpack(body, packing, most)?;
+            let digest = match keyed {
+                true => *blake3::hash(&body).as_bytes(),
+                false => [0; 32],
+            };
+            Ok((digest, read(&body, &reading)?))
+        };
+        let worked = tokio::task::spawn_blocking(work).await;
+        let (digest, Read { batch, events, wrong }) =
+            worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
+        Ok(Receipt {
+            events,
+            wrong,
+            again: self.stream.take(self.id, digest, batch).await?,
+        })
+    }
 }
 
 /// A header that may be there once.
@@ -132,80 +133,4 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
             "send it once",
         )),
     }
-}
-
-/// Room that a body takes among those of its producer, and of all.
-pub type Room = [OwnedSemaphorePermit; 2];
-
-/// The whole body, if it is not too large and there is room for it, which is given back.
-pub async fn receive(
-    app: &App,
-    caller: &Caller,
-    body: Body,
-    most: usize,
-) -> Result<(bytes::Bytes, Option<Room>)> {
-    let of_producer = app.bodies_of(caller.producer());
-    let mut body = body;
-    let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| ended_early())?;
-        let Ok(part) = frame.into_data() else { continue };
-        let entered = enter([&of_producer, &app.bodies], part.len());
-        let refusal = match entered {
-            _ if whole.len() + part.len() > most => too_large(most),
-            None => overloaded(),
-            Some(more) => {
-                match &mut room {
-                    Some(room) => room
-                        .iter_mut()
-                        .zip(more)
-                        .for_each(|(room, more)| room.merge(more)),
-                    None => room = Some(more),
-                }
-                whole.extend_from_slice(&part);
-                continue;
-            }
-        };
-        drop((whole, room));
-        see_out(body, most).await;
-        return Err(refusal);
-    }
-    Ok((whole.freeze(), room))
-}
-
-fn enter(bodies: [&Arc<Semaphore>; 2], size: usize) -> Option<Room> {
-    let size = u32::try_from(size).unwrap_or(u32::MAX);
-    let [one, other] = bodies.map(|bodies| bodies.clone().try_acquire_many_owned(size).ok());
-    Some([one?, other?])
-}
-
-/// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.
-async fn see_out(mut body: Body, most: usize) {
-    let mut left = most;
-    while let Some(Ok(frame)) = body.frame().await {
-        let size = frame.data_ref().map_or(0, bytes::Bytes::len);
-        left = match left.checked_sub(size) {
-            Some(left) => left,
-            None => return,
-        };
-    }
-}
-
-/// The whole body, if it is not too large.
-pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
-    let whole = Limited::new(body, most).collect().await;
-    whole
-        .map(|whole| whole.to_bytes())
-        .map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
-            Some(_) => too_large(most),
-            None => ended_early(),
-        })
-}
-
-fn ended_early() -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "the body ended early: nothing of it was taken",
-        "send it whole",
-    )
 }

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::App;
+use super::body::{Room, receive};
 use super::caller::Caller;
-use super::events::{Room, receive};
 use crate::problem::{Problem, Result};
 
 /// Names in the path.
@@ -41,10 +41,13 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let read = extract::Query::from_request_parts(parts, app).await;
-        read.map(|extract::Query(value)| Self(value)).map_err(|_| {
+        read.map(|extract::Query(value)| Self(value)).map_err(|refused| {
             Problem::new(
                 StatusCode::BAD_REQUEST,
-                "something behind the question mark is not known here, or has a value that it cannot have",
+                format!(
+                    "what stands behind the question mark cannot be used ({})",
+                    refused.body_text()
+                ),
                 "look at GET /v1/openapi.json for what can be asked",
             )
         })

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::App;
-use super::caller::has_token;
+use super::caller::Caller;
 use crate::problem::Problem;
 use crate::serve::Scarce;
 
@@ -36,7 +36,7 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
     if let Some(address) = address(&app, &request) {
         request.extensions_mut().insert(Address(address));
     }
-    let stranger = !has_token(&app, request.headers());
+    let stranger = !Caller::of(&app, request.headers()).is_ok_and(|caller| caller.has_token());
     let origin = request.headers().get(header::ORIGIN).cloned();
     let origin = origin.filter(|origin| {
         app.limits

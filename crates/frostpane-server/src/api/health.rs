@@ -13,18 +13,19 @@ use utoipa::ToSchema;
 use super::App;
 use super::caller::Caller;
 use super::extract::Path;
+use super::refusals::Refusals;
 use crate::problem::{Problem, Result};
 use crate::stream::{Standing, Stream};
 use crate::token::Scope;
 
 /// That the process answers.
-#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain")))]
+#[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain"), Refusals))]
 pub async fn lives() -> &'static str {
     "it answers\n"
 }
 
 /// Whether every stream can take events and release lists.
-#[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), (status = 503, body = Problem)))]
+#[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), Refusals))]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
     let is_well = |stream: &Arc<Stream>| stream.is_well();
     match app.is_whole() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
@@ -34,7 +35,7 @@ pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
 }
 
 /// Numbers for the operator, in the form of Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "application/openmetrics-text"), (status = 401, body = Problem), (status = 403, body = Problem)), security(("token" = [])))]
+#[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "application/openmetrics-text"), Refusals), security(("token" = [])))]
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.must(Scope::Admin, None)?;
     let connections = app.connections.load(Ordering::Relaxed);
@@ -76,7 +77,7 @@ pub struct Ingest {
 
 /// How a stream is, for its operator.
 #[utoipa::path(get, path = "/v1/streams/{name}/health", operation_id = "health_of_stream", tag = "service", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Health), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, body = Health), Refusals),
     security(("token" = [])))]
 pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Admin)?;

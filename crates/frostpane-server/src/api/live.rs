@@ -1,6 +1,5 @@
 //! Releases as they come, for those who listen.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,10 +18,11 @@ use super::App;
 use super::caller::Caller;
 use super::extract::Path;
 use super::guard::Address;
+use super::refusals::Refusals;
 use super::releases::releases_after;
 use crate::crowd::{self, network};
 use crate::problem::{Problem, Result};
-use crate::stream::{Published, Standing, Stream};
+use crate::stream::{Standing, Stream};
 
 /// Whoever listens is told so often that the service is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -31,14 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const BEAT: Bytes = Bytes::from_static(b": \n\n");
 /// How long a browser waits before it comes again.
 const HELLO: Bytes = Bytes::from_static(b"retry: 2000\n\n");
-/// Of releases that are not held in memory one is looked up at a time, and no more are held for whoever listens.
-const TOGETHER: usize = 1;
 /// One address has no more than one of so many connections for listening without a token.
 const SHARES: usize = 8;
 
 /// Every release as an event, the latest at once; or, with Last-Event-ID, all after that one.
 #[utoipa::path(get, path = "/v1/streams/{name}/live", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last release that you have")),
-    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, description = "Server-sent events, each with a release", content_type = "text/event-stream"), Refusals),
     security((), ("token" = [])))]
 pub async fn listen(
     State(app): State<App>,
@@ -65,7 +63,6 @@ pub async fn listen(
         news: stream.shelf().listen(),
         stopping: app.stopping(),
         after,
-        ready: VecDeque::new(),
         greeted: false,
         _place: place,
         caller,
@@ -86,7 +83,6 @@ struct Listener {
     news: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     after: u64,
-    ready: VecDeque<Arc<Published>>,
     greeted: bool,
     /// Among those without a token, who leave room for others.
     _place: Option<Place>,
@@ -133,22 +129,20 @@ impl Listener {
             return Some((Ok(HELLO), self));
         }
         loop {
-            if let Some(published) = self.ready.pop_front() {
-                self.after = published.number;
-                return Some((Ok(published.frame.clone()), self));
-            }
             // The token may have been revoked, or the stream no longer be public.
             let stopped = *self.stopping.borrow() || self.stream.standing() == Standing::Stopped;
             if stopped || !self.caller.still_reads(&self.stream) {
                 return None;
             }
             self.news.mark_unchanged();
-            match releases_after(&self.stream, self.after, TOGETHER).await {
-                Ok(found) if !found.is_empty() => {
-                    self.ready = found.into();
-                    continue;
+            // One at a time: no more are held for whoever listens.
+            match releases_after(&self.stream, self.after, 1).await {
+                Ok(found) => {
+                    if let Some(next) = found.first() {
+                        self.after = next.number;
+                        return Some((Ok(next.frame.clone()), self));
+                    }
                 }
-                Ok(_) => {}
                 // Others look too.
                 Err(_) => {
                     tokio::time::sleep(PATIENCE).await;

@@ -1,6 +1,7 @@
 //! The routes, and who may take them.
 
 mod amount;
+mod body;
 mod budget;
 mod caller;
 mod events;
@@ -9,6 +10,7 @@ mod guard;
 mod health;
 mod live;
 mod plan;
+mod refusals;
 mod releases;
 mod streams;
 
@@ -25,6 +27,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::refusals::Refusals;
 use crate::dashboard;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -130,7 +133,7 @@ fn describe((status, response): (&String, &mut RefOr<Response>)) {
 }
 
 /// This document.
-#[utoipa::path(get, path = "/v1/openapi.json", tag = "service", responses((status = 200, description = "The document")))]
+#[utoipa::path(get, path = "/v1/openapi.json", tag = "service", responses((status = 200, description = "The document", content_type = "application/json"), Refusals))]
 async fn document() -> axum::Json<utoipa::openapi::OpenApi> {
     axum::Json(openapi())
 }

@@ -15,9 +15,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
 
 use super::App;
+use super::body::collect;
 use super::caller::Caller;
-use super::events::collect;
 use super::extract::{Path, Query};
+use super::refusals::Refusals;
 use super::streams::spec_of;
 use crate::plan::outlook;
 use crate::problem::{Problem, Result};
@@ -36,7 +37,7 @@ pub struct Expected {
 
 /// What to expect of a stream's lists.
 #[utoipa::path(get, path = "/v1/streams/{name}/plan", operation_id = "plan_of_stream", tag = "plans", params(("name" = String, Path, description = "Of the stream"), Expected),
-    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, description = "The plan", body = Object), (status = 422, body = Problem), Refusals),
     security((), ("token" = [])))]
 pub async fn of_stream(
     State(app): State<App>,
@@ -53,7 +54,7 @@ pub async fn of_stream(
 
 /// What to expect of a specification, before there is a stream.
 #[utoipa::path(post, path = "/v1/plan", operation_id = "plan_of_spec", tag = "plans", params(Expected), request_body(content = Object, description = "The specification"),
-    responses((status = 200, description = "The plan", body = Object), (status = 400, body = Problem), (status = 408, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)))]
+    responses((status = 200, description = "The plan", body = Object), (status = 413, body = Problem), (status = 422, body = Problem), Refusals))]
 pub async fn of_spec(
     State(app): State<App>,
     Query(expected): Query<Expected>,

@@ -16,6 +16,7 @@ use super::App;
 use super::amount::Amount;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
+use super::refusals::Refusals;
 use super::streams::object_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
@@ -36,8 +37,7 @@ const FOR_EVER: u64 = 31_536_000;
 
 /// The latest release.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/latest", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, description = "The release, as it is kept", content_type = "application/json"), (status = 304, description = "You have it"), (status = 400, body = Problem),
-        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, description = "The release, as it is kept", content_type = "application/json"), (status = 304, description = "You have it"), Refusals),
     security((), ("token" = [])))]
 pub async fn latest(caller: Caller, Path(name): Path<String>, headers: HeaderMap) -> Result<Response> {
     let stream = caller.reads(&name)?;
@@ -47,7 +47,7 @@ pub async fn latest(caller: Caller, Path(name): Path<String>, headers: HeaderMap
 
 /// What the latest release says, for people.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/latest/words", tag = "releases", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Said), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, body = Said), Refusals),
     security((), ("token" = [])))]
 pub async fn latest_words(
     State(app): State<App>,
@@ -110,7 +110,7 @@ pub struct Numbered {
 
 /// Releases after a number, in the order in which they were made.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases", tag = "releases", params(("name" = String, Path, description = "Of the stream"), Which),
-    responses((status = 200, body = Page), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, body = Page), Refusals),
     security((), ("token" = [])))]
 pub async fn after(
     caller: Caller,
@@ -174,6 +174,10 @@ pub struct Making {
 pub struct Price {
     /// What everyone whom it covers would be charged.
     charge: Amount,
+    /// Where what it covers begins: a moment, or the number of an event.
+    from: String,
+    /// Where it ends.
+    to: String,
     /// How many panes, or epochs, it covers.
     panes: u64,
     /// How many more such releases could follow.
@@ -183,14 +187,12 @@ pub struct Price {
 /// A release, charged to every pane that it covers and kept before it is returned. The same id returns the same bytes and costs nothing.
 #[utoipa::path(put, path = "/v1/streams/{name}/releases/{id}", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("id" = String, Path, description = "Of the release"), Making),
     request_body(content = Asked, description = "May be empty"),
-    responses((status = 200, description = "It was made before; or what it would cost"), (status = 201, description = "The release"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 402, body = Problem),
-        (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
+    responses((status = 200, description = "It was made before; or what it would cost"), (status = 201, description = "The release"), (status = 402, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem), Refusals),
     security(("token" = [])))]
 pub async fn make(
     caller: Caller,
     Path((name, id)): Path<(String, String)>,
     Query(making): Query<Making>,
-    headers: HeaderMap,
     Small(body, _room): Small,
 ) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Release)?;
@@ -206,8 +208,10 @@ pub async fn make(
     };
     let window = asked.window;
     if making.dry_run {
-        let dry = stream.ask(|reply| Command::DryRun { window, reply }).await?;
+        let (dry, [from, to]) = stream.ask(|reply| Command::DryRun { window, reply }).await?;
         return Ok(Json(Price {
+            from,
+            to,
             charge: dry.charge.into(),
             panes: (dry.to - dry.from) as u64,
             left: dry.left,
@@ -215,7 +219,7 @@ pub async fn make(
         .into_response());
     }
     let (published, again) = stream.ask(|reply| Command::Release { id, window, reply }).await?;
-    let mut response = cached(&stream, &published, &headers, 0);
+    let mut response = cached(&stream, &published, &HeaderMap::new(), 0);
     if !again {
         *response.status_mut() = StatusCode::CREATED;
     }
@@ -224,7 +228,7 @@ pub async fn make(
 
 /// The release that was asked for under an id.
 #[utoipa::path(get, path = "/v1/streams/{name}/releases/{id}", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("id" = String, Path, description = "Of the release")),
-    responses((status = 200, description = "The release, as it is kept"), (status = 304, description = "You have it"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, description = "The release, as it is kept"), (status = 304, description = "You have it"), Refusals),
     security((), ("token" = [])))]
 pub async fn find(
     caller: Caller,

@@ -14,6 +14,7 @@ use super::App;
 use super::caller::Caller;
 use super::extract::{Path, Query, Small};
 use super::plan::{Place, think};
+use super::refusals::Refusals;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::stream::{Columns, Settings, Stream};
@@ -77,7 +78,7 @@ pub struct Descriptions {
 
 /// The streams that you may read: the public ones, and with a token others.
 #[utoipa::path(get, path = "/v1/streams", tag = "streams",
-    responses((status = 200, body = Descriptions), (status = 401, body = Problem)),
+    responses((status = 200, body = Descriptions), Refusals),
     security((), ("token" = [])))]
 pub async fn list(State(app): State<App>, caller: Caller) -> Json<Descriptions> {
     let all = app.streams().into_iter();
@@ -130,8 +131,7 @@ impl Beginning {
 /// Begins a stream. What it is asked for is fixed from then on; the same again changes nothing.
 #[utoipa::path(put, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream"), Beginning),
     request_body(content = Object, content_type = "application/json", description = "The specification"),
-    responses((status = 200, description = "It was there, or it is a dry run"), (status = 201, body = Description), (status = 400, body = Problem),
-        (status = 401, body = Problem), (status = 403, body = Problem), (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem)),
+    responses((status = 200, description = "It was there, or it is a dry run"), (status = 201, body = Description), (status = 409, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem), Refusals),
     security(("token" = [])))]
 pub async fn create(
     State(app): State<App>,
@@ -184,7 +184,7 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
 
 /// What a stream is asked for.
 #[utoipa::path(get, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, body = Description), Refusals),
     security((), ("token" = [])))]
 pub async fn describe(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
     Ok(Json(Description::of(&*caller.reads(&name)?)))
@@ -200,7 +200,7 @@ pub struct Changes {
 
 /// Makes a stream public, or not.
 #[utoipa::path(patch, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")), request_body = Changes,
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem), (status = 413, body = Problem), (status = 422, body = Problem)),
+    responses((status = 200, body = Description), (status = 413, body = Problem), (status = 422, body = Problem), Refusals),
     security(("token" = [])))]
 pub async fn change(
     caller: Caller,
@@ -220,7 +220,7 @@ pub async fn change(
 
 /// Takes no more events, for ever. What was published stays, and slides go on to end.
 #[utoipa::path(post, path = "/v1/streams/{name}/close", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 200, body = Description), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 200, body = Description), Refusals),
     security(("token" = [])))]
 pub async fn close(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
     let stream = caller.stream(&name, Scope::Admin)?;
@@ -230,7 +230,7 @@ pub async fn close(caller: Caller, Path(name): Path<String>) -> Result<Json<Desc
 
 /// Deletes a stream and everything that is kept of it, for good. Its name is not used again.
 #[utoipa::path(delete, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
-    responses((status = 204, description = "It is gone"), (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 410, body = Problem), (status = 503, body = Problem)),
+    responses((status = 204, description = "It is gone"), Refusals),
     security(("token" = [])))]
 pub async fn delete(State(app): State<App>, caller: Caller, Path(name): Path<String>) -> Result<StatusCode> {
     caller.stream(&name, Scope::Admin)?;

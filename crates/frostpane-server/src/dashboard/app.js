@@ -18,7 +18,7 @@ async function begin() {
   const stream = streams.find(({ name }) => name === asked) ?? streams[0];
   at("streams").replaceChildren(...streams.map((one) => choice(one, one === stream)));
   if (!stream) {
-    say(at("covered"), "There is no stream that anyone may read. With a token, given on the operator's page, there may be others.");
+    say(at("covered"), "There is no stream that anyone may read. PUT /v1/streams/NAME?public=true begins one, with a token; and with a token, given on the operator's page, there may be others.");
     return;
   }
   document.title = `${stream.name}: Frostpane`;
@@ -106,7 +106,7 @@ class View {
 
   #nothing() {
     say(at("covered"), "Nothing has been released yet.");
-    at("list").replaceChildren(make("p", { class: "empty" }, this.#stream.continual ? "The first list comes when the first slide has ended." : "A list is made when it is asked for: PUT /v1/streams/NAME/releases/ID, with a token."));
+    at("list").replaceChildren(make("p", { class: "empty" }, this.#stream.continual ? "The first list comes when the first slide has ended." : `A list is made when it is asked for: PUT /v1/streams/${this.#stream.name}/releases/ID, with a token.`));
     this.#budget.show(0, null);
     at("columns").classList.add("nothing");
   }

@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { make } from "./dom.js";
-import { edge, grouped, many, mark, small, span } from "./words.js";
+import { edge, grouped, isMoment, many, mark, small, span } from "./words.js";
 
 /** It changes with panes and releases: looked at so often. */
 const AGAIN = 10_000;
@@ -61,7 +61,7 @@ function sequence(stream, number, release) {
 /** Lists that are asked for, one at a time. */
 function single({ charge, left, more }, { spec }) {
   const words = [[make("b", {}, left === 1 ? "1 release is left" : `${grouped(left)} releases are left`), ` of the longest window, ${span([spec.window].flat().at(-1))}. Each costs every pane that it covers epsilon ${small(charge.epsilon)}.`]];
-  if (more) words.push([`Panes leave the window: ${isNaN(more.at) ? `on ${edge(more.at)} (UTC)` : `with ${edge(more.at)}`} there will be ${many(more.left, "release")} left.`]);
+  if (more) words.push([`Panes leave the window: ${isMoment(more.at) ? `on ${edge(more.at)} (UTC)` : `with ${edge(more.at)}`} there will be ${many(more.left, "release")} left.`]);
   return words;
 }
 

@@ -28,7 +28,7 @@ export class Holds {
 
   #fill({ number, words, beside }, release) {
     const trusted = words
-      ? [make("p", {}, words.sure), make("ul", { class: "holds" }, ...words.holds.map((text) => make("li", {}, text)))]
+      ? [...(words.why_empty ? [make("p", {}, words.why_empty)] : []), make("p", {}, words.sure), make("ul", { class: "holds" }, ...words.holds.map((text) => make("li", {}, text)))]
       : [];
     const chance = release.delta ? `, but for a chance of ${small(release.delta)} (delta)` : "";
     const lists = release.continual ? "All lists together have" : "Each list has";

@@ -7,7 +7,7 @@ import { grouped, many } from "./words.js";
 const EVERY = 2_000;
 /** So many looks make up the line of what came in. */
 const LOOKS = 60;
-const STANDINGS = { ready: "ready", failed: "failed: its state cannot be opened or written", clock: "waits: the clock of this machine has jumped", stopped: "stopped" };
+const STANDINGS = { ready: "ready", failed: "failed: its state cannot be opened or written, or users did not fit into its memory", clock: "waits: the clock of this machine cannot be right", waiting: "waits: it was restored, and goes on when the clock has come to its own", stopped: "stopped" };
 
 /** What was seen of each stream before. */
 const seen = new Map();

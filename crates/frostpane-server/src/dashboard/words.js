@@ -43,24 +43,33 @@ export function day(moment) {
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
 
+/** The number of an event that an end of a window is, if it is one; none is before the first. */
+function ordinal(end) {
+  const digits = String(end).match(/^(?:event )?(-?\d+)$/);
+  return digits && Math.max(0, Number(digits[1]));
+}
+
 /** An end of a window: a moment, or the number of an event. */
 export function edge(end) {
-  const isNumber = typeof end === "number" || /^\d+$/.test(end);
-  return isNumber ? `event ${grouped(Number(end))}` : `${day(end)}, ${clock(end)}`;
+  const number = ordinal(end);
+  return number === null ? `${day(end)}, ${clock(end)}` : `event ${grouped(number)}`;
 }
+
+/** Whether it is a moment. */
+export const isMoment = (end) => ordinal(end) === null;
 
 /** The same as short as it can be, beside others. */
 export function mark(end) {
-  if (typeof end === "number" || /^\d+$/.test(end)) return grouped(Number(end));
-  const at = new Date(end);
-  const midnight = at.getTime() % 86_400_000 === 0;
+  const number = ordinal(end);
+  if (number !== null) return grouped(number);
+  const midnight = new Date(end).getTime() % 86_400_000 === 0;
   return midnight ? end.slice(0, 10) : clock(end);
 }
 
 /** From one end up to another. */
 export function period(from, to) {
   const [a, b] = [edge(from), edge(to)];
-  if (a.startsWith("event")) return `${a} up to ${grouped(Number(to))}`;
+  if (a.startsWith("event")) return `${a} up to ${mark(to)}`;
   return day(from) === day(to) ? `${day(from)}, ${clock(from)} up to ${clock(to)} (UTC)` : `${a} up to ${b} (UTC)`;
 }
 

@@ -74,7 +74,7 @@ impl Places {
 
     fn parts<'a>(&self, record: &'a ByteRecord) -> Parts<'a> {
         let text = |place: usize| record.get(place).and_then(|value| str::from_utf8(value).ok());
-        let value = |place: usize| record.get(place).filter(|value| !value.is_empty());
+        let value = |place: usize| record.get(place);
         Parts {
             key: Some(value(self.key)),
             time: self.time.map(|place| text(place).and_then(time::of_text)),

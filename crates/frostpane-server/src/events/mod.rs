@@ -9,6 +9,9 @@ mod sink;
 mod text;
 pub mod time;
 
+use frostpane::Bytes;
+use frostpane_store::KeyKind;
+
 use crate::key::{AnyBatch, ServedKey};
 use crate::problem::Result;
 use crate::stream::Columns;
@@ -24,6 +27,8 @@ pub struct Reading {
     pub format: Format,
     /// Where they have their parts.
     pub columns: Columns,
+    /// Of which type the keys are.
+    pub keys: KeyKind,
     /// What an event of this stream has.
     pub has: Has,
     /// What becomes of those that are wrong.
@@ -32,6 +37,10 @@ pub struct Reading {
     pub since: Option<i64>,
     /// When they came. Those a little later are of this moment, because clocks differ; those later still are left out, as wrong.
     pub present: i64,
+    /// Those before this moment are in no window any more, and left out too.
+    pub earliest: i64,
+    /// How much later than the present is a little, in microseconds.
+    pub tolerance: i64,
 }
 
 /// What an event of a stream has beside its key.
@@ -41,8 +50,6 @@ pub struct Has {
     pub time: bool,
     /// A user.
     pub user: bool,
-    /// How much later than the clock it may be, in microseconds.
-    pub tolerance: i64,
 }
 
 /// Events that were read.
@@ -57,7 +64,14 @@ pub struct Read {
 }
 
 /// Reads all events.
-pub fn read<K: ServedKey>(body: &[u8], reading: &Reading) -> Result<Read> {
+pub fn read(body: &[u8], reading: &Reading) -> Result<Read> {
+    match reading.keys {
+        KeyKind::Bytes => read_as::<Bytes>(body, reading),
+        KeyKind::Integers => read_as::<u64>(body, reading),
+    }
+}
+
+fn read_as<K: ServedKey>(body: &[u8], reading: &Reading) -> Result<Read> {
     let mut sink = Sink::<K>::new(reading);
     match reading.format {
         Format::JsonLines => json::lines(body, &mut sink)?,

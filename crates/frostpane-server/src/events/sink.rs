@@ -41,10 +41,6 @@ pub enum Fault {
 /// Bytes of a user at most: what is longer is nobody's name.
 const LONGEST_USER: usize = 1 << 16;
 
-fn is_some(key: &&[u8]) -> bool {
-    !key.is_empty()
-}
-
 fn is_name(user: &&[u8]) -> bool {
     (1..=LONGEST_USER).contains(&user.len())
 }
@@ -106,10 +102,15 @@ impl<'a, K: ServedKey> Sink<'a, K> {
     #[inline]
     fn admit(&mut self, mut event: Event<'_, K>) {
         let Reading {
-            has, since, present, ..
+            since,
+            present,
+            tolerance,
+            earliest,
+            ..
         } = *self.reading;
-        let latest = present.saturating_add(has.tolerance);
-        if event.time.is_some_and(|time| time > latest) {
+        let latest = present.saturating_add(tolerance);
+        // What no list can reach any more is said to be left out, rather than dropped silently.
+        if event.time.is_some_and(|time| time > latest || time < earliest) {
             self.wrong += 1;
             return;
         }
@@ -124,7 +125,11 @@ impl<'a, K: ServedKey> Sink<'a, K> {
     fn check<'b>(&self, parts: Parts<'b>) -> std::result::Result<Event<'b, K>, Fault> {
         let has = self.reading.has;
         Ok(Event {
-            key: parts.key.ok_or(Fault::NoKey)?.filter(is_some).and_then(K::parse),
+            key: parts
+                .key
+                .ok_or(Fault::NoKey)?
+                .filter(|key| !key.is_empty())
+                .and_then(K::parse),
             time: match has.time {
                 true => Some(parts.time.ok_or(Fault::NoTime)?.ok_or(Fault::NotATime)?),
                 false => None,
@@ -151,11 +156,11 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             ),
             Fault::NoTime => (
                 format!("an event has no field {time:?} for its time"),
-                "give it one: as in RFC 3339, or a number since 1970".to_owned(),
+                "give it one: as in RFC 3339, with Z or an offset, or a number since 1970; or have the time of arrival taken, by creating the stream with ?time=arrival".to_owned(),
             ),
             Fault::NotATime => (
                 format!("the field {time:?} of an event is no time"),
-                "give one as in RFC 3339, or a number since 1970".to_owned(),
+                "give one as in RFC 3339, with Z or an offset, or a number since 1970".to_owned(),
             ),
             Fault::NoUser => (
                 format!("people are protected, but an event has no field {user:?} for its user"),

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use frostpane_store::KeyKind;
 use futures_util::future::join_all;
 
-use crate::events::{Format, Read, Reading, Wrong, read};
+use crate::events::{Format, Read, Wrong, read};
 use crate::log::tell;
 use crate::problem::Problem;
 use crate::stream::Stream;
@@ -40,9 +39,6 @@ pub trait Source: Send + 'static {
 
     /// The next messages, some or none. After an error it is asked again, and may have to connect anew.
     fn next(&mut self) -> impl Future<Output = Result<Vec<Message<Self::Receipt>>, String>> + Send;
-
-    /// A message has the id of another: which source it is has to be looked at again.
-    fn doubt(&mut self);
 
     /// The events of a message are there for good.
     fn acknowledge(&mut self, receipt: Self::Receipt) -> impl Future<Output = Result<(), String>> + Send;
@@ -76,7 +72,6 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
                 Some(receipt) => source.acknowledge(receipt).await,
                 None => {
                     conflicts = true;
-                    source.doubt();
                     continue;
                 }
             };
@@ -109,28 +104,15 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
 /// Takes a message, however long that takes. What cannot be read is left out; what has the id of another is not taken.
 async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out: &AtomicBool) -> Option<M> {
     loop {
-        let settings = stream.settings();
-        let reading = |present: i64| Reading {
-            format,
-            columns: settings.columns.clone(),
-            has: stream.has(),
-            wrong: Wrong::Skip,
-            since: settings.since,
-            present,
-        };
-        let parsed = stream
-            .present()
-            .and_then(|present| parse(stream, &message.body, &reading(present)));
-        let taken = match parsed {
-            Ok(events) => {
-                let digest = *blake3::hash(&message.body).as_bytes();
-                stream.take(Some(message.id.clone()), digest, events.batch).await
-            }
+        let taken = match parse(stream, format, message.body.clone()).await {
+            Ok((digest, events)) => stream.take(Some(message.id.clone()), digest, events.batch).await,
             Err(problem) => Err(problem),
         };
         match taken {
             Ok(_) => return Some(message.receipt),
-            Err(problem) if problem.status() == StatusCode::CONFLICT && !settings.closed => return None,
+            Err(problem) if problem.status() == StatusCode::CONFLICT && !stream.settings().closed => {
+                return None;
+            }
             Err(problem) if is_passing(&problem) => tokio::time::sleep(PATIENCE).await,
             Err(_) => {
                 left_out.store(true, Ordering::Relaxed);
@@ -140,11 +122,14 @@ async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out:
     }
 }
 
-fn parse(stream: &Stream, body: &[u8], reading: &Reading) -> crate::problem::Result<Read> {
-    match stream.header().keys {
-        KeyKind::Bytes => read::<frostpane::Bytes>(body, reading),
-        KeyKind::Integers => read::<u64>(body, reading),
-    }
+async fn parse(stream: &Stream, format: Format, body: Bytes) -> crate::problem::Result<([u8; 32], Read)> {
+    let reading = stream.reading(format, Wrong::Skip)?;
+    let read = tokio::task::spawn_blocking(move || {
+        let digest = *blake3::hash(&body).as_bytes();
+        read(&body, &reading).map(|read| (digest, read))
+    });
+    read.await
+        .map_err(|_| Problem::invalid("the events cannot be read", "correct them"))?
 }
 
 /// Whether it may go better later.

@@ -97,10 +97,6 @@ impl Source for Nats {
         fetched.map_err(|cause| cause.to_string())
     }
 
-    fn doubt(&mut self) {
-        self.connected = None;
-    }
-
     async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {
         receipt
             .ack_with(AckKind::Ack)

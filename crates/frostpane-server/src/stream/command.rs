@@ -30,8 +30,8 @@ pub enum Command {
     DryRun {
         /// Its window; the longest unless told.
         window: Option<Span>,
-        /// The cost.
-        reply: Reply<DryRun>,
+        /// The cost, and from where up to where.
+        reply: Reply<(DryRun, [String; 2])>,
     },
     /// Releases that are not held any more.
     After {

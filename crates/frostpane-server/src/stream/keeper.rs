@@ -9,12 +9,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use frostpane::{Batch, ErrorKind, Event};
-use frostpane_store::{Deed, Delivery, Forms, List, Outcome, Store};
+use frostpane::{Batch, ErrorKind, Span};
+use frostpane_store::{Deed, Delivery, DryRun, Forms, List, Outcome, Store};
+use jiff::Timestamp;
 
 use super::clock::{Doubt, now};
 use super::command::{Command, Taking};
 use super::published::{HELD, Published, Words};
+use super::settings::Columns;
 use super::{Shared, Standing};
 use crate::key::ServedKey;
 use crate::log;
@@ -33,7 +35,7 @@ const WORDS: &str = "words";
 
 /// For so long what waits at a source holds up the clock.
 const DRAINING: Duration = Duration::from_secs(60);
-/// What is done while nobody asks.
+/// The longest wait while nobody asks.
 const IDLE: Duration = Duration::from_secs(3_600);
 
 pub(super) struct Keeper<K: ServedKey> {
@@ -47,8 +49,10 @@ pub(super) struct Keeper<K: ServedKey> {
     /// Whether it was restored from a copy: then it is ahead for a reason, all of a day is spent.
     is_restored: bool,
     began: Instant,
+    /// When the stream was begun, in microseconds since 1970, if it was not begun for events of before.
+    began_at: Option<i64>,
     /// Whether users did not fit into the memory, so that nothing is taken, ended or released.
-    is_stopped: bool,
+    is_full: bool,
     /// When it was last tried to open the state again.
     tried: Option<Instant>,
     /// The ids of single releases, in the order in which they were charged, with their numbers.
@@ -70,6 +74,7 @@ impl<K: ServedKey> Keeper<K> {
     ) -> Result<Self> {
         let mut keeper = Self {
             is_restored: is_restored(&store)?,
+            began_at: began_at(&store)?,
             charged: Vec::new(),
             numbers: HashMap::new(),
             reckoned: None,
@@ -79,12 +84,12 @@ impl<K: ServedKey> Keeper<K> {
             commands,
             timed,
             began: Instant::now(),
-            is_stopped: false,
+            is_full: false,
             tried: None,
             due: 0,
         };
         keeper.recall()?;
-        keeper.stand_if_stopped();
+        keeper.stand_if_full();
         Ok(keeper)
     }
 
@@ -138,64 +143,39 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Takes deliveries in one transaction, and answers when it is on disk.
     fn take(&mut self, all: Vec<Taking>) {
-        let present = match self.check_going().and_then(|()| self.present()) {
+        let present = match self.check_room().and_then(|()| self.present()) {
             Ok(present) => present,
-            Err(problem) => {
-                return all.into_iter().for_each(|taking| {
-                    let _ = taking.reply.send(Err(problem.clone()));
-                });
-            }
+            Err(problem) => return refuse(all, &problem),
         };
-        let all = self.not_ahead(all, present);
-        let stamped = (!self.timed).then_some(present);
-        let mut batches = Vec::with_capacity(all.len());
-        let mut askers = Vec::with_capacity(all.len());
-        for Taking {
-            id,
-            digest,
-            batch,
-            room,
-            reply,
-        } in all
-        {
-            batches.push(
-                K::batch(batch)
-                    .map(|batch| stamp(batch, stamped))
-                    .unwrap_or_default(),
-            );
-            askers.push((id, digest, room, reply));
+        let mut all = self.not_ahead(all, present);
+        if !self.timed {
+            all.iter_mut().for_each(|taking| taking.batch.stamp(present));
         }
-        let deliveries: Vec<Delivery<'_, K>> = askers
+        let none = Batch::new();
+        let deliveries: Vec<Delivery<'_, K>> = all
             .iter()
-            .zip(&batches)
-            .map(|((id, digest, ..), batch)| Delivery {
-                id: id.as_deref(),
-                digest: *digest,
-                batch,
+            .map(|taking| Delivery {
+                id: taking.id.as_deref(),
+                digest: taking.digest,
+                batch: K::batch(&taking.batch).unwrap_or(&none),
                 timed: self.timed,
             })
             .collect();
         let began = Instant::now();
-        let taken = self.with(|store| store.take_deliveries(&deliveries, present));
-        match taken {
-            Ok((outcomes, lists)) => {
-                self.shared.metrics.committed(began.elapsed());
-                self.publish(lists);
-                let events = outcomes
-                    .iter()
-                    .zip(&batches)
-                    .filter(|(outcome, _)| **outcome == Outcome::Taken)
-                    .map(|(_, batch)| batch.len() as u64)
-                    .sum();
-                self.shared.metrics.took(events);
-                for (outcome, (.., room, reply)) in outcomes.into_iter().zip(askers) {
-                    drop(room);
-                    let _ = reply.send(answer(outcome));
-                }
-            }
-            Err(problem) => askers.into_iter().for_each(|(.., reply)| {
-                let _ = reply.send(Err(problem.clone()));
-            }),
+        let (outcomes, lists) = match self.with(|store| store.take_deliveries(&deliveries, present)) {
+            Ok(taken) => taken,
+            Err(problem) => return refuse(all, &problem),
+        };
+        self.shared.metrics.committed(began.elapsed());
+        self.publish(lists);
+        let events = outcomes.iter().zip(&deliveries);
+        let events = events.filter(|(outcome, _)| **outcome == Outcome::Taken);
+        self.shared
+            .metrics
+            .took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
+        for (outcome, Taking { room, reply, .. }) in outcomes.into_iter().zip(all) {
+            drop(room);
+            let _ = reply.send(answer(outcome));
         }
     }
 
@@ -223,10 +203,7 @@ impl<K: ServedKey> Keeper<K> {
                 let _ = reply.send(self.release(&id, window));
             }
             Command::DryRun { window, reply } => {
-                let _ = reply.send(self.with(|store| {
-                    let window = window.unwrap_or_else(|| store.header().spec.longest());
-                    store.dry_run(window)
-                }));
+                let _ = reply.send(self.dry_run(window));
             }
             Command::After { number, most, reply } => {
                 let _ = reply.send(self.after(number, most));
@@ -240,26 +217,26 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Does something with the state. After a failure that is no refusal what is in memory is not what is kept: it is opened again.
     fn with<T>(&mut self, act: impl FnOnce(&mut Store<K>) -> frostpane_store::Result<T>) -> Result<T> {
-        let store = self.store.as_mut().ok_or_else(stopped)?;
+        let store = self.store.as_mut().ok_or_else(not_open)?;
         let cause = match act(store) {
             Ok(done) => return Ok(done),
             Err(cause) => cause,
         };
         let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
         // For good, also where not even the mark of it could be written.
-        self.is_stopped |= is_memory(&cause);
+        self.is_full |= is_memory(&cause);
         if !is_whole {
             log::tell(format_args!("stream {}: {cause}", self.shared.name));
             self.reopen();
         }
-        self.stand_if_stopped();
+        self.stand_if_full();
         Err(cause.into())
     }
 
     /// Users who did not fit into the memory stop a stream for good.
-    fn stand_if_stopped(&mut self) {
-        self.is_stopped |= self.store.as_ref().is_some_and(Store::is_stopped);
-        if !self.is_stopped {
+    fn stand_if_full(&mut self) {
+        self.is_full |= self.store.as_ref().is_some_and(Store::is_stopped);
+        if !self.is_full {
             return;
         }
         self.shared.stand(Standing::Failed);
@@ -269,9 +246,9 @@ impl<K: ServedKey> Keeper<K> {
     }
 
     /// That nobody had to be left out.
-    fn check_going(&mut self) -> Result<()> {
-        self.stand_if_stopped();
-        match self.is_stopped {
+    fn check_room(&mut self) -> Result<()> {
+        self.stand_if_full();
+        match self.is_full {
             false => Ok(()),
             true => Err(Problem::full()),
         }
@@ -280,6 +257,7 @@ impl<K: ServedKey> Keeper<K> {
     /// Not too often: everything that is kept is looked at.
     fn reopen(&mut self) {
         drop(self.store.take());
+        self.shared.stand(Standing::Failed);
         if self.tried.is_some_and(|tried| tried.elapsed() < PATIENCE) {
             return;
         }
@@ -289,11 +267,10 @@ impl<K: ServedKey> Keeper<K> {
                 self.store = Some(store);
                 self.shared.stand(Standing::Ready);
                 let _ = self.recall();
-                self.stand_if_stopped();
+                self.stand_if_full();
             }
             Err(cause) => {
                 log::tell(format_args!("stream {}: {cause}", self.shared.name));
-                self.shared.stand(Standing::Failed);
             }
         }
     }
@@ -357,12 +334,43 @@ impl<K: ServedKey> Keeper<K> {
         }
     }
 
-    fn release(&mut self, id: &str, window: Option<frostpane::Span>) -> Result<(Arc<Published>, bool)> {
-        self.check_going()?;
+    fn dry_run(&mut self, window: Option<Span>) -> Result<(DryRun, [String; 2])> {
+        self.check_ended()?;
+        self.with(|store| {
+            let window = window.unwrap_or_else(|| store.header().spec.longest());
+            let dry = store.dry_run(window)?;
+            let ends = [dry.from, dry.to].map(|number| store.moment(store.stream().begins(number)));
+            Ok((dry, ends))
+        })
+    }
+
+    /// That there is something to release of people: an epoch that has ended since the stream began. Otherwise a budget would be spent
+    /// for nothing, and how many events there were does not say so, because that is hidden.
+    fn check_ended(&mut self) -> Result<()> {
         // Of people the clock says which epochs have ended.
         if !self.is_draining() {
             self.tick();
         }
+        let Some((store, began)) = self.store.as_ref().zip(self.began_at) else {
+            return Ok(());
+        };
+        let stream = store.stream();
+        let open = stream.begins(stream.end_of_window());
+        match open > began || !stream.spec().unit.is_user() || stream.spec().continual {
+            true => Ok(()),
+            false => Err(Problem::conflict(
+                "no epoch has ended since the stream was begun: there is nothing to release, and nothing was charged",
+                format!(
+                    "ask again after {}",
+                    store.moment(stream.begins(stream.end_of_window() + 1))
+                ),
+            )),
+        }
+    }
+
+    fn release(&mut self, id: &str, window: Option<Span>) -> Result<(Arc<Published>, bool)> {
+        self.check_room()?;
+        self.check_ended()?;
         let released = self.with(|store| {
             let window = window.unwrap_or_else(|| store.header().spec.longest());
             store.release_in_forms(id, window, |release| {
@@ -379,7 +387,7 @@ impl<K: ServedKey> Keeper<K> {
         let published = match self.shared.shelf.of(id) {
             Some(published) => published,
             None => {
-                let published = self.find(id)?.ok_or_else(stopped)?;
+                let published = self.find(id)?.ok_or_else(not_open)?;
                 if !again {
                     self.shared.shelf.put((*published).clone());
                     self.shared.metrics.released();
@@ -453,7 +461,7 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Lets the time come to where it is, a few slides in each transaction. Returns whether it is there.
     fn tick(&mut self) -> bool {
-        if self.shared.slide.is_none() || self.is_stopped {
+        if self.shared.slide.is_none() || self.is_full {
             return true;
         }
         let Ok(present) = self.present() else {
@@ -492,7 +500,7 @@ impl<K: ServedKey> Keeper<K> {
     /// What time it is, if that can be known; how the stream stands follows from it.
     fn present(&mut self) -> Result<i64> {
         if self.store.is_none() {
-            return Err(stopped());
+            return Err(not_open());
         }
         let present = self.shared.present();
         let standing = match present {
@@ -505,7 +513,7 @@ impl<K: ServedKey> Keeper<K> {
             if is_new {
                 log::tell(format_args!("stream {}: {}", self.shared.name, doubt.why()));
             }
-            Problem::unavailable(doubt.why())
+            self.shared.doubted(doubt)
         })
     }
 
@@ -526,17 +534,11 @@ impl Drop for Watch {
     }
 }
 
-/// With the time of arrival, where events have none of their own.
-fn stamp<K: ServedKey>(batch: Batch<K>, at: Option<i64>) -> Batch<K> {
-    let Some(at) = at else { return batch };
-    let mut stamped = Batch::new();
-    for event in batch.events() {
-        stamped.push(Event {
-            time: Some(at),
-            ..event
-        });
+/// Nothing of them was taken.
+fn refuse(all: Vec<Taking>, problem: &Problem) {
+    for taking in all {
+        let _ = taking.reply.send(Err(problem.clone()));
     }
-    stamped
 }
 
 fn answer(outcome: Outcome) -> Result<bool> {
@@ -571,12 +573,28 @@ fn is_memory(cause: &frostpane_store::Error) -> bool {
     }
 }
 
+/// Where people are protected: when the service began it. One that `frostpane init` began may be of events from before.
+fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
+    if !store.header().spec.unit.is_user() || !is_of_service(store) {
+        return Ok(None);
+    }
+    let first = store.history(1)?.into_iter().next();
+    let at = first.and_then(|record| record.at.parse::<Timestamp>().ok());
+    Ok(at.map(Timestamp::as_microsecond))
+}
+
+/// Its columns are written as the service writes them.
+fn is_of_service<K: ServedKey>(store: &Store<K>) -> bool {
+    let input = store.header().input.as_deref();
+    input.is_some_and(|input| serde_json::from_str::<Columns>(input).is_ok())
+}
+
 fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
     let latest = store.history(store.head().generation.saturating_sub(LATEST).max(1))?;
     Ok(latest.iter().any(|record| record.what == Deed::Restored))
 }
 
-fn stopped() -> Problem {
+fn not_open() -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "the state of this stream cannot be opened",

@@ -16,10 +16,12 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use frostpane::{Bytes, Keys, Spec};
 use frostpane_store::{Begin, Budget, Header, KeyKind, Store};
+use jiff::Timestamp;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::events::Has;
+use crate::events::{Format, Has, Reading, Wrong};
 use crate::key::{AnyBatch, AnyKeys, ServedKey};
+use crate::log;
 use crate::metrics::OfStream;
 use crate::problem::{Problem, Result};
 pub use clock::now;
@@ -34,6 +36,8 @@ pub use settings::{Columns, Settings};
 const WAITING: usize = 1_024;
 /// How many bytes of events may wait.
 const ROOM: usize = 64 << 20;
+/// After so many seconds at the most whoever has to wait is told to come again: an hour.
+const LONGEST_REST: u64 = 3_600;
 /// How many of those who read may wait for the thread that takes events.
 const READERS: usize = 8;
 
@@ -69,6 +73,8 @@ pub(crate) struct Shared {
     seen: AtomicI64,
     /// How much later than the clock an event may be, in microseconds: it counts as of now.
     tolerance: i64,
+    /// How much earlier an event may be, and a window still reach it.
+    reach: i64,
     budget: RwLock<Option<Budget>>,
 }
 
@@ -89,7 +95,7 @@ pub struct Opening {
 pub enum Standing {
     /// All is well.
     Ready,
-    /// Its state cannot be opened or written.
+    /// Its state cannot be opened or written, or users did not fit into its memory.
     Failed,
     /// The clock on the wall is not believed, and slides are not ended by it.
     Clock,
@@ -125,6 +131,20 @@ impl Shared {
         wall.read((reached > 0).then_some(reached))
     }
 
+    /// What whoever asks is told while the clock is not believed.
+    fn doubted(&self, doubt: Doubt) -> Problem {
+        let problem = Problem::unavailable(doubt.why());
+        let reached = self.clock.load(Ordering::Relaxed);
+        match (doubt, Timestamp::from_microsecond(reached)) {
+            (Doubt::Behind, Ok(at)) => {
+                let left = u64::try_from((reached - now()) / 1_000_000).unwrap_or(0);
+                let then = format!("send the same again after {at:.0}");
+                Problem::new(problem.status(), problem.error(), then).after(left.clamp(1, LONGEST_REST))
+            }
+            _ => problem,
+        }
+    }
+
     fn set_budget(&self, budget: Budget) {
         *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
     }
@@ -147,10 +167,18 @@ impl Stream {
 
     /// Goes on with one.
     pub fn open(name: &str, folder: &Path, opening: Opening) -> Result<Self> {
-        let header = Header::read(folder)?;
+        // Whoever asks is not told why a state cannot be opened: its operator is.
+        let why = |cause: &frostpane_store::Error| log::tell(format_args!("stream {name}: {cause}"));
+        let header = Header::read(folder).inspect_err(why)?;
         match header.keys {
-            KeyKind::Bytes => Self::start(name, folder, Store::<Bytes>::open(folder)?, opening),
-            KeyKind::Integers => Self::start(name, folder, Store::<u64>::open(folder)?, opening),
+            KeyKind::Bytes => {
+                let store = Store::<Bytes>::open(folder).inspect_err(why)?;
+                Self::start(name, folder, store, opening)
+            }
+            KeyKind::Integers => {
+                let store = Store::<u64>::open(folder).inspect_err(why)?;
+                Self::start(name, folder, store, opening)
+            }
         }
     }
 
@@ -180,6 +208,7 @@ impl Stream {
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
+            reach: reach(&spec),
             budget: RwLock::default(),
             spec,
         });
@@ -233,13 +262,24 @@ impl Stream {
         Ok(changed)
     }
 
-    /// What an event has beside its key.
-    pub fn has(&self) -> Has {
-        Has {
+    /// How events that come now are to be read.
+    pub fn reading(&self, format: Format, wrong: Wrong) -> Result<Reading> {
+        let Settings { columns, since, .. } = self.settings();
+        let present = self.present()?;
+        Ok(Reading {
+            format,
+            wrong,
+            keys: self.header.keys,
+            has: Has {
+                time: self.shared.by_clock && columns.time.is_some(),
+                user: self.spec().unit.is_user(),
+            },
+            columns,
+            since,
+            present,
+            earliest: present.saturating_sub(self.shared.reach),
             tolerance: self.shared.tolerance,
-            time: !self.spec().longest().is_by_count() && self.settings().columns.time.is_some(),
-            user: self.spec().unit.is_user(),
-        }
+        })
     }
 
     /// What has been spent, as of the last pane that ended or release that was made.
@@ -254,7 +294,7 @@ impl Stream {
     /// What time it is for this stream, of which events are read now.
     pub fn present(&self) -> Result<i64> {
         let present = self.shared.present();
-        let present = present.map_err(|doubt| Problem::unavailable(doubt.why()))?;
+        let present = present.map_err(|doubt| self.shared.doubted(doubt))?;
         self.shared.seen.fetch_max(present, Ordering::Relaxed);
         Ok(present)
     }
@@ -332,10 +372,7 @@ impl Stream {
             // Held until they are in the queue: what is closed meanwhile is closed for them too.
             let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
             if settings.closed {
-                return Err(Problem::conflict(
-                    "this stream is closed, and takes no more events",
-                    "send them to another",
-                ));
+                return Err(closed());
             }
             self.send(taking)?
         };
@@ -391,6 +428,21 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     let lateness = i64::try_from(stream.spec().lateness.as_micros()).unwrap_or(0);
     let slide = slide.max(1);
     (slide, (stream.begins(number) + lateness).rem_euclid(slide))
+}
+
+/// Twice the longest window, because windows are rounded up to whole slides, and as much as events may be late.
+fn reach(spec: &Spec) -> i64 {
+    let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
+    let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
+    window.saturating_mul(2).saturating_add(lateness)
+}
+
+/// That no more events are taken.
+pub fn closed() -> Problem {
+    Problem::conflict(
+        "this stream is closed, and takes no more events",
+        "send them to another",
+    )
 }
 
 /// That more comes in than can be kept.

@@ -67,15 +67,15 @@ impl Words {
 impl Published {
     /// With what follows from its bytes.
     pub fn new(number: u64, id: Option<String>, json: Vec<u8>, words: Option<Words>) -> Self {
-        let mut frame = format!("id: {number}\nevent: release\ndata: ").into_bytes();
-        frame.extend_from_slice(&json);
-        frame.extend_from_slice(b"\n\n");
+        let (head, end) = (format!("id: {number}\nevent: release\ndata: "), b"\n\n");
+        let frame = Bytes::from([head.as_bytes(), &json, end].concat());
         Self {
             number,
             id,
             etag: format!("\"{}\"", &blake3::hash(&json).to_hex()[..32]),
-            json: json.into(),
-            frame: frame.into(),
+            // The same bytes, once.
+            json: frame.slice(head.len()..frame.len() - end.len()),
+            frame,
             words: words.map(Arc::new),
         }
     }

@@ -15,7 +15,7 @@ use crate::problem::{Problem, Result};
 const FILE: &str = "service.json";
 
 /// What may change while a stream goes on, and where its events have their parts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Whether anyone may read its releases, budget and plan.
@@ -26,7 +26,6 @@ pub struct Settings {
     pub columns: Columns,
     /// What it was asked for, before choices were made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
     pub asked: Option<Spec>,
     /// Events before this moment are left out, in microseconds since 1970: they may be in the releases of a stream that this one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,8 +75,8 @@ impl Settings {
 
     /// Keeps them.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let bytes = serde_json::to_vec_pretty(self).unwrap_or_default();
-        file::replace(&folder.join(FILE), &bytes)
-            .map_err(|_| Problem::unavailable("the settings of a stream cannot be written"))
+        let failed = || Problem::unavailable("the settings of a stream cannot be written");
+        let bytes = serde_json::to_vec_pretty(self).map_err(|_| failed())?;
+        file::replace(&folder.join(FILE), &bytes).map_err(|_| failed())
     }
 }

@@ -32,10 +32,11 @@ struct Scene<'a> {
 
 type Chapter = (&'static str, fn(&Scene<'_>));
 
-const CHAPTERS: [Chapter; 12] = [
+const CHAPTERS: [Chapter; 14] = [
     ("every file is served as what it is", served),
     ("the demo has something to look at", demo),
     ("the list moves by itself, and stops when it is told to", moves),
+    ("a connection that is lost is told, and nothing is missed", lost),
     ("a key can be followed", followed),
     ("sliders change what the plan says", plan),
     (
@@ -49,6 +50,7 @@ const CHAPTERS: [Chapter; 12] = [
         "nothing keeps people out, light or dark, wide or narrow",
         barriers,
     ),
+    ("numbers of events are no moments", by_count),
     ("hostile keys are text", hostile),
     ("what is wrong is found", found),
 ];
@@ -249,6 +251,19 @@ fn moves(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
+fn lost(scene: &Scene<'_>) {
+    let tab = scene.lists(WIDE, "light");
+    tab.until("document.getElementById('state').textContent.startsWith('Live')");
+    let before = number(&tab, "shown()");
+    tab.network(false);
+    tab.until("document.getElementById('state').textContent.includes('does not answer')");
+    assert!(number(&tab, "shown()") >= before, "what was there stays");
+    tab.network(true);
+    tab.until("document.getElementById('state').textContent.startsWith('Live')");
+    let again = number(&tab, "shown()");
+    tab.until(&format!("shown() > {again}"));
+}
+
 fn followed(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
     pause(&tab);
@@ -384,6 +399,34 @@ const HOSTILE: [&str; 6] = [
     "javascript:window.pwned=4",
     "toString",
 ];
+
+fn by_count(scene: &Scene<'_>) {
+    let tab = scene.tab("/operator", WIDE, "light");
+    let made = tab.eval(&format!(
+        "(async () => {{
+            const headers = {{ Authorization: 'Bearer {}', 'Content-Type': 'text/plain' }};
+            const ask = async (method, path, body) => {{
+                const answer = await fetch('/v1/streams/counted' + path, {{ method, headers, body }});
+                return answer.ok ? '' : answer.text();
+            }};
+            const spec = JSON.stringify({{ window: 100_000, top: 5, releases: 3 }});
+            return (await ask('PUT', '?public=true', spec))
+                || (await ask('POST', '/events', 'snow\\nrain\\n'.repeat(50_000)))
+                || (await ask('PUT', '/releases/one', ''));
+        }})()",
+        scene.server.token,
+    ));
+    assert_eq!(made, "");
+    tab.open(&scene.server.url("/?stream=counted"));
+    tab.until("document.querySelectorAll('.list tbody tr').length === 2 && document.querySelector('#budget .plot') !== null");
+    let page = text(&tab, "main");
+    assert!(page.contains("event 0 up to 100,000"), "{page}");
+    assert!(page.contains("2 releases are left"), "{page}");
+    for wrong in ["NaN", "Invalid", "January", "(UTC)"] {
+        assert!(!page.contains(wrong), "{wrong}: {page}");
+    }
+    scene.well(&tab);
+}
 
 fn hostile(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");

@@ -24,9 +24,10 @@ impl Server {
     pub fn demo() -> Self {
         let name = format!("dashboard-{}", std::process::id());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane-server"))
             .args(["--demo", "--listen", "127.0.0.1:0"])
-            .arg(&folder)
+            .env("TMPDIR", &folder)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -331,13 +331,13 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
             .map_or(true, |answer| (400..500).contains(&answer.status));
         assert!(refused, "{request:.300} {answer:?}");
     }
-    // Both said: what is sent in chunks counts, and nothing is left for the next request.
+    // Whoever sends too much reads so, and nothing of it is left for the next request.
     let kind = format!("content-type: {JSONL}\r\n");
-    let huge = process.call("POST", EVENTS, &token, &kind, &vec![b' '; (1 << 20) + 10]);
-    assert!(
-        huge.as_ref().map_or(true, |answer| answer.status == 413),
-        "{huge:?}"
-    );
+    let huge = vec![b' '; (1 << 20) + 10];
+    process
+        .call("POST", EVENTS, &token, &kind, &huge)
+        .unwrap()
+        .is(413);
     process
         .call("POST", EVENTS, &token, &kind, good.as_bytes())
         .unwrap()
@@ -351,7 +351,7 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
 fn whoever_asks_too_often_without_a_token_is_told_so() {
     let folder = Folder::new();
     let token = token(&folder.0, "often");
-    let process = Process::with(&folder.0, &["--most-requests", "5"]);
+    let process = Process::with(&folder.0, &["--most-requests", "1"]);
     let ask = || {
         process
             .raw(b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")

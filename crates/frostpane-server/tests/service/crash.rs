@@ -170,6 +170,7 @@ fn check(folder: &Path, seen: &Seen) {
         );
         assert_eq!(single.released(id).unwrap().unwrap().json, *bytes);
     }
+    assert!(acknowledged > 0 && !releases.is_empty() && !seen.lists.lock().unwrap().is_empty());
     println!(
         "{KILLS} kills: {acknowledged} events acknowledged, {} requests known again, {} lists and {} releases seen",
         seen.again.load(Ordering::Relaxed),

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, lines};
 use crate::process::{PROGRAM, Process, token};
 
-const SPEC: &[u8] = br#"{ "window": "7d", "slide": "1d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 3 }"#;
+const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1s" } }, "releases": 3 }"#;
 
 fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
@@ -49,10 +50,17 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         )
         .unwrap()
         .is(200);
-    process
-        .call("PUT", "/v1/streams/people/releases/one", &token, "", b"")
-        .unwrap()
-        .is(201);
+    // Before an epoch has ended there is nothing to release, and nothing is charged.
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let one = process.call("PUT", "/v1/streams/people/releases/one", &token, "", b"");
+        let one = one.unwrap();
+        if one.status == 201 {
+            break;
+        }
+        assert!(one.status == 409 && Instant::now() < until, "{}", one.text());
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert!(process.stop());
     copy(&folder.0, &backup.0);
 
@@ -77,13 +85,22 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         .is(200);
     assert!(process.stop());
 
-    let restored = Command::new(PROGRAM)
-        .arg("restore")
-        .arg(&folder.0)
-        .arg("people")
-        .status()
-        .unwrap();
-    assert!(restored.success());
+    let restore = |stream: &str| {
+        let restored = Command::new(PROGRAM)
+            .arg("restore")
+            .arg(&folder.0)
+            .arg(stream)
+            .output();
+        let restored = restored.unwrap();
+        (
+            restored.status.success(),
+            String::from_utf8(restored.stderr).unwrap(),
+        )
+    };
+    let (done, said) = restore("people");
+    assert!(done && said.contains("takes events again from"), "{said}");
+    let (done, said) = restore("people");
+    assert!(!done && said.contains("no copy"), "{said}");
     let process = Process::with(&folder.0, &options);
     process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
     let budget = process

@@ -200,13 +200,13 @@ async fn requests_at_the_same_time_share_a_transaction() {
     }
     let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
     assert_eq!(health["ingest"]["events"], 500, "half of them came twice");
-    assert!(health["ingest"]["commits"].as_u64().unwrap() < 150, "{health}");
+    assert!(health["ingest"]["commits"].as_u64().unwrap() < 200, "{health}");
     api.service.stop().await;
     assert_eq!(api.counted("one"), 500);
 }
 
 #[tokio::test]
-async fn a_queue_that_is_full_answers_at_once_and_recovers() {
+async fn too_much_at_once_is_answered_at_once_and_passes() {
     let api = Arc::new(Api::new());
     api.create("one", BY_COUNT).await;
     let body = bytes::Bytes::from(format!("{{\"key\":\"{}\"}}\n", "x".repeat(200)).repeat(4_000));
@@ -224,6 +224,7 @@ async fn a_queue_that_is_full_answers_at_once_and_recovers() {
             _ => panic!("{}", answer.text()),
         }
     }
+    assert!(taken < 300, "it was not too much");
     api.send("one", JSONL, body).await.is(200);
     api.service.stop().await;
     assert_eq!(api.counted("one"), (taken + 1) * 4_000);

@@ -101,7 +101,7 @@ impl Process {
         self.child.id()
     }
 
-    /// As a power failure would.
+    /// At once, whatever it does.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

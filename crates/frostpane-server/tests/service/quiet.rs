@@ -3,8 +3,8 @@
 use crate::call::Folder;
 use crate::process::{Process, token};
 
-const KEY: &str = "marked-key-4711";
-const USER: &str = "marked-user-4712";
+const KEY: &str = "marked-key-zqzq";
+const USER: &str = "marked-user-qzqz";
 
 #[test]
 fn no_key_and_no_user_is_told_to_anybody() {
@@ -57,7 +57,7 @@ fn no_key_and_no_user_is_told_to_anybody() {
     assert!(process.stop());
     told += &log.lock().unwrap();
     assert!(told.contains("stopping"), "the log is there");
-    for marked in [KEY, USER, "4711", "4712"] {
+    for marked in [KEY, USER, "zqzq", "qzqz"] {
         assert!(!told.contains(marked), "{told}");
     }
     let status = std::fs::read_to_string(folder.0.join("streams/one/status.json")).unwrap();

@@ -22,8 +22,8 @@ const PANES: (u64, u32) = (64, 60);
 const WORTH_CLOSING: u64 = 64;
 /// Panes of a window by count, unless the slide is given or so many could not all be counted exactly.
 const FINER: u64 = 1_000;
-/// The most panes of a window that is released at every slide: a day and a half by the second.
-const MOST_CONTINUAL_PANES: i64 = 1 << 17;
+/// The most panes of a window that is released at every slide: a year by the eighth second.
+const MOST_CONTINUAL_PANES: i64 = 1 << 22;
 /// The most windows of one stream.
 const MOST_WINDOWS: usize = 64;
 /// Steps of a clock, in seconds.

@@ -94,6 +94,13 @@ impl WindowNoise {
             Noise::Laplace(_) => nodes as f64 + TABLE_ENTRIES,
             Noise::Gaussian(_) => GAUSSIAN_ENTRIES,
         };
+        if entries * noise.scale() * ENTRY > memory as f64 {
+            return Err(Error::parameter(format!(
+                "epsilon is so small that tables of the noise, of scale {}, do not fit the memory: give a larger epsilon or \
+                 more memory",
+                noise.scale()
+            )));
+        }
         let reckoning = match noise {
             Noise::Laplace(_) => 1.0,
             Noise::Gaussian(_) => GAUSSIAN_RECKONING,
@@ -101,13 +108,6 @@ impl WindowNoise {
         if entries * noise.scale() * reckoning > MOST_ENTRIES {
             return Err(Error::parameter(format!(
                 "epsilon is so small that tables of the noise, of scale {}, would take too long to reckon: give a larger epsilon, or longer slides",
-                noise.scale()
-            )));
-        }
-        if entries * noise.scale() * ENTRY > memory as f64 {
-            return Err(Error::parameter(format!(
-                "epsilon is so small that tables of the noise, of scale {}, do not fit the memory: give a larger epsilon or \
-                 more memory",
                 noise.scale()
             )));
         }
@@ -147,7 +147,7 @@ mod tests {
     fn tables_that_take_too_long_are_not_reckoned() {
         let noise = |epsilon| WindowNoise::new(8, Unit::Event, Epsilon::new(epsilon).unwrap(), u64::MAX);
         assert!(
-            noise(0.000_1)
+            noise(0.000_01)
                 .unwrap_err()
                 .to_string()
                 .contains("too long to reckon")

@@ -1,0 +1,91 @@
+//! Bodies of requests, and the room that they take.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use bytes::BytesMut;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::App;
+use super::caller::Caller;
+use crate::events::too_large;
+use crate::problem::{Problem, Result};
+use crate::stream::overloaded;
+
+/// Room that a body takes among those of its producer, and of all.
+pub type Room = [OwnedSemaphorePermit; 2];
+
+/// The whole body, if it is not too large and there is room for it, which is given back.
+pub async fn receive(
+    app: &App,
+    caller: &Caller,
+    body: Body,
+    most: usize,
+) -> Result<(bytes::Bytes, Option<Room>)> {
+    let of_producer = app.bodies_of(caller.producer());
+    let mut body = body;
+    let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| ended_early())?;
+        let Ok(part) = frame.into_data() else { continue };
+        let entered = enter([&of_producer, &app.bodies], part.len());
+        let refusal = match entered {
+            _ if whole.len() + part.len() > most => too_large(most),
+            None => overloaded(),
+            Some(more) => {
+                match &mut room {
+                    Some(room) => room
+                        .iter_mut()
+                        .zip(more)
+                        .for_each(|(room, more)| room.merge(more)),
+                    None => room = Some(more),
+                }
+                whole.extend_from_slice(&part);
+                continue;
+            }
+        };
+        drop((whole, room));
+        see_out(body, most).await;
+        return Err(refusal);
+    }
+    Ok((whole.freeze(), room))
+}
+
+fn enter(bodies: [&Arc<Semaphore>; 2], size: usize) -> Option<Room> {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    let [one, other] = bodies.map(|bodies| bodies.clone().try_acquire_many_owned(size).ok());
+    Some([one?, other?])
+}
+
+/// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.
+async fn see_out(mut body: Body, most: usize) {
+    let mut left = most;
+    while let Some(Ok(frame)) = body.frame().await {
+        let size = frame.data_ref().map_or(0, bytes::Bytes::len);
+        left = match left.checked_sub(size) {
+            Some(left) => left,
+            None => return,
+        };
+    }
+}
+
+/// The whole body, if it is not too large.
+pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
+    let whole = Limited::new(body, most).collect().await;
+    whole
+        .map(|whole| whole.to_bytes())
+        .map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
+            Some(_) => too_large(most),
+            None => ended_early(),
+        })
+}
+
+fn ended_early() -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "the body ended early: nothing of it was taken",
+        "send it whole",
+    )
+}
