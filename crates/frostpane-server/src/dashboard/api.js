@@ -3,6 +3,8 @@
 const TOKEN = "frostpane-token";
 /** After so long a connection that was lost is tried again. */
 const AGAIN = 2_000;
+/** The service says something every 15 seconds: whoever is silent for so long is gone. */
+const SILENT = 45_000;
 
 /** The token that this tab has, if any. */
 export const token = () => sessionStorage.getItem(TOKEN);
@@ -48,19 +50,32 @@ export const post = (path, body, options) =>
 /** The path of something of a stream. */
 export const of = (name, what = "") => `/v1/streams/${encodeURIComponent(name)}${what}`;
 
+/** What is promised, unless it takes too long. */
+function withinTime(promise, time) {
+  let timer;
+  const late = new Promise((_, fail) => {
+    timer = setTimeout(() => fail(new Problem(0, { error: "the service is silent" })), time);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 /** Events of a body that is sent bit by bit. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const whole = (rest + value).split("\n\n");
-    rest = whole.pop();
-    for (const text of whole) {
-      const lines = text.split("\n").map((line) => line.match(/^(\w+): (.*)$/s)).filter(Boolean);
-      yield Object.fromEntries(lines.map(([, name, value]) => [name, value]));
+  try {
+    for (;;) {
+      const { done, value } = await withinTime(reader.read(), SILENT);
+      if (done) return;
+      const whole = (rest + value).split("\n\n");
+      rest = whole.pop();
+      for (const text of whole) {
+        const lines = text.split("\n").map((line) => line.match(/^(\w+): (.*)$/s)).filter(Boolean);
+        yield Object.fromEntries(lines.map(([, name, value]) => [name, value]));
+      }
     }
+  } finally {
+    reader.cancel().catch(() => null);
   }
 }
 

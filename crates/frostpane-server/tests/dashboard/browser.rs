@@ -211,13 +211,6 @@ impl Tab<'_> {
         self.send("Input.insertText", json!({ "text": text }));
     }
 
-    /// Has it lose its network, or find it again.
-    pub fn network(&self, there: bool) {
-        let network =
-            json!({ "offline": !there, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
-        self.send("Network.emulateNetworkConditions", network);
-    }
-
     /// The tab as a picture of a size, in a folder of the build, while nothing moves.
     pub fn picture(&self, name: &str, width: u32, height: u32) {
         self.resize(width, height);
