@@ -1,4 +1,6 @@
 //! Batches from many producers, which are kept together and each of which counts once.
+//!
+#![doc = include_str!("delivery.md")]
 
 use std::collections::BTreeMap;
 
@@ -10,6 +12,9 @@ use crate::header::StoredKey;
 use crate::log::Entry;
 use crate::store::{List, Store};
 use crate::tables::{DELIVERIES, OUTLIVED};
+
+/// How much later than the moment at which it came an event may have been that was taken as of then: an hour.
+const AHEAD: i64 = 3_600_000_000;
 
 /// A batch that a producer delivers, perhaps again.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +134,7 @@ impl<K: StoredKey> Store<K> {
         let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
         // Twice, because windows are rounded up to whole slides.
         let reach = window.saturating_mul(2).saturating_add(lateness);
-        Some(latest.saturating_add(reach))
+        Some(latest.saturating_add(reach).saturating_add(AHEAD))
     }
 }
 

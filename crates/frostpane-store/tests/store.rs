@@ -772,6 +772,39 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
     }
 }
 
+/// Whoever delivers takes an event that is a little ahead of the clock as of now: when it comes again, it may be later than it was.
+#[test]
+fn an_id_outlives_events_that_were_ahead_of_the_clock() {
+    const SECOND: i64 = 1_000_000;
+    let folder = Folder::new();
+    let short = spec(r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
+    let mut store =
+        Store::<Bytes>::create(&folder.join("state"), short, Keys::open(), Begin::default()).unwrap();
+    let mut deliver = |id: &str, digest: u8, seconds: i64| {
+        let mut batch = Batch::new();
+        batch.push(Event::at(seconds * SECOND, b"snow".as_slice()));
+        let delivery = Delivery {
+            id: Some(id),
+            digest: [digest; 32],
+            batch: &batch,
+            timed: true,
+        };
+        let (outcomes, _) = store.take_deliveries(&[delivery], seconds * SECOND).unwrap();
+        outcomes[0].clone()
+    };
+    assert_eq!(deliver("ahead", 1, 100), Outcome::Taken);
+    assert_eq!(deliver("other", 1, 104), Outcome::Taken);
+    // Of its own time it is five seconds later.
+    assert_eq!(deliver("other", 2, 105), Outcome::Other);
+    assert_eq!(deliver("ahead", 1, 105), Outcome::Again);
+    assert_eq!(deliver("later", 1, 4_000), Outcome::Taken);
+    assert_eq!(
+        deliver("ahead", 1, 4_000),
+        Outcome::Taken,
+        "it is forgotten at last"
+    );
+}
+
 /// Where events stopped depends on everybody's: of what came before nothing is released, also not by the next process.
 #[test]
 fn people_who_do_not_fit_into_the_memory_stop_a_state_for_good() {
