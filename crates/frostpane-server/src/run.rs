@@ -182,6 +182,7 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
     let witness = args.witness.as_deref();
     let witness = witness.map(|witness| witness_folder(witness, dir)).transpose()?;
     if args.demo {
+        tell("making up the last minutes of three streams");
         Demo::prepare(dir)?;
     }
     // From here on there is something to end in order.

@@ -309,20 +309,25 @@ fn deltas() -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Columns that all name the same bytes: what says where the second ones lie is changed to where the first do, and their length.
+/// Columns that name the same bytes: what says where the text of the second lies is changed to where that of the first does.
 fn aliases() -> Vec<u8> {
+    const LONG: usize = 256_000;
     let column = |text: &str| Arc::new(StringArray::from(vec![text; 64])) as arrow_array::ArrayRef;
-    let batch = RecordBatch::try_from_iter([("key", column("snow")), ("other", column("r"))]).unwrap();
+    let long = "x".repeat(LONG / 64);
+    let batch = RecordBatch::try_from_iter([("key", column(&long)), ("other", column("r"))]).unwrap();
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     let mut bytes = writer.into_inner().unwrap();
-    // Of a text of 64 bytes in all, which begins behind the others: offset and length, as two numbers of eight bytes.
-    let lengths: Vec<usize> = (0..bytes.len() - 16)
-        .filter(|at| bytes[at + 8..at + 16] == 64_i64.to_le_bytes() && bytes[at + 2..at + 8] == [0; 6])
-        .collect();
-    let last = *lengths.last().unwrap();
-    bytes[last..last + 8].copy_from_slice(&0_i64.to_le_bytes());
-    bytes[last + 8..last + 16].copy_from_slice(&1_000_i64.to_le_bytes());
+    // Two numbers of eight bytes: where it begins, and how long it is.
+    let number = |bytes: &[u8], at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let find = |bytes: &[u8], begins: std::ops::Range<i64>, length: i64| {
+        (0..1 << 12)
+            .find(|at| begins.contains(&number(bytes, *at)) && number(bytes, at + 8) == length)
+            .unwrap()
+    };
+    let first = find(&bytes, 1..LONG as i64, LONG as i64);
+    let second = find(&bytes, LONG as i64..2 * LONG as i64, 64);
+    bytes.copy_within(first..first + 16, second);
     bytes
 }
 

@@ -62,6 +62,24 @@ async fn who_waits_for_a_plan_holds_little_and_a_few_do() {
     api.raw("POST", "/v1/plan", &[], long).await.is(413);
 }
 
+/// Nothing is read of whoever has no token where one is needed.
+#[tokio::test]
+async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let paths = [
+        ("PUT", "/v1/streams/two"),
+        ("PATCH", "/v1/streams/one"),
+        ("PUT", "/v1/streams/one/releases/x"),
+        ("POST", "/v1/streams/one/events"),
+    ];
+    for (method, path) in paths {
+        let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let answer = api.raw(method, path, &[], Body::from_stream(never)).await;
+        assert_eq!(answer.status.as_u16(), 401, "{method} {path}");
+    }
+}
+
 /// A place is given back a moment after whoever had it sees the end: until then others are turned away.
 fn until_there(ask: impl Fn() -> std::io::Result<Answer>) -> Answer {
     let until = Instant::now() + Duration::from_secs(10);
