@@ -356,7 +356,7 @@ impl<K: ServedKey> Keeper<K> {
         };
         let stream = store.stream();
         let open = stream.begins(stream.end_of_window());
-        match open > began || !stream.spec().unit.is_user() || stream.spec().continual {
+        match open > began {
             true => Ok(()),
             false => Err(Problem::conflict(
                 "no epoch has ended since the stream was begun: there is nothing to release, and nothing was charged",
@@ -573,9 +573,11 @@ fn is_memory(cause: &frostpane_store::Error) -> bool {
     }
 }
 
-/// Where people are protected: when the service began it. One that `frostpane init` began may be of events from before.
+/// Where people are protected and lists are asked for: when the service began it. One that `frostpane init` began may be of events from before.
 fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
-    if !store.header().spec.unit.is_user() || !is_of_service(store) {
+    let spec = &store.header().spec;
+    // The history of a list at every slide has a record of each, and none is asked for.
+    if spec.continual || !spec.unit.is_user() || !is_of_service(store) {
         return Ok(None);
     }
     let first = store.history(1)?.into_iter().next();
