@@ -210,6 +210,26 @@ mod tests {
         assert!(share.finish().len() < 20);
     }
 
+    /// Of people, whose number is hidden: far more keys than a pane has entries, and many events, cut nothing.
+    #[test]
+    fn of_people_nothing_is_cut_however_many_there_are() {
+        let sketch = Some(Dimensions { rows: 3, width: 64 });
+        let made_with = PaneShape::new(10, 0, sketch, 5).unwrap().parameters();
+        let mut share = Share::<u64>::new(made_with, true);
+        (0..2 * FEW as u64).for_each(|key| share.add(Some(key), 1 + key % 3));
+        assert!(made_with.cut(share.events) > 3, "events would be cut");
+        let bytes = share.finish();
+        let pane = Share::<u64>::close(made_with, true, [bytes.as_slice()].into_iter()).unwrap();
+        assert_eq!((pane.cut(), pane.sketch().is_none()), (0, true));
+        let counts: Vec<_> = pane.counts().iter().collect();
+        assert_eq!(
+            counts,
+            (0..2 * FEW as u64)
+                .map(|key| (key, 1 + key % 3))
+                .collect::<Vec<_>>()
+        );
+    }
+
     #[test]
     fn what_was_counted_apart_is_not_added_up() {
         let made_with = PaneShape::new(10, 0, None, 5).unwrap().parameters();
