@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use crate::events::{Format, Read, Wrong, read};
 use crate::log::tell;
 use crate::problem::Problem;
-use crate::stream::Stream;
+use crate::stream::{Identity, Stream};
 pub use nats::Nats;
 
 /// How long to wait after a failure.
@@ -105,7 +105,14 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
 async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out: &AtomicBool) -> Option<M> {
     loop {
         let taken = match parse(stream, format, message.body.clone()).await {
-            Ok((digest, events)) => stream.take(Some(message.id.clone()), digest, events.batch).await,
+            Ok((digest, events)) => {
+                let identity = Identity {
+                    id: message.id.clone(),
+                    digest,
+                    terms: String::new(),
+                };
+                stream.take(Some(identity), String::new(), events.batch).await
+            }
             Err(problem) => Err(problem),
         };
         match taken {

@@ -27,7 +27,7 @@ use crate::problem::{Problem, Result};
 pub use clock::now;
 use clock::{Clock, Doubt};
 use command::Reply;
-pub use command::{Command, Taking};
+pub use command::{Acknowledged, Command, Identity, Taking};
 use keeper::Keeper;
 pub use published::{Published, Shelf, Words};
 pub use settings::{Columns, Settings};
@@ -350,8 +350,13 @@ impl Stream {
         self.shared.draining.store(false, Ordering::Relaxed);
     }
 
-    /// Takes events; they are there for good when this returns whether they had been there before.
-    pub async fn take(&self, id: Option<String>, digest: [u8; 32], batch: AnyBatch) -> Result<bool> {
+    /// Takes events; they are there for good when this returns. With an identity the receipt is what is answered when they come again.
+    pub async fn take(
+        &self,
+        identity: Option<Identity>,
+        receipt: String,
+        batch: AnyBatch,
+    ) -> Result<Acknowledged> {
         // What is larger than the whole room waits for all of it.
         let size = u32::try_from(batch.bytes().clamp(1, ROOM)).unwrap_or(u32::MAX);
         let room = self
@@ -359,24 +364,37 @@ impl Stream {
             .clone()
             .try_acquire_many_owned(size)
             .map_err(|_| overloaded())?;
+        let known = identity.clone();
         let taking = |reply| {
             Command::Take(Taking {
-                id,
-                digest,
+                identity,
+                receipt,
                 batch,
                 room,
                 reply,
             })
         };
-        let answer = {
+        let sent = {
             // Held until they are in the queue: what is closed meanwhile is closed for them too.
             let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
-            if settings.closed {
-                return Err(closed());
+            match settings.closed {
+                true => None,
+                false => Some(self.send(taking)?),
             }
-            self.send(taking)?
         };
-        answer.await.map_err(|_| gone())?
+        match sent {
+            Some(answer) => answer.await.map_err(|_| gone())?,
+            None => self.recall_or(known, closed()).await,
+        }
+    }
+
+    /// What was answered to a request that was taken before, whatever would become of it now; else this refusal.
+    pub async fn recall_or(&self, identity: Option<Identity>, refusal: Problem) -> Result<Acknowledged> {
+        let known = match identity {
+            Some(identity) => self.ask(|reply| Command::Recall(identity, reply)).await?,
+            None => None,
+        };
+        known.ok_or(refusal)
     }
 
     /// Asks the thread that has the state, for someone who reads: a few at a time, so that they do not hold up events.

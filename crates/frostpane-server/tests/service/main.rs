@@ -1,5 +1,6 @@
 //! The service as others use it: called without a socket where that shows the same, and as a process of its own where it does not.
 
+mod again;
 mod bad;
 mod call;
 mod crash;
