@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 
 use crate::events::{Format, Read, Wrong, read};
-use crate::log::tell;
+use crate::log;
 use crate::problem::Problem;
 use crate::stream::{Identity, Stream};
 pub use nats::Nats;
@@ -52,10 +52,7 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
         let messages = match source.next().await {
             Ok(messages) => messages,
             Err(cause) => {
-                tell(format_args!(
-                    "stream {}: the source failed: {cause}",
-                    stream.name()
-                ));
+                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 tokio::time::sleep(PATIENCE).await;
                 continue;
             }
@@ -77,16 +74,13 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
             };
             // What is not acknowledged comes again, and is known.
             if let Err(cause) = acknowledged {
-                tell(format_args!(
-                    "stream {}: the source failed: {cause}",
-                    stream.name()
-                ));
+                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 break;
             }
         }
         let seldom = told.is_none_or(|told| told.elapsed() > SELDOM);
         let mut tell_seldom = |what: &str| {
-            tell(format_args!("stream {}: {what}", stream.name()));
+            log::of_stream(stream.name(), what);
             told = Some(Instant::now());
         };
         if left_out.swap(false, Ordering::Relaxed) && seldom {

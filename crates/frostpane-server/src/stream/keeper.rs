@@ -279,7 +279,7 @@ impl<K: ServedKey> Keeper<K> {
         // For good, also where not even the mark of it could be written.
         self.is_full |= is_memory(&cause);
         if !is_whole {
-            log::tell(format_args!("stream {}: {cause}", self.shared.name));
+            log::of_stream(&self.shared.name, &cause);
             self.reopen();
         }
         self.stand_if_full();
@@ -323,7 +323,7 @@ impl<K: ServedKey> Keeper<K> {
                 self.stand_if_full();
             }
             Err(cause) => {
-                log::tell(format_args!("stream {}: {cause}", self.shared.name));
+                log::of_stream(&self.shared.name, &cause);
             }
         }
     }
@@ -564,7 +564,7 @@ impl<K: ServedKey> Keeper<K> {
         let is_new = self.shared.stand_by_clock(standing);
         present.map_err(|doubt| {
             if is_new {
-                log::tell(format_args!("stream {}: {}", self.shared.name, doubt.why()));
+                log::of_stream(&self.shared.name, doubt.why());
             }
             self.shared.doubted(doubt)
         })

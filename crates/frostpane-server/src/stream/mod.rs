@@ -168,7 +168,7 @@ impl Stream {
     /// Goes on with one.
     pub fn open(name: &str, folder: &Path, opening: Opening) -> Result<Self> {
         // Whoever asks is not told why a state cannot be opened: its operator is.
-        let why = |cause: &frostpane_store::Error| log::tell(format_args!("stream {name}: {cause}"));
+        let why = |cause: &frostpane_store::Error| log::of_stream(name, cause);
         let header = Header::read(folder).inspect_err(why)?;
         match header.keys {
             KeyKind::Bytes => {

@@ -7,6 +7,7 @@ mod crash;
 mod daily;
 mod document;
 mod events;
+mod log;
 mod nats;
 mod people;
 mod process;
