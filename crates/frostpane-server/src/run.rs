@@ -231,8 +231,8 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
 /// Sources that are pulled from, as long as this is held.
 fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     let mut pulling = JoinSet::new();
-    for (from, into) in args.from.iter().zip(&args.into) {
-        let source = Nats::new(from, into)?;
+    for (number, (from, into)) in args.from.iter().zip(&args.into).enumerate() {
+        let source = Nats::new(from, into, credentials(args, number)?)?;
         match service.stream(into) {
             Some(stream) => drop(pulling.spawn(pull(source, stream, Format::JsonLines))),
             None if service.failed().contains(into) => log::of_stream(
@@ -249,6 +249,16 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     match args.from.len() == args.into.len() {
         true => Ok(pulling),
         false => Err("give as many --into as --from: the stream that each source goes to".to_owned()),
+    }
+}
+
+/// The file with the credentials of a source, if it needs any.
+fn credentials(args: &ServeArgs, source: usize) -> Result<Option<PathBuf>> {
+    match args.from_credentials.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        all if all.len() == args.from.len() => Ok(Some(all[source].clone())),
+        _ => Err("give --from-credentials once for all sources, or as often as --from".to_owned()),
     }
 }
 

@@ -52,11 +52,13 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
         let messages = match source.next().await {
             Ok(messages) => messages,
             Err(cause) => {
+                stream.reaches_source(false);
                 log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 tokio::time::sleep(PATIENCE).await;
                 continue;
             }
         };
+        stream.reaches_source(true);
         if messages.is_empty() {
             stream.drained();
         }

@@ -67,6 +67,8 @@ pub(crate) struct Shared {
     wall: Mutex<Clock>,
     dropped: AtomicU64,
     draining: AtomicBool,
+    /// Whether it pulls from a source that cannot be reached, or has not been yet.
+    cut_off: AtomicBool,
     /// Whether its window goes by the clock.
     by_clock: bool,
     /// The latest moment at which events were read.
@@ -103,6 +105,8 @@ pub enum Standing {
     Waiting,
     /// It was told to stop.
     Stopped,
+    /// All is well but for its source, which cannot be reached.
+    CutOff,
 }
 
 impl Shared {
@@ -205,6 +209,7 @@ impl Stream {
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
             draining: AtomicBool::new(opening.drains),
+            cut_off: AtomicBool::new(opening.drains),
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
@@ -312,6 +317,7 @@ impl Stream {
     /// How it is.
     pub fn standing(&self) -> Standing {
         match self.shared.standing.load(Ordering::Relaxed) {
+            0 if self.shared.cut_off.load(Ordering::Relaxed) => Standing::CutOff,
             0 => Standing::Ready,
             1 => Standing::Failed,
             2 => Standing::Clock,
@@ -343,6 +349,11 @@ impl Stream {
     /// How many microseconds a slide has, where the clock ends it.
     pub fn slide(&self) -> Option<(i64, i64)> {
         self.shared.slide
+    }
+
+    /// Whether the source that it pulls from was reached just now.
+    pub fn reaches_source(&self, reached: bool) {
+        self.shared.cut_off.store(!reached, Ordering::Relaxed);
     }
 
     /// What waited at its source has been taken: the clock may end slides.
