@@ -67,6 +67,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "URL", requires = "into")]
     pub from: Vec<String>,
 
+    /// A file with USER:PASSWORD, or with a token, for --from; once for all of them, or as often as --from. It is read at every connect
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub from_credentials: Vec<PathBuf>,
+
     /// The stream that the events of --from go to; as often as that
     #[arg(long, value_name = "NAME", requires = "from")]
     pub into: Vec<String>,

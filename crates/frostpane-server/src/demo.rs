@@ -171,6 +171,8 @@ fn past(folder: &Path, spec: Value) -> Result<()> {
         let delivery = Delivery {
             id: None,
             digest: [0; 32],
+            terms: "",
+            receipt: "",
             batch: &batch,
             timed: true,
         };
@@ -189,7 +191,9 @@ async fn feed(streams: Vec<Arc<Stream>>) {
         let until = now().min(told + SECOND);
         let batch = made_up(told, until, &mut chance);
         for stream in &streams {
-            let _ = stream.take(None, [0; 32], AnyBatch::Bytes(batch.clone())).await;
+            let _ = stream
+                .take(None, String::new(), AnyBatch::Bytes(batch.clone()))
+                .await;
         }
         told = until;
         if now() - told < STEP.as_micros() as i64 {

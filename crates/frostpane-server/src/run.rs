@@ -1,5 +1,7 @@
 //! From the command line to a service that answers.
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ use crate::args::{Args, Command, ServeArgs, TokenCommand};
 use crate::demo::Demo;
 use crate::events::Format;
 use crate::limits::Limits;
-use crate::log::tell;
+use crate::log::{self, tell};
 use crate::serve::serve;
 use crate::service::{Service, lock_folder};
 use crate::source::{Nats, pull};
@@ -36,29 +38,35 @@ type Result<T> = std::result::Result<T, String>;
 pub fn run() -> ExitCode {
     let args = Args::parse();
     // What a panic has to say may be of what came in.
-    panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string);
-        tell(format_args!(
-            "something went wrong at {}",
-            place.unwrap_or_default()
-        ));
-    }));
+    panic::set_hook(Box::new(|panic| log::panicked(panic.location())));
     let done = match args.command {
         Some(Command::Token(command)) => token(command),
         Some(Command::Restore { dir, stream }) => restore(&dir, &stream),
         Some(Command::Openapi) => openapi()
             .to_pretty_json()
-            .map(|text| println!("{text}"))
-            .map_err(|cause| cause.to_string()),
+            .map_err(|cause| cause.to_string())
+            .and_then(|text| print(&text)),
         None => begin(&args.serve),
     };
+    log::close();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => {
-            eprintln!("frostpane-server: {cause}");
+            note(format_args!("frostpane-server: {cause}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes a line that was asked for.
+fn print(line: &str) -> Result<()> {
+    let written = writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush());
+    written.map_err(|cause| format!("what was asked for could not be written: {cause}"))
+}
+
+/// Writes a line about what was done. That it cannot be written undoes nothing.
+fn note(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 fn token(command: TokenCommand) -> Result<()> {
@@ -80,12 +88,11 @@ fn token(command: TokenCommand) -> Result<()> {
             file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
             check_owner(&dir)?;
             let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scope)?;
-            eprintln!(
+            note(format_args!(
                 "token {} was made: this is the only time that it is shown",
                 token.id
-            );
-            println!("{text}");
-            Ok(())
+            ));
+            print(&text)
         }
         TokenCommand::List { dir } => {
             check_owner(&dir)?;
@@ -93,17 +100,17 @@ fn token(command: TokenCommand) -> Result<()> {
                 let scopes = token.scopes.iter().filter_map(Scope::to_possible_value);
                 let scopes: Vec<String> = scopes.map(|scope| scope.get_name().to_owned()).collect();
                 let (id, stream, producer, made) = (token.id, token.stream, token.producer, token.made);
-                println!(
+                print(&format!(
                     "{id}  stream {stream}  producer {producer}  {}  made {made}",
                     scopes.join(",")
-                );
+                ))?;
             }
             Ok(())
         }
         TokenCommand::Revoke { dir, id } => {
             check_owner(&dir)?;
             Tokens::of(&dir).revoke(&id)?;
-            eprintln!("token {id} is revoked");
+            note(format_args!("token {id} is revoked"));
             Ok(())
         }
     }
@@ -132,7 +139,9 @@ fn restore(dir: &Path, stream: &str) -> Result<()> {
         KeyKind::Integers => accept::<u64>(&folder)?,
     };
     let goes_on = Timestamp::from_microsecond(goes_on).map_or_else(|_| String::new(), |at| at.to_string());
-    eprintln!("all of the past of {stream} is spent: it takes events again from {goes_on} on");
+    note(format_args!(
+        "all of the past of {stream} is spent: it takes events again from {goes_on} on"
+    ));
     Ok(())
 }
 
@@ -222,13 +231,14 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
 /// Sources that are pulled from, as long as this is held.
 fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     let mut pulling = JoinSet::new();
-    for (from, into) in args.from.iter().zip(&args.into) {
-        let source = Nats::new(from, into)?;
+    for (number, (from, into)) in args.from.iter().zip(&args.into).enumerate() {
+        let source = Nats::new(from, into, credentials(args, number)?)?;
         match service.stream(into) {
             Some(stream) => drop(pulling.spawn(pull(source, stream, Format::JsonLines))),
-            None if service.failed().contains(into) => tell(format_args!(
-                "stream {into}: nothing is pulled into it, because its state cannot be opened"
-            )),
+            None if service.failed().contains(into) => log::of_stream(
+                into,
+                "nothing is pulled into it, because its state cannot be opened",
+            ),
             None => {
                 return Err(format!(
                     "there is no stream {into}: start without --from first, and create it with PUT /v1/streams/{into}"
@@ -239,6 +249,16 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     match args.from.len() == args.into.len() {
         true => Ok(pulling),
         false => Err("give as many --into as --from: the stream that each source goes to".to_owned()),
+    }
+}
+
+/// The file with the credentials of a source, if it needs any.
+fn credentials(args: &ServeArgs, source: usize) -> Result<Option<PathBuf>> {
+    match args.from_credentials.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        all if all.len() == args.from.len() => Ok(Some(all[source].clone())),
+        _ => Err("give --from-credentials once for all sources, or as often as --from".to_owned()),
     }
 }
 

@@ -122,9 +122,10 @@ impl Service {
         match Stream::open(name, &self.folder_of(name), self.opening(name)) {
             Ok(stream) => {
                 if self.witnesses.is_some() && stream.header().witness.is_none() {
-                    crate::log::tell(format_args!(
-                        "stream {name} was begun without --witness and has none: that it is a copy would not be noticed"
-                    ));
+                    crate::log::of_stream(
+                        name,
+                        "it was begun without --witness and has none: that it is a copy would not be noticed",
+                    );
                 }
                 drop(self.insert(name, stream));
             }

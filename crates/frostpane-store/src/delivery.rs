@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::header::StoredKey;
 use crate::log::Entry;
 use crate::store::{List, Store};
-use crate::tables::{DELIVERIES, OUTLIVED};
+use crate::tables::{DELIVERIES, OUTLIVED, RECEIPTS};
 
 /// How much later than the moment at which it came an event may have been that was taken as of then: an hour.
 const AHEAD: i64 = 3_600_000_000;
@@ -23,6 +23,10 @@ pub struct Delivery<'a, K> {
     pub id: Option<&'a str>,
     /// A hash of what was delivered: an id stands for that.
     pub digest: [u8; 32],
+    /// How it is to be read: an id stands for that too.
+    pub terms: &'a str,
+    /// What its producer is answered, to be answered again when it comes again.
+    pub receipt: &'a str,
     /// Its events.
     pub batch: &'a Batch<K>,
     /// Whether the events have the times that their producer gave them. If not, they would never be too late when they come again.
@@ -38,14 +42,18 @@ pub enum Outcome {
     Again,
     /// Something else was delivered under its id: it was not taken.
     Other,
+    /// The same was delivered under its id, to be read in another way: it was not taken again.
+    OtherTerms,
     /// It cannot be taken, whenever it comes.
     Refused(frostpane::Error),
 }
 
-/// An id that is new, with its hash and the moment after which it can be forgotten.
+/// An id that is new, with the moment after which it can be forgotten.
 struct Known<'a> {
     id: &'a str,
     digest: [u8; 32],
+    terms: &'a str,
+    receipt: &'a str,
     outlived: Option<i64>,
 }
 
@@ -87,36 +95,58 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn judge(&self, delivery: &Delivery<'_, K>, new: &BTreeMap<&str, Known<'_>>) -> Result<Outcome> {
+        let Delivery { digest, terms, .. } = *delivery;
         let before = match delivery.id {
             None => None,
             Some(id) => match new.get(id) {
-                Some(known) => Some(known.digest),
-                None => self.delivered(id)?,
+                Some(known) => Some(compare((known.digest, digest), (Some(known.terms), terms))),
+                None => self.delivered(id, digest, terms)?,
             },
         };
-        Ok(match before {
-            Some(digest) if digest == delivery.digest => Outcome::Again,
-            Some(_) => Outcome::Other,
-            None => self
-                .stream
+        Ok(before.unwrap_or_else(|| {
+            self.stream
                 .check(delivery.batch)
-                .map_or_else(Outcome::Refused, |()| Outcome::Taken),
-        })
+                .map_or_else(Outcome::Refused, |()| Outcome::Taken)
+        }))
     }
 
-    /// The hash of what was delivered under an id.
-    fn delivered(&self, id: &str) -> Result<Option<[u8; 32]>> {
-        let table = match self.database.begin_read()?.open_table(DELIVERIES) {
+    /// What would become of a delivery whose id is known; none if it is not. Nothing else about the state or the delivery matters.
+    pub fn delivered(&self, id: &str, digest: [u8; 32], terms: &str) -> Result<Option<Outcome>> {
+        let transaction = self.database.begin_read()?;
+        let table = match transaction.open_table(DELIVERIES) {
             Err(TableError::TableDoesNotExist(_)) => return Ok(None),
             table => table?,
         };
-        Ok(table.get(id)?.map(|digest| *digest.value()))
+        let Some(known) = table.get(id)?.map(|digest| *digest.value()) else {
+            return Ok(None);
+        };
+        let receipt = self.kept_receipt(id)?;
+        let known_terms = receipt.as_ref().map(|(terms, _)| terms.as_str());
+        Ok(Some(compare((known, digest), (known_terms, terms))))
     }
 
-    fn known<'a>(&self, id: &'a str, delivery: &Delivery<'_, K>, present: i64) -> Known<'a> {
+    /// The receipt of a delivery that was taken; none if it is not known, or earlier programs took it, which kept none.
+    pub fn receipt(&self, id: &str) -> Result<Option<String>> {
+        Ok(self.kept_receipt(id)?.map(|(_, receipt)| receipt))
+    }
+
+    fn kept_receipt(&self, id: &str) -> Result<Option<(String, String)>> {
+        let table = match self.database.begin_read()?.open_table(RECEIPTS) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
+            table => table?,
+        };
+        Ok(table.get(id)?.map(|row| {
+            let (terms, receipt) = row.value();
+            (terms.to_owned(), receipt.to_owned())
+        }))
+    }
+
+    fn known<'a>(&self, id: &'a str, delivery: &Delivery<'a, K>, present: i64) -> Known<'a> {
         Known {
             id,
             digest: delivery.digest,
+            terms: delivery.terms,
+            receipt: delivery.receipt,
             outlived: self.outlived(delivery, present),
         }
     }
@@ -138,10 +168,22 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
+/// What becomes of a delivery under an id that is known, by both hashes and both terms; those of earlier programs are not known.
+fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Outcome {
+    match terms.0.is_none_or(|known| known == terms.1) {
+        _ if digests.0 != digests.1 => Outcome::Other,
+        true => Outcome::Again,
+        false => Outcome::OtherTerms,
+    }
+}
+
 fn remember(transaction: &WriteTransaction, known: &Known<'_>) -> Result<()> {
     transaction
         .open_table(DELIVERIES)?
         .insert(known.id, &known.digest)?;
+    transaction
+        .open_table(RECEIPTS)?
+        .insert(known.id, (known.terms, known.receipt))?;
     if let Some(outlived) = known.outlived {
         transaction
             .open_table(OUTLIVED)?
@@ -154,8 +196,11 @@ fn remember(transaction: &WriteTransaction, known: &Known<'_>) -> Result<()> {
 fn forget(transaction: &WriteTransaction, now: i64) -> Result<()> {
     let mut outlived = transaction.open_table(OUTLIVED)?;
     let mut deliveries = transaction.open_table(DELIVERIES)?;
+    let mut receipts = transaction.open_table(RECEIPTS)?;
     for row in outlived.extract_from_if(..(now, ""), |_, ()| true)? {
-        deliveries.remove(row?.0.value().1)?;
+        let row = row?;
+        deliveries.remove(row.0.value().1)?;
+        receipts.remove(row.0.value().1)?;
     }
     Ok(())
 }

@@ -26,6 +26,8 @@ pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("lo
 pub(crate) const SOURCES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sources");
 /// What was delivered under an id: a hash of it.
 pub(crate) const DELIVERIES: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("deliveries");
+/// How what was delivered under an id was to be read, and what its producer was answered.
+pub(crate) const RECEIPTS: TableDefinition<'_, &str, (&str, &str)> = TableDefinition::new("receipts");
 /// Ids of deliveries by the moment after which all of what they delivered would be too late.
 pub(crate) const OUTLIVED: TableDefinition<'_, (i64, &str), ()> = TableDefinition::new("outlived");
 /// Releases by their ids.

@@ -673,6 +673,8 @@ fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) ->
     let delivery = Delivery {
         id: Some(id),
         digest: [digest; 32],
+        terms: "jsonl",
+        receipt: "",
         batch: &batch,
         timed: true,
     };
@@ -713,6 +715,48 @@ fn a_delivery_counts_once_under_its_id_also_in_another_process() {
 }
 
 #[test]
+fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told_apart() {
+    let folder = Folder::new();
+    let state = folder.join("state");
+    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
+    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    let mut batch = Batch::new();
+    batch.push(Event::of(b"snow".as_slice()));
+    let delivery = Delivery {
+        id: Some("a"),
+        digest: [1; 32],
+        terms: "csv",
+        receipt: "one event",
+        batch: &batch,
+        timed: true,
+    };
+    let other = Delivery {
+        terms: "tsv",
+        receipt: "no event",
+        ..delivery.clone()
+    };
+    let all = [delivery.clone(), other.clone(), delivery.clone()];
+    let (outcomes, _) = store.take_deliveries(&all, i64::MAX).unwrap();
+    assert_eq!(
+        outcomes,
+        [Outcome::Taken, Outcome::OtherTerms, Outcome::Again],
+        "in one transaction"
+    );
+    drop(store);
+    let mut store = Store::<Bytes>::open(&state).unwrap();
+    let (outcomes, _) = store.take_deliveries(&[other, delivery], i64::MAX).unwrap();
+    assert_eq!(outcomes, [Outcome::OtherTerms, Outcome::Again]);
+    assert_eq!(store.receipt("a").unwrap().as_deref(), Some("one event"));
+    let known = |digest: u8, terms: &str| store.delivered("a", [digest; 32], terms).unwrap();
+    assert_eq!(known(1, "csv"), Some(Outcome::Again));
+    assert_eq!(known(1, "tsv"), Some(Outcome::OtherTerms));
+    assert_eq!(known(2, "csv"), Some(Outcome::Other));
+    assert_eq!(store.delivered("b", [1; 32], "csv").unwrap(), None);
+    assert_eq!(store.receipt("b").unwrap(), None);
+    assert_eq!(store.stream().counted(), 1);
+}
+
+#[test]
 fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     let folder = Folder::new();
     let by_clock = spec(r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#);
@@ -732,6 +776,7 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
         deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
     }
     // Its id is forgotten, and it counts no more.
+    assert_eq!(store.receipt("early").unwrap(), None, "nor its receipt kept");
     assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Outcome::Taken);
     assert_eq!(store.stream().dropped(), dropped + 1);
 }
@@ -745,6 +790,8 @@ fn deliver_at(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>,
     let delivery = Delivery {
         id: Some(id),
         digest: [digest; 32],
+        terms: "jsonl",
+        receipt: "",
         batch: &batch,
         timed: true,
     };
@@ -786,6 +833,8 @@ fn an_id_outlives_events_that_were_ahead_of_the_clock() {
         let delivery = Delivery {
             id: Some(id),
             digest: [digest; 32],
+            terms: "jsonl",
+            receipt: "",
             batch: &batch,
             timed: true,
         };

@@ -12,10 +12,10 @@ use super::body::receive;
 use super::caller::Caller;
 use super::extract::{Path, Query};
 use super::refusals::Refusals;
-use crate::events::{Format, Packing, Read, Reading, Wrong, read, unpack};
+use crate::events::{Format, Packing, Read, Wrong, read, unpack};
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
-use crate::stream::{Stream, closed, overloaded};
+use crate::stream::{Acknowledged, Identity, Stream, closed, overloaded};
 use crate::token::Scope;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -30,15 +30,22 @@ pub struct How {
     wrong: Wrong,
 }
 
-/// What became of the events of a request.
+/// What became of the events of a request. One that comes again under its Idempotency-Key is answered as it was the first time.
 #[derive(Serialize, ToSchema)]
 pub struct Receipt {
-    /// How many of those that were sent can count.
-    events: u64,
-    /// How many were wrong, or later than the clock of the service and its tolerance, and left out: they do not count when this is sent again.
-    wrong: u64,
+    #[serde(flatten)]
+    counts: Counts,
     /// Whether the request had been taken before, under its Idempotency-Key, and was not taken again.
     again: bool,
+}
+
+/// How many events of a request were taken, as it is kept with its id.
+#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
+struct Counts {
+    /// How many of those that were sent can count; null if the request came before and an earlier version of the service took it.
+    events: Option<u64>,
+    /// How many were wrong, or later than the clock of the service and its tolerance, and left out: they do not count when this is sent again.
+    wrong: Option<u64>,
 }
 
 /// Brings in events. They are there for good, whatever happens to the service, when this is answered with 200.
@@ -58,20 +65,17 @@ pub async fn take(
 ) -> Result<Json<Receipt>> {
     let stream = caller.stream(&name, Scope::Ingest)?;
     let Query(how) = how?;
-    if stream.settings().closed {
-        return Err(closed());
-    }
-    let reading = stream.reading(Format::of(text(&headers, header::CONTENT_TYPE)?)?, how.wrong)?;
+    let format = Format::of(text(&headers, header::CONTENT_TYPE)?)?;
     let packing = Packing::of(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
     key.map(check_id).transpose()?;
-    // Apart for every producer, and never the same as that of another.
-    let id = key.map(|key| format!("{}\n{key}", caller.producer()));
     let bringing = Bringing {
         stream: &stream,
-        reading,
+        format,
+        wrong: how.wrong,
         packing,
-        id,
+        // Apart for every producer, and never the same as that of another.
+        id: key.map(|key| format!("{}\n{key}", caller.producer())),
     };
     let brought = bringing.finish(&app, &caller, body).await;
     if let Err(problem) = &brought
@@ -85,22 +89,25 @@ pub async fn take(
 /// Events on their way.
 struct Bringing<'a> {
     stream: &'a Stream,
-    reading: Reading,
+    format: Format,
+    wrong: Wrong,
     packing: Packing,
     id: Option<String>,
 }
 
 impl Bringing<'_> {
-    async fn finish(mut self, app: &App, caller: &Caller, body: Body) -> Result<Receipt> {
+    async fn finish(self, app: &App, caller: &Caller, body: Body) -> Result<Receipt> {
+        if self.id.is_none() {
+            // Without a key nothing can have been taken before: it is refused before it is received.
+            self.reading()?;
+        }
         let most = app.limits.body;
         let (body, room) = receive(app, caller, body, most).await?;
         let Ok(turn) = app.reading.clone().acquire_owned().await else {
             return Err(overloaded());
         };
-        // It may have been long on its way.
-        self.reading.present = self.stream.present()?;
-        let (reading, packing, keyed) = (self.reading, self.packing, self.id.is_some());
-        let work = move || -> Result<([u8; 32], Read)> {
+        let (reading, packing, keyed) = (self.reading(), self.packing, self.id.is_some());
+        let work = move || -> Result<([u8; 32], Result<Read>)> {
             // As long as this goes on, also where whoever asked has gone.
             let _held = (turn, room);
             let body = unpack(body, packing, most)?;
@@ -108,16 +115,56 @@ impl Bringing<'_> {
                 true => *blake3::hash(&body).as_bytes(),
                 false => [0; 32],
             };
-            Ok((digest, read(&body, &reading)?))
+            Ok((digest, reading.and_then(|reading| read(&body, &reading))))
         };
         let worked = tokio::task::spawn_blocking(work).await;
-        let (digest, Read { batch, events, wrong }) =
+        let (digest, read) =
             worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
-        Ok(Receipt {
-            events,
-            wrong,
-            again: self.stream.take(self.id, digest, batch).await?,
+        self.take(digest, read).await
+    }
+
+    /// How events are read that come now; or why none are taken.
+    fn reading(&self) -> Result<crate::events::Reading> {
+        match self.stream.settings().closed {
+            true => Err(closed()),
+            false => self.stream.reading(self.format, self.wrong),
+        }
+    }
+
+    /// Takes what was read. What cannot be taken now may have been taken before, and then that is the answer.
+    async fn take(self, digest: [u8; 32], read: Result<Read>) -> Result<Receipt> {
+        let terms = self.terms();
+        let identity = self.id.map(|id| Identity { id, digest, terms });
+        let (counts, acknowledged) = match read {
+            Err(refusal) => (Counts::default(), self.stream.recall_or(identity, refusal).await?),
+            Ok(Read { batch, events, wrong }) => {
+                let counts = Counts {
+                    events: Some(events),
+                    wrong: Some(wrong),
+                };
+                let receipt = serde_json::to_string(&counts).unwrap_or_default();
+                (counts, self.stream.take(identity, receipt, batch).await?)
+            }
+        };
+        Ok(match acknowledged {
+            Acknowledged::First => Receipt { counts, again: false },
+            Acknowledged::Again(receipt) => Receipt {
+                counts: receipt
+                    .and_then(|receipt| serde_json::from_str(&receipt).ok())
+                    .unwrap_or_default(),
+                again: true,
+            },
         })
+    }
+
+    /// What the id stands for beside the body.
+    fn terms(&self) -> String {
+        let skips = if self.wrong == Wrong::Skip {
+            " wrong=skip"
+        } else {
+            ""
+        };
+        format!("{}{skips}", self.format.name())
     }
 }
 

@@ -47,7 +47,8 @@ pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response>
 /// How a stream is, for its operator. **Nothing of it may be published.**
 #[derive(Serialize, ToSchema)]
 pub struct Health {
-    /// ready, failed, clock (that on the wall is not believed), waiting (restored: it goes on when the clock has come to its own) or stopped.
+    /// ready, failed, clock (that on the wall is not believed), waiting (restored: it goes on when the clock has come to its own), source (what
+    /// it pulls from cannot be reached) or stopped.
     standing: &'static str,
     /// How far its clock has come; none by count.
     clock: Option<String>,
@@ -99,6 +100,7 @@ pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Respo
             Standing::Clock => "clock",
             Standing::Waiting => "waiting",
             Standing::Stopped => "stopped",
+            Standing::CutOff => "source",
         },
         clock: stream.slide().and_then(|_| {
             let clock = jiff::Timestamp::from_microsecond(stream.clock()).ok()?;

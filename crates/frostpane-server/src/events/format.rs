@@ -22,6 +22,18 @@ pub enum Format {
 }
 
 impl Format {
+    /// Its name, as it is kept with the id of a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::JsonLines => "jsonl",
+            Self::JsonArray => "json",
+            Self::Text => "text",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Arrow => "arrow",
+        }
+    }
+
     /// As a request says.
     pub fn of(content_type: Option<&str>) -> Result<Self> {
         let name = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();

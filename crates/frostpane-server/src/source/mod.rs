@@ -11,9 +11,9 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 
 use crate::events::{Format, Read, Wrong, read};
-use crate::log::tell;
+use crate::log;
 use crate::problem::Problem;
-use crate::stream::Stream;
+use crate::stream::{Identity, Stream};
 pub use nats::Nats;
 
 /// How long to wait after a failure.
@@ -52,14 +52,13 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
         let messages = match source.next().await {
             Ok(messages) => messages,
             Err(cause) => {
-                tell(format_args!(
-                    "stream {}: the source failed: {cause}",
-                    stream.name()
-                ));
+                stream.reaches_source(false);
+                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 tokio::time::sleep(PATIENCE).await;
                 continue;
             }
         };
+        stream.reaches_source(true);
         if messages.is_empty() {
             stream.drained();
         }
@@ -77,16 +76,13 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
             };
             // What is not acknowledged comes again, and is known.
             if let Err(cause) = acknowledged {
-                tell(format_args!(
-                    "stream {}: the source failed: {cause}",
-                    stream.name()
-                ));
+                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 break;
             }
         }
         let seldom = told.is_none_or(|told| told.elapsed() > SELDOM);
         let mut tell_seldom = |what: &str| {
-            tell(format_args!("stream {}: {what}", stream.name()));
+            log::of_stream(stream.name(), what);
             told = Some(Instant::now());
         };
         if left_out.swap(false, Ordering::Relaxed) && seldom {
@@ -105,7 +101,14 @@ pub async fn pull<S: Source>(mut source: S, stream: Arc<Stream>, format: Format)
 async fn take<M>(stream: &Stream, format: Format, message: Message<M>, left_out: &AtomicBool) -> Option<M> {
     loop {
         let taken = match parse(stream, format, message.body.clone()).await {
-            Ok((digest, events)) => stream.take(Some(message.id.clone()), digest, events.batch).await,
+            Ok((digest, events)) => {
+                let identity = Identity {
+                    id: message.id.clone(),
+                    digest,
+                    terms: String::new(),
+                };
+                stream.take(Some(identity), String::new(), events.batch).await
+            }
             Err(problem) => Err(problem),
         };
         match taken {

@@ -1,5 +1,7 @@
 //! Messages of NATS JetStream, by a durable consumer.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, AckKind, consumer, consumer::PullConsumer};
@@ -19,6 +21,8 @@ pub struct Nats {
     server: String,
     stream: String,
     durable: String,
+    /// A file with a user and a password, or with a token.
+    credentials: Option<PathBuf>,
     connected: Option<Connected>,
 }
 
@@ -28,12 +32,19 @@ struct Connected {
 }
 
 impl Nats {
-    /// From `nats://[USER:PASSWORD@]HOST[:PORT]/STREAM`, by a durable consumer of this name.
-    pub fn new(address: &str, durable: &str) -> Result<Self, String> {
+    /// From `nats://HOST[:PORT]/STREAM`, by a durable consumer of this name.
+    pub fn new(address: &str, durable: &str, credentials: Option<PathBuf>) -> Result<Self, String> {
         let wrong =
             || "give --from as nats://HOST:PORT/STREAM, with the name of a JetStream stream".to_owned();
         let rest = address.strip_prefix("nats://").ok_or_else(wrong)?;
         let (server, stream) = rest.rsplit_once('/').ok_or_else(wrong)?;
+        if server.contains('@') {
+            return Err(
+                "the address of --from has a password in it, which every user of this machine can see: write USER:PASSWORD into a file that \
+                 only the service can read, name it with --from-credentials, and give --from as nats://HOST:PORT/STREAM"
+                    .to_owned(),
+            );
+        }
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if server.is_empty() || stream.is_empty() || !stream.chars().all(is_name) {
             return Err(wrong());
@@ -42,12 +53,17 @@ impl Nats {
             server: format!("nats://{server}"),
             stream: stream.to_owned(),
             durable: format!("frostpane-{durable}"),
+            credentials,
             connected: None,
         })
     }
 
     async fn connect(&self) -> Result<Connected, async_nats::Error> {
-        let client = async_nats::ConnectOptions::new().connect(&self.server).await?;
+        let options = match &self.credentials {
+            None => async_nats::ConnectOptions::new(),
+            Some(path) => with_credentials(path)?,
+        };
+        let client = options.connect(&self.server).await?;
         let stream = jetstream::new(client).get_stream(&self.stream).await?;
         let config = consumer::pull::Config {
             durable_name: Some(self.durable.clone()),
@@ -85,6 +101,16 @@ impl Nats {
     }
 }
 
+/// The options of a connection with the credentials of a file, which is read anew each time: they may have been changed.
+fn with_credentials(path: &Path) -> Result<async_nats::ConnectOptions, async_nats::Error> {
+    let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    let options = async_nats::ConnectOptions::new();
+    Ok(match text.trim_end_matches(['\r', '\n']).split_once(':') {
+        Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
+        None => options.token(text.trim_end().to_owned()),
+    })
+}
+
 impl Source for Nats {
     type Receipt = jetstream::Message;
 
@@ -94,7 +120,7 @@ impl Source for Nats {
             // The stream may be another by now: it is looked at again.
             self.connected = None;
         }
-        fetched.map_err(|cause| cause.to_string())
+        fetched.map_err(|cause| format!("{}: {cause}", self.server))
     }
 
     async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {

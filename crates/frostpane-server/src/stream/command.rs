@@ -44,20 +44,42 @@ pub enum Command {
     },
     /// The release of an id.
     Find(String, Reply<Option<Arc<Published>>>),
+    /// What was answered to a request that had this identity, if it was taken.
+    Recall(Identity, Reply<Option<Acknowledged>>),
     /// To let go of the state, after everything that was asked before.
     Stop(oneshot::Sender<()>),
+}
+
+/// What tells a request from all others of its stream, and what it stands for.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its id.
+    pub id: String,
+    /// A hash of what it brought.
+    pub digest: [u8; 32],
+    /// How that is to be read.
+    pub terms: String,
+}
+
+/// Events that are there for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acknowledged {
+    /// They came for the first time.
+    First,
+    /// They had come before, and this was answered then; none if an earlier program took them.
+    Again(Option<String>),
 }
 
 /// Events of one request.
 pub struct Taking {
     /// What tells the request from others, if it may come again.
-    pub id: Option<String>,
-    /// A hash of what it brought.
-    pub digest: [u8; 32],
+    pub identity: Option<Identity>,
+    /// What is kept of the answer, for when it comes again.
+    pub receipt: String,
     /// The events.
     pub batch: AnyBatch,
     /// Room in the queue, which they give back when they are taken.
     pub room: tokio::sync::OwnedSemaphorePermit,
-    /// Whether they had been taken before.
-    pub reply: Reply<bool>,
+    /// Where the answer goes.
+    pub reply: Reply<Acknowledged>,
 }

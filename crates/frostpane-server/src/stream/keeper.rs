@@ -14,7 +14,7 @@ use frostpane_store::{Deed, Delivery, DryRun, Forms, List, Outcome, Store};
 use jiff::Timestamp;
 
 use super::clock::{Doubt, now};
-use super::command::{Command, Taking};
+use super::command::{Acknowledged, Command, Identity, Taking};
 use super::published::{HELD, Published, Words};
 use super::settings::Columns;
 use super::{Shared, Standing};
@@ -145,7 +145,7 @@ impl<K: ServedKey> Keeper<K> {
     fn take(&mut self, all: Vec<Taking>) {
         let present = match self.check_room().and_then(|()| self.present()) {
             Ok(present) => present,
-            Err(problem) => return refuse(all, &problem),
+            Err(problem) => return self.refuse(all, &problem),
         };
         let mut all = self.not_ahead(all, present);
         if !self.timed {
@@ -155,8 +155,13 @@ impl<K: ServedKey> Keeper<K> {
         let deliveries: Vec<Delivery<'_, K>> = all
             .iter()
             .map(|taking| Delivery {
-                id: taking.id.as_deref(),
-                digest: taking.digest,
+                id: taking.identity.as_ref().map(|identity| identity.id.as_str()),
+                digest: taking
+                    .identity
+                    .as_ref()
+                    .map_or([0; 32], |identity| identity.digest),
+                terms: taking.identity.as_ref().map_or("", |identity| &identity.terms),
+                receipt: &taking.receipt,
                 batch: K::batch(&taking.batch).unwrap_or(&none),
                 timed: self.timed,
             })
@@ -164,7 +169,7 @@ impl<K: ServedKey> Keeper<K> {
         let began = Instant::now();
         let (outcomes, lists) = match self.with(|store| store.take_deliveries(&deliveries, present)) {
             Ok(taken) => taken,
-            Err(problem) => return refuse(all, &problem),
+            Err(problem) => return self.refuse(all, &problem),
         };
         self.shared.metrics.committed(began.elapsed());
         self.publish(lists);
@@ -173,9 +178,54 @@ impl<K: ServedKey> Keeper<K> {
         self.shared
             .metrics
             .took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
-        for (outcome, Taking { room, reply, .. }) in outcomes.into_iter().zip(all) {
-            drop(room);
-            let _ = reply.send(answer(outcome));
+        for (outcome, taking) in outcomes.into_iter().zip(all) {
+            let answer = self.answer_to(outcome, taking.identity.as_ref());
+            drop(taking.room);
+            let _ = taking.reply.send(answer);
+        }
+    }
+
+    /// Nothing of them is taken. Whether one had been taken before is asked first: that it was is still true.
+    fn refuse(&self, all: Vec<Taking>, problem: &Problem) {
+        for taking in all {
+            let known = taking
+                .identity
+                .as_ref()
+                .map(|identity| self.acknowledged(identity));
+            let answer = match known {
+                Some(Ok(Some(acknowledged))) => Ok(acknowledged),
+                Some(Err(problem)) => Err(problem),
+                Some(Ok(None)) | None => Err(problem.clone()),
+            };
+            let _ = taking.reply.send(answer);
+        }
+    }
+
+    /// What was answered to a request that had this identity, if it was taken.
+    fn acknowledged(&self, identity: &Identity) -> Result<Option<Acknowledged>> {
+        let store = self.store.as_ref().ok_or_else(not_open)?;
+        let outcome = store.delivered(&identity.id, identity.digest, &identity.terms)?;
+        outcome
+            .map(|outcome| self.answer_to(outcome, Some(identity)))
+            .transpose()
+    }
+
+    fn answer_to(&self, outcome: Outcome, identity: Option<&Identity>) -> Result<Acknowledged> {
+        match (outcome, &self.store, identity) {
+            (Outcome::Again, Some(store), Some(identity)) => Ok(Acknowledged::Again(
+                store.receipt(&identity.id)?.filter(|text| !text.is_empty()),
+            )),
+            (Outcome::Again, ..) => Ok(Acknowledged::Again(None)),
+            (Outcome::Taken, ..) => Ok(Acknowledged::First),
+            (Outcome::Other, ..) => Err(Problem::conflict(
+                "another body was taken under this Idempotency-Key: nothing of this one was taken",
+                "give other events another key",
+            )),
+            (Outcome::OtherTerms, ..) => Err(Problem::conflict(
+                "the same body was taken under this Idempotency-Key with another Content-Type or another ?wrong=: it was not taken again",
+                "send the request as it was sent first to get its answer again; give other events another key",
+            )),
+            (Outcome::Refused(cause), ..) => Err(cause.into()),
         }
     }
 
@@ -190,7 +240,7 @@ impl<K: ServedKey> Keeper<K> {
                 false => rest.push(taking),
                 true => {
                     let problem = Problem::unavailable("the clock of this machine was set back");
-                    let _ = taking.reply.send(Err(problem));
+                    self.refuse(vec![taking], &problem);
                 }
             }
         }
@@ -211,6 +261,9 @@ impl<K: ServedKey> Keeper<K> {
             Command::Find(id, reply) => {
                 let _ = reply.send(self.find(&id));
             }
+            Command::Recall(identity, reply) => {
+                let _ = reply.send(self.acknowledged(&identity));
+            }
             Command::Take(_) | Command::Stop(_) => {}
         }
     }
@@ -226,7 +279,7 @@ impl<K: ServedKey> Keeper<K> {
         // For good, also where not even the mark of it could be written.
         self.is_full |= is_memory(&cause);
         if !is_whole {
-            log::tell(format_args!("stream {}: {cause}", self.shared.name));
+            log::of_stream(&self.shared.name, &cause);
             self.reopen();
         }
         self.stand_if_full();
@@ -270,7 +323,7 @@ impl<K: ServedKey> Keeper<K> {
                 self.stand_if_full();
             }
             Err(cause) => {
-                log::tell(format_args!("stream {}: {cause}", self.shared.name));
+                log::of_stream(&self.shared.name, &cause);
             }
         }
     }
@@ -511,7 +564,7 @@ impl<K: ServedKey> Keeper<K> {
         let is_new = self.shared.stand_by_clock(standing);
         present.map_err(|doubt| {
             if is_new {
-                log::tell(format_args!("stream {}: {}", self.shared.name, doubt.why()));
+                log::of_stream(&self.shared.name, doubt.why());
             }
             self.shared.doubted(doubt)
         })
@@ -531,25 +584,6 @@ impl Drop for Watch {
         if std::thread::panicking() {
             self.0.stand(Standing::Failed);
         }
-    }
-}
-
-/// Nothing of them was taken.
-fn refuse(all: Vec<Taking>, problem: &Problem) {
-    for taking in all {
-        let _ = taking.reply.send(Err(problem.clone()));
-    }
-}
-
-fn answer(outcome: Outcome) -> Result<bool> {
-    match outcome {
-        Outcome::Taken => Ok(false),
-        Outcome::Again => Ok(true),
-        Outcome::Other => Err(Problem::conflict(
-            "this Idempotency-Key came before with another body: nothing of this one was taken",
-            "give other events another key",
-        )),
-        Outcome::Refused(cause) => Err(cause.into()),
     }
 }
 

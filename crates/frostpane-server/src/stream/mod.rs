@@ -27,7 +27,7 @@ use crate::problem::{Problem, Result};
 pub use clock::now;
 use clock::{Clock, Doubt};
 use command::Reply;
-pub use command::{Command, Taking};
+pub use command::{Acknowledged, Command, Identity, Taking};
 use keeper::Keeper;
 pub use published::{Published, Shelf, Words};
 pub use settings::{Columns, Settings};
@@ -67,6 +67,8 @@ pub(crate) struct Shared {
     wall: Mutex<Clock>,
     dropped: AtomicU64,
     draining: AtomicBool,
+    /// Whether it pulls from a source that cannot be reached, or has not been yet.
+    cut_off: AtomicBool,
     /// Whether its window goes by the clock.
     by_clock: bool,
     /// The latest moment at which events were read.
@@ -103,6 +105,8 @@ pub enum Standing {
     Waiting,
     /// It was told to stop.
     Stopped,
+    /// All is well but for its source, which cannot be reached.
+    CutOff,
 }
 
 impl Shared {
@@ -168,7 +172,7 @@ impl Stream {
     /// Goes on with one.
     pub fn open(name: &str, folder: &Path, opening: Opening) -> Result<Self> {
         // Whoever asks is not told why a state cannot be opened: its operator is.
-        let why = |cause: &frostpane_store::Error| log::tell(format_args!("stream {name}: {cause}"));
+        let why = |cause: &frostpane_store::Error| log::of_stream(name, cause);
         let header = Header::read(folder).inspect_err(why)?;
         match header.keys {
             KeyKind::Bytes => {
@@ -205,6 +209,7 @@ impl Stream {
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
             draining: AtomicBool::new(opening.drains),
+            cut_off: AtomicBool::new(opening.drains),
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
@@ -312,6 +317,7 @@ impl Stream {
     /// How it is.
     pub fn standing(&self) -> Standing {
         match self.shared.standing.load(Ordering::Relaxed) {
+            0 if self.shared.cut_off.load(Ordering::Relaxed) => Standing::CutOff,
             0 => Standing::Ready,
             1 => Standing::Failed,
             2 => Standing::Clock,
@@ -345,13 +351,23 @@ impl Stream {
         self.shared.slide
     }
 
+    /// Whether the source that it pulls from was reached just now.
+    pub fn reaches_source(&self, reached: bool) {
+        self.shared.cut_off.store(!reached, Ordering::Relaxed);
+    }
+
     /// What waited at its source has been taken: the clock may end slides.
     pub fn drained(&self) {
         self.shared.draining.store(false, Ordering::Relaxed);
     }
 
-    /// Takes events; they are there for good when this returns whether they had been there before.
-    pub async fn take(&self, id: Option<String>, digest: [u8; 32], batch: AnyBatch) -> Result<bool> {
+    /// Takes events; they are there for good when this returns. With an identity the receipt is what is answered when they come again.
+    pub async fn take(
+        &self,
+        identity: Option<Identity>,
+        receipt: String,
+        batch: AnyBatch,
+    ) -> Result<Acknowledged> {
         // What is larger than the whole room waits for all of it.
         let size = u32::try_from(batch.bytes().clamp(1, ROOM)).unwrap_or(u32::MAX);
         let room = self
@@ -359,24 +375,37 @@ impl Stream {
             .clone()
             .try_acquire_many_owned(size)
             .map_err(|_| overloaded())?;
+        let known = identity.clone();
         let taking = |reply| {
             Command::Take(Taking {
-                id,
-                digest,
+                identity,
+                receipt,
                 batch,
                 room,
                 reply,
             })
         };
-        let answer = {
+        let sent = {
             // Held until they are in the queue: what is closed meanwhile is closed for them too.
             let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
-            if settings.closed {
-                return Err(closed());
+            match settings.closed {
+                true => None,
+                false => Some(self.send(taking)?),
             }
-            self.send(taking)?
         };
-        answer.await.map_err(|_| gone())?
+        match sent {
+            Some(answer) => answer.await.map_err(|_| gone())?,
+            None => self.recall_or(known, closed()).await,
+        }
+    }
+
+    /// What was answered to a request that was taken before, whatever would become of it now; else this refusal.
+    pub async fn recall_or(&self, identity: Option<Identity>, refusal: Problem) -> Result<Acknowledged> {
+        let known = match identity {
+            Some(identity) => self.ask(|reply| Command::Recall(identity, reply)).await?,
+            None => None,
+        };
+        known.ok_or(refusal)
     }
 
     /// Asks the thread that has the state, for someone who reads: a few at a time, so that they do not hold up events.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream;
 
 use crate::call::{BY_COUNT, Folder, lines};
-use crate::process::{Process, token};
+use crate::process::{PROGRAM, Process, token};
 
 const EVENTS: usize = 20;
 const KILLS: u64 = 10;
@@ -28,9 +28,14 @@ struct Nats(Child);
 
 impl Nats {
     fn start(program: &Path, folder: &Path, port: u16) -> Self {
+        Self::with(program, folder, port, &[])
+    }
+
+    fn with(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Self {
         let child = Command::new(program)
             .args(["-js", "-a", "127.0.0.1", "-p", &port.to_string(), "-sd"])
             .arg(folder)
+            .args(options)
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -48,6 +53,30 @@ impl Drop for Nats {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap().port()
+}
+
+/// A stream of JetStream.
+fn searches() -> jetstream::stream::Config {
+    jetstream::stream::Config {
+        name: "SEARCHES".to_owned(),
+        subjects: vec!["searches".to_owned()],
+        ..Default::default()
+    }
+}
+
+/// Begins the stream that is pulled into.
+fn begin(folder: &Path, token: &str) {
+    let process = Process::start(folder);
+    process
+        .call("PUT", "/v1/streams/searches", token, "", BY_COUNT.as_bytes())
+        .unwrap()
+        .is(201);
+    assert!(process.stop());
 }
 
 /// Publishes a message until it is acknowledged; the server knows it again by its id.
@@ -76,29 +105,13 @@ async fn killed_on_either_side_every_message_counts_once() {
         return;
     };
     let (folder, kept) = (Folder::new(), Folder::new());
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let mut nats = Nats::start(&program, &kept.0, port);
     let options = async_nats::ConnectOptions::new().retry_on_initial_connect();
     let client = options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap();
     let context = jetstream::new(client);
-    let config = jetstream::stream::Config {
-        name: "SEARCHES".to_owned(),
-        subjects: vec!["searches".to_owned()],
-        ..Default::default()
-    };
-    context.create_stream(config).await.unwrap();
-
-    let token = token(&folder.0, "nats");
-    let process = Process::start(&folder.0);
-    process
-        .call("PUT", "/v1/streams/searches", &token, "", BY_COUNT.as_bytes())
-        .unwrap()
-        .is(201);
-    assert!(process.stop());
+    context.create_stream(searches()).await.unwrap();
+    begin(&folder.0, &token(&folder.0, "nats"));
     let from = format!("nats://127.0.0.1:{port}/SEARCHES");
     let pulling = || Process::with(&folder.0, &["--from", &from, "--into", "searches"]);
     let mut process = Some(pulling());
@@ -145,4 +158,79 @@ async fn killed_on_either_side_every_message_counts_once() {
     let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder.0.join("streams/searches")).unwrap();
     assert_eq!(store.stream().counted(), all);
     println!("{KILLS} kills of each side: {sent} messages, {all} events");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_shows() {
+    let Some(program) = program() else {
+        println!("nats-server is missing: pulling was NOT tried (as root: apt-get install nats-server)");
+        return;
+    };
+    let (folder, kept, port) = (Folder::new(), Folder::new(), free_port());
+    let _nats = Nats::with(&program, &kept.0, port, &["--user", "frost", "--pass", "pane:1"]);
+    let options = async_nats::ConnectOptions::with_user_and_password("frost".into(), "pane:1".into());
+    let client = options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap();
+    let context = jetstream::new(client);
+    context.create_stream(searches()).await.unwrap();
+    publish(&context, 1).await;
+    let token = token(&folder.0, "nats");
+    begin(&folder.0, &token);
+
+    let credentials = folder.0.join("credentials");
+    std::fs::write(&credentials, "frost:wrong\n").unwrap();
+    let from = format!("nats://127.0.0.1:{port}/SEARCHES");
+    let named = credentials.to_str().unwrap();
+    let options = ["--from", &from, "--from-credentials", named, "--into", "searches"];
+    let process = Process::with(&folder.0, &options);
+    let standing = || {
+        let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
+        health.unwrap().is(200).json()["standing"].clone()
+    };
+    let until = Instant::now() + Duration::from_secs(30);
+    while !process.log.lock().unwrap().contains("authorization violation") {
+        assert!(Instant::now() < until, "{}", process.log.lock().unwrap());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(standing(), "source");
+    process.call("GET", "/readyz", &token, "", b"").unwrap().is(503);
+
+    // What is in the file now is asked at the next try.
+    std::fs::write(&credentials, "frost:pane:1\n").unwrap();
+    while standing() != "ready" {
+        assert!(Instant::now() < until, "{}", process.log.lock().unwrap());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    let events = || {
+        let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
+        health.unwrap().is(200).json()["ingest"]["events"]
+            .as_u64()
+            .unwrap()
+    };
+    while events() < EVENTS as u64 {
+        assert!(Instant::now() < until, "{} events", events());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!process.log.lock().unwrap().contains("pane:1"));
+    assert!(process.stop());
+    let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder.0.join("streams/searches")).unwrap();
+    assert_eq!(store.stream().counted(), EVENTS as u64);
+}
+
+#[test]
+fn a_password_in_the_command_line_is_refused() {
+    let folder = Folder::new();
+    begin(&folder.0, &token(&folder.0, "nats"));
+    let refused = Command::new(PROGRAM)
+        .arg(&folder.0)
+        .args(["--listen", "127.0.0.1:0", "--into", "searches"])
+        .args(["--from", "nats://frost:pane@127.0.0.1:4222/SEARCHES"])
+        .output()
+        .unwrap();
+    assert!(!refused.status.success());
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        told.contains("--from-credentials") && !told.contains("frost:pane"),
+        "{told}"
+    );
 }

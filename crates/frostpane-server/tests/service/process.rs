@@ -129,26 +129,42 @@ impl Process {
         headers: &str,
         body: &[u8],
     ) -> io::Result<Answer> {
-        let head = format!(
-            "authorization: Bearer {token}\r\ncontent-length: {}\r\n{headers}",
-            body.len()
-        );
-        let mut request =
-            format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{head}\r\n")
-                .into_bytes();
-        request.extend_from_slice(body);
-        self.raw(&request)
+        ask(self.address, method, path, token, headers, body)
     }
 
     /// These bytes, and what comes back until the other side has ended.
     pub fn raw(&self, request: &[u8]) -> io::Result<Answer> {
-        let mut socket = TcpStream::connect(self.address)?;
-        socket.set_read_timeout(Some(Duration::from_secs(60)))?;
-        socket.write_all(request)?;
-        let mut bytes = Vec::new();
-        socket.read_to_end(&mut bytes)?;
-        parse(&bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        raw(self.address, request)
     }
+}
+
+/// Asks whoever listens at an address.
+pub fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    token: &str,
+    headers: &str,
+    body: &[u8],
+) -> io::Result<Answer> {
+    let head = format!(
+        "authorization: Bearer {token}\r\ncontent-length: {}\r\n{headers}",
+        body.len()
+    );
+    let mut request =
+        format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{head}\r\n")
+            .into_bytes();
+    request.extend_from_slice(body);
+    raw(address, &request)
+}
+
+fn raw(address: SocketAddr, request: &[u8]) -> io::Result<Answer> {
+    let mut socket = TcpStream::connect(address)?;
+    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
+    socket.write_all(request)?;
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes)?;
+    parse(&bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 impl Drop for Process {
