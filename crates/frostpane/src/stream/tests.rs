@@ -380,7 +380,10 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         let twice = Exported {
             panes: [exported.panes.clone(), exported.panes.clone()].concat(),
         };
-        assert!(second.check_import(&twice).is_err(), "{name}: two panes for one place");
+        assert!(
+            second.check_import(&twice).is_err(),
+            "{name}: two panes for one place"
+        );
         second.import(&exported).unwrap();
         let charge = second.charge().amount().epsilon;
         let number = second.engine.number_at(12 * HOUR);
@@ -399,7 +402,11 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         // One that left this stream is spent here, whatever comes in its place.
         let gone = second.export(6 * HOUR..24 * HOUR).unwrap();
         second.import(&gone).unwrap();
-        assert_eq!(second.ledger().account(number..number + 1), Account::SPENT, "{name}");
+        assert_eq!(
+            second.ledger().account(number..number + 1),
+            Account::SPENT,
+            "{name}"
+        );
     }
 }
 
