@@ -1,6 +1,6 @@
 //! A folder in which a state is being begun: it is a state when its database has its name, and can be begun again until then.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ impl Creation {
         let left = leftovers(folder)?;
         let file = open_private(&draft)?;
         let fail = |cause| Error::file(&draft, cause);
-        if points::try_lock(&file).is_err() {
+        if let Err(TryLockError::WouldBlock) = points::try_lock(&file) {
             return Err(Error::Busy(format!(
                 "another process is beginning a state in {}: wait until it has ended",
                 folder.display()

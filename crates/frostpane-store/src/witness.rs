@@ -44,8 +44,26 @@ pub(crate) struct Reach {
 /// An empty file beside the witness, named after the one head that may go on, and locked by the process that goes on from it.
 struct Fence {
     /// Holds the lock.
-    _file: File,
+    file: File,
     mark: String,
+    /// The process that has it: a child after a fork does not.
+    process: u32,
+}
+
+impl Fence {
+    fn new(file: File, mark: String) -> Self {
+        let process = std::process::id();
+        Self { file, mark, process }
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        // Also if a child has the same file open.
+        if self.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
 }
 
 /// The witness of a state that this process has open.
@@ -178,6 +196,7 @@ impl Witness {
 
     /// Takes it from whatever state holds it, so that a copy can be gone on with.
     pub fn take(&mut self) -> Result<()> {
+        self.fence = None;
         let marks = self.fences()?.into_iter();
         self.others = marks.map(|mark| self.hold(mark)).collect::<Result<_>>()?;
         self.fence = self.others.pop();
@@ -307,7 +326,7 @@ impl Witness {
                  them alone",
                 self.path.display()
             ))),
-            _ => Ok(Fence { _file: file, mark }),
+            _ => Ok(Fence::new(file, mark)),
         }
     }
 
@@ -369,7 +388,10 @@ fn fences(witness: &Path) -> io::Result<Vec<String>> {
     let marks = entries.map(|entry| {
         let name = entry?.file_name();
         let mark = name.as_encoded_bytes().strip_prefix(prefix);
-        Ok(mark.map(|mark| String::from_utf8_lossy(mark).into_owned()))
+        let is_mark = |mark: &&[u8]| mark.len() == MARK && mark.iter().all(u8::is_ascii_hexdigit);
+        Ok(mark
+            .filter(is_mark)
+            .map(|mark| String::from_utf8_lossy(mark).into_owned()))
     });
     marks.filter_map(io::Result::transpose).collect()
 }
@@ -422,10 +444,8 @@ mod tests {
         let mut witness = Witness::new(of.path.clone());
         let fence = of.fence.as_ref().unwrap();
         witness.contents.clone_from(&of.contents);
-        witness.fence = Some(Fence {
-            _file: File::open(of.fence_at(&fence.mark)).unwrap(),
-            mark: fence.mark.clone(),
-        });
+        let file = File::open(of.fence_at(&fence.mark)).unwrap();
+        witness.fence = Some(Fence::new(file, fence.mark.clone()));
         witness
     }
 

@@ -614,7 +614,7 @@ fn a_beginning_that_was_interrupted_can_be_begun_again() {
             .for_each(|file| fs::write(state.join(file), b"cut off").unwrap());
         if !witness.is_empty() {
             fs::write(folder.join("witness"), witness).unwrap();
-            fs::write(folder.join("witness.fence-0123"), b"").unwrap();
+            fs::write(folder.join(&format!("witness.fence-{}", "0".repeat(32))), b"").unwrap();
             let elsewhere = begin(&folder.join("elsewhere"), "witness").err().unwrap();
             assert!(
                 elsewhere.to_string().contains("begin it there again"),
