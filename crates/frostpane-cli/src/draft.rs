@@ -1,8 +1,9 @@
 //! A file that is there as a whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
@@ -18,6 +19,10 @@ pub struct Draft {
 
 impl Draft {
     pub fn create(what: &'static str, file: &Path) -> Result<Self> {
+        Self::with_mode(what, file, 0o666)
+    }
+
+    fn with_mode(what: &'static str, file: &Path, mode: u32) -> Result<Self> {
         let refusal = |why: &str| refusal(what, file, why);
         // Where a link leads, so that the link stays.
         let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
@@ -29,7 +34,9 @@ impl Draft {
             (None, _) => return Err(refusal("give the name of a file, such as report.html")),
         };
         let draft = target.with_file_name(draft_name(name));
-        let out = File::create(&draft).map_err(|cause| refusal(&remedy(&cause)))?;
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(mode);
+        let out = options.open(&draft).map_err(|cause| refusal(&remedy(&cause)))?;
         Ok(Self {
             what,
             target,
@@ -41,6 +48,13 @@ impl Draft {
     /// Writes a file that is there as a whole or not at all.
     pub fn write_all(what: &'static str, file: &Path, bytes: &[u8]) -> Result<()> {
         let mut draft = Self::create(what, file)?;
+        let written = draft.out.write_all(bytes);
+        draft.finish(written)
+    }
+
+    /// The same of a file that only its owner can read.
+    pub fn write_private(what: &'static str, file: &Path, bytes: &[u8]) -> Result<()> {
+        let mut draft = Self::with_mode(what, file, 0o600)?;
         let written = draft.out.write_all(bytes);
         draft.finish(written)
     }

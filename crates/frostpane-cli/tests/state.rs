@@ -2,7 +2,9 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -205,7 +207,11 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
             vec!["release", none],
             "it has no file frostpane.redb; `frostpane init` begins one",
         ),
-        (vec!["budget", none], "status.json"),
+        (vec!["budget", none], "is no state of Frostpane"),
+        (
+            vec!["restore", state],
+            "if you know that it is one, say so, with `frostpane restore DIR --force`",
+        ),
         (vec!["init", state, "--window", "10"], "is not empty"),
         (
             vec!["init", none, "--window", "7d"],
@@ -315,4 +321,143 @@ fn budget_and_inspect_show_nothing_private() {
         )
     };
     assert_eq!(shown(0), shown(40));
+}
+
+/// Copies a folder of files.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for file in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// A copy is told at once that the state goes on elsewhere, and what both have shown has one noise.
+#[test]
+fn of_two_copies_under_one_witness_one_goes_on() {
+    let folder = folder("state-copies");
+    let [state, other, witness] = ["state", "copy", "witness"].map(|name| folder.join(name));
+    init(
+        &state,
+        &[&EVENTS[..], &["--watch", "--witness", text(&witness)]].concat(),
+    );
+    copy(&state, &other);
+    let watch = |state: &Path| {
+        let options = ["watch", text(state), "--format", "tsv", "--id", "log", "--json"];
+        let mut process = command(&options).stdin(Stdio::piped()).spawn().unwrap();
+        let mut source = process.stdin.take().unwrap();
+        source.write_all(days(0, 3).as_bytes()).unwrap();
+        (process, source)
+    };
+    let (first, mut source) = watch(&state);
+    // It has the state when it has shown something.
+    while !witness.exists() || !fs::read_to_string(&witness).unwrap().contains("\"lists\":2") {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let refused = frostpane(&["watch", text(&other), "--id", "log", "--json"], b"");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        stderr(&refused).contains("or a copy of it, open"),
+        "{}",
+        stderr(&refused)
+    );
+    source.write_all(days(3, 3).as_bytes()).unwrap();
+    drop(source);
+    let shown = stdout(&first.wait_with_output().unwrap());
+    assert_eq!(shown.lines().count(), 5);
+    let late = frostpane(&["watch", text(&other), "--id", "log", "--json"], b"");
+    assert!(stderr(&late).contains("it is a copy"), "{}", stderr(&late));
+    let again = frostpane(&["restore", text(&state)], b"");
+    assert!(stderr(&again).contains("no copy"), "{}", stderr(&again));
+    stdout(&frostpane(&["restore", text(&other)], b""));
+    let overtaken = frostpane(&["watch", text(&state), "--id", "log", "--json"], b"");
+    assert!(
+        stderr(&overtaken).contains("it is a copy"),
+        "{}",
+        stderr(&overtaken)
+    );
+}
+
+#[test]
+fn a_witness_is_outside_of_the_folder_by_whatever_path() {
+    let folder = folder("state-witness");
+    std::os::unix::fs::symlink(&folder, folder.join("link")).unwrap();
+    let init = |witness: &str| {
+        let args = ["init", "state", "--window", "10", "--witness", witness];
+        command(&args).current_dir(&folder).output().unwrap()
+    };
+    for witness in [
+        "state/witness",
+        "./state/witness",
+        "link/state/witness",
+        "other/../state/witness",
+        "state/deeper/witness",
+        "state",
+    ] {
+        let refused = init(witness);
+        assert_eq!(refused.status.code(), Some(1), "{witness}");
+        let said = stderr(&refused);
+        assert!(said.contains("would be restored with it"), "{witness}: {said}");
+        assert!(!folder.join("state").exists(), "nothing was begun");
+    }
+    assert!(stderr(&init("none/witness")).contains("has no folder to lie in"));
+    stdout(&init("state/../witness"));
+    let inspect = command(&["inspect", "state"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(
+        stdout(&inspect).contains("witness /"),
+        "it is found from elsewhere"
+    );
+}
+
+/// A day of the same users in two states, each released once, and the day of one brought to the other: it has been in two releases, and there are
+/// two in all.
+#[test]
+fn a_day_that_was_released_in_two_states_has_spent_both() {
+    let folder = folder("state-moved");
+    let [one, two, file, panes] = ["one", "two", "days.tsv", "panes"].map(|name| folder.join(name));
+    fs::write(&file, days(0, 3)).unwrap();
+    init(&one, &[&PEOPLE[..], &["--releases", "2"]].concat());
+    init(&two, &["--like", text(&one), "--from", "2025-11-01"]);
+    for state in [&one, &two] {
+        let ingest = ["ingest", text(state), text(&file), "--until", "2025-11-04"];
+        stdout(&frostpane(&ingest, b""));
+        stdout(&frostpane(&["release", text(state), "--id", "first"], b""));
+    }
+    let day = ["--from", "2025-11-02", "--until", "2025-11-03"];
+    let forget = [&["forget", text(&two)], &day[..]].concat();
+    stdout(&frostpane(&forget, b""));
+    let inspect = || stdout(&frostpane(&["inspect", text(&two), "--json"], b""));
+    let before = inspect();
+    let none = frostpane(&forget, b"");
+    assert!(stderr(&none).contains("nothing was done"), "{}", stderr(&none));
+    assert_eq!(inspect(), before, "what was refused is in no history");
+    let export = [
+        &["export", text(&one), text(&panes), "--to", text(&two)],
+        &day[..],
+    ]
+    .concat();
+    fs::write(&panes, b"readable by all").unwrap();
+    stdout(&frostpane(&export, b""));
+    let mode = fs::metadata(&panes).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "it holds what users did");
+    stdout(&frostpane(&["import", text(&two), text(&panes)], b""));
+    let budget = stdout(&frostpane(&["budget", text(&two)], b""));
+    assert!(budget.contains("10 of 10 spent, 1 epoch"), "{budget}");
+    let third = frostpane(&["release", text(&two), "--id", "third"], b"");
+    assert_eq!(third.status.code(), Some(1), "{}", stderr(&third));
+    assert!(third.stdout.is_empty() && stderr(&third).contains("leaves the window at"));
+    // A file beside the database cannot say otherwise.
+    let status = fs::read_to_string(two.join("status.json")).unwrap();
+    fs::write(
+        two.join("status.json"),
+        status.replace("\"left\":0", "\"left\":7"),
+    )
+    .unwrap();
+    assert_eq!(stdout(&frostpane(&["budget", text(&two)], b"")), budget);
+    // Nor is a state spent that nobody asked to be.
+    assert_eq!(frostpane(&["restore", text(&two)], b"").status.code(), Some(1));
+    assert_eq!(stdout(&frostpane(&["budget", text(&two)], b"")), budget);
+    stdout(&frostpane(&["restore", text(&two), "--force"], b""));
 }

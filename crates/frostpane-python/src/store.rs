@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
-    Awaited, Begin, Budget, Forms, Header, KeyKind, List, Panes, Released, Store, StoredKey,
+    Awaited, Begin, Forms, Header, KeyKind, List, Panes, Released, Store, StoredKey, Summary,
 };
 use jiff::Timestamp;
 use pyo3::prelude::*;
@@ -73,7 +73,7 @@ impl Keeper {
         witness: Option<PathBuf>,
     ) -> PyResult<Self> {
         let spec = spec::parse(spec)?;
-        let begin = beginning(begin, witness)?;
+        let begin = beginning(begin, witness);
         let engine = py.detach(|| -> Result<Engine> {
             Ok(match spec::keys(&spec)? {
                 AnyKeys::Bytes(_) if integers && spec::is_open(&spec) => {
@@ -95,7 +95,7 @@ impl Keeper {
         begin: Option<i64>,
         witness: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let begin = beginning(begin, witness)?;
+        let begin = beginning(begin, witness);
         let engine = self.own.with(py, |engine| {
             Ok(match engine {
                 Engine::Bytes(store) => Engine::Bytes(Store::create_like(&folder, store, begin)?),
@@ -110,11 +110,14 @@ impl Keeper {
     #[pyo3(signature = (folder, restored=false))]
     fn open(py: Python<'_>, folder: PathBuf, restored: bool) -> PyResult<Self> {
         let engine = py.detach(|| -> Result<Engine> {
-            Ok(match (Header::read(&folder)?.keys, restored) {
+            let header = Header::read(&folder)?;
+            // Without a witness only the caller knows that it is a copy.
+            let force = header.witness.is_none();
+            Ok(match (header.keys, restored) {
                 (KeyKind::Bytes, false) => Engine::Bytes(Store::open(&folder)?),
-                (KeyKind::Bytes, true) => Engine::Bytes(Store::accept_restored(&folder)?),
+                (KeyKind::Bytes, true) => Engine::Bytes(Store::accept_restored(&folder, force)?),
                 (KeyKind::Integers, false) => Engine::Integers(Store::open(&folder)?),
-                (KeyKind::Integers, true) => Engine::Integers(Store::accept_restored(&folder)?),
+                (KeyKind::Integers, true) => Engine::Integers(Store::accept_restored(&folder, force)?),
             })
         })?;
         Ok(Self::of(engine))
@@ -343,7 +346,7 @@ impl Keeper {
 #[pyfunction]
 pub fn read_budget(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String)> {
     let read = py.detach(|| -> Result<_> {
-        let (header, _, budget) = Budget::read(&folder)?;
+        let Summary { header, budget, .. } = Summary::read(&folder)?;
         Ok((written(&header)?, written(&budget)?))
     });
     Ok(read?)
@@ -359,17 +362,10 @@ struct Cost {
     left: u64,
 }
 
-fn beginning(from: Option<i64>, witness: Option<PathBuf>) -> Result<Begin> {
+fn beginning(from: Option<i64>, witness: Option<PathBuf>) -> Begin {
     let mut begin = Begin::default();
-    begin.from = from;
-    // It is found again from wherever the process is started.
-    begin.witness = witness
-        .map(|path| {
-            std::path::absolute(&path)
-                .map_err(|cause| Failure::Parameter(format!("{}: {cause}", path.display())))
-        })
-        .transpose()?;
-    Ok(begin)
+    (begin.from, begin.witness) = (from, witness);
+    begin
 }
 
 fn create<K: StoredKey>(

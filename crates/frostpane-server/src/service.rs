@@ -411,7 +411,7 @@ pub fn lock_folder(folder: &Path) -> Result<Lock> {
 fn undo(draft: &Path, witness: Option<&Path>) {
     let _ = fs::remove_dir_all(draft);
     if let Some(witness) = witness {
-        let _ = fs::remove_file(witness);
+        let _ = frostpane_store::remove_witness(witness);
     }
 }
 

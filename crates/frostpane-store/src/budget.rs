@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use frostpane::{Amount, Ledger};
+use frostpane::{Amount, Bytes, Ledger};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::header::{Header, StoredKey};
+use crate::header::{Header, KeyKind, StoredKey};
+use crate::hex;
 use crate::history::Head;
 use crate::store::{STATUS, Store};
+use crate::tables;
 
 /// What has been spent, and how much is left. Nothing in it is private.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,13 +49,33 @@ pub struct Period {
     pub leaves: String,
 }
 
-/// What can be looked at while another process has the state.
+/// What a state is asked for, how far it has come and what it has spent. Nothing in it is private.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// What was fixed when it was begun.
+    pub header: Header,
+    /// The end of its history.
+    pub head: Head,
+    /// What it has spent.
+    pub budget: Budget,
+    /// Whether another process has it: then this is what that process has written down for others, and may be a moment old.
+    pub in_use: bool,
+}
+
+/// What a process that has the state writes down for others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub header: Header,
     pub head: Head,
     pub budget: Budget,
 }
+
+const CONTEXT: &str = "frostpane 2026-11-18 the status of a state";
+/// Around the checksum and the status, so that the file is JSON.
+const BEFORE: &str = "{\"checksum\":\"";
+const BETWEEN: &str = "\",\"status\":";
+const AFTER: &str = "}";
 
 impl Status {
     pub fn of<K: StoredKey>(store: &Store<K>) -> Result<Self> {
@@ -64,19 +86,69 @@ impl Status {
         })
     }
 
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let status = serde_json::to_string(self)?;
+        Ok(format!("{BEFORE}{}{BETWEEN}{status}{AFTER}", checksum(&status)).into_bytes())
+    }
+
+    /// Reads it, and refuses what is not as it was written.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(STATUS);
-        let bytes = fs::read(&path).map_err(|cause| Error::file(&path, cause))?;
-        Ok(serde_json::from_slice(&bytes)?)
+        let text = fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
+        let whole = || {
+            let (sum, rest) = text.strip_prefix(BEFORE)?.split_once(BETWEEN)?;
+            let status = rest.strip_suffix(AFTER)?;
+            (sum == checksum(status)).then_some(status)
+        };
+        let status = whole().ok_or_else(|| {
+            Error::conflict(format!(
+                "{} is not what was written, and another process has the state: ask again when that has ended",
+                path.display()
+            ))
+        })?;
+        Ok(serde_json::from_str(status)?)
     }
 }
 
-impl Budget {
-    /// What has been spent of a state; while another process has it, as of its last commit that changed anything.
-    pub fn read(folder: &Path) -> Result<(Header, Head, Self)> {
-        let Status { header, head, budget } = Status::read(folder)?;
-        Ok((header, head, budget))
+fn checksum(status: &str) -> String {
+    hex(&blake3::derive_key(CONTEXT, status.as_bytes()))
+}
+
+impl Summary {
+    /// Reads what is kept; while another process has the state, what that has written down.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let database = match tables::open(folder) {
+            Err(Error::Busy(_)) => return Ok(Self::of(Status::read(folder)?, true)),
+            database => database?,
+        };
+        let header = Header::of(&database)?;
+        drop(database);
+        let status = match header.keys {
+            KeyKind::Bytes => kept::<Bytes>(folder),
+            KeyKind::Integers => kept::<u64>(folder),
+        };
+        match status {
+            // It was opened in between.
+            Err(Error::Busy(_)) => Ok(Self::of(Status::read(folder)?, true)),
+            status => Ok(Self::of(status?, false)),
+        }
     }
+
+    fn of(status: Status, in_use: bool) -> Self {
+        let Status { header, head, budget } = status;
+        Self {
+            header,
+            head,
+            budget,
+            in_use,
+        }
+    }
+}
+
+fn kept<K: StoredKey>(folder: &Path) -> Result<Status> {
+    let store = Store::<K>::read(folder)?;
+    store.check_commits()?;
+    Status::of(&store)
 }
 
 impl<K: StoredKey> Store<K> {

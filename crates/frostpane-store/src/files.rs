@@ -7,18 +7,13 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Makes a folder that only its owner can look into; one that is there must be empty.
+/// Ending of the name that a file has until it is whole.
+pub(crate) const DRAFT: &str = ".frostpane-draft";
+
+/// Makes a folder that only its owner can look into, unless it is there.
 pub(crate) fn create_folder(path: &Path) -> Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|cause| Error::file(path, cause))?;
-    let mut inside = fs::read_dir(path).map_err(|cause| Error::file(path, cause))?;
-    match inside.next() {
-        None => Ok(()),
-        Some(_) => Err(Error::conflict(format!(
-            "{} is not empty: a state is begun in a folder of its own",
-            path.display()
-        ))),
-    }
+    made.map_err(|cause| Error::file(path, cause))
 }
 
 /// Opens a file to be read and written, or makes it.
@@ -36,7 +31,7 @@ pub(crate) fn open_private(path: &Path) -> Result<File> {
 /// Puts bytes in the place of a file, all of them or none, so that they are there whatever happens.
 pub(crate) fn replace(path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".frostpane-draft");
+    name.push(DRAFT);
     let draft = path.with_file_name(name);
     let fail = |cause| Error::file(path, cause);
     let mut options = OpenOptions::new();
@@ -71,14 +66,17 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
 
 /// Places at which a test makes the process end as if its power had gone, or the disk full.
 pub mod points {
+    use std::fs::{File, TryLockError};
     use std::io;
     #[cfg(feature = "internals")]
-    use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
     #[cfg(feature = "internals")]
     static LEFT: AtomicI64 = AtomicI64::new(-1);
     #[cfg(feature = "internals")]
     static ROOM: AtomicI64 = AtomicI64::new(i64::MAX);
+    #[cfg(feature = "internals")]
+    static LOCKS: AtomicBool = AtomicBool::new(true);
 
     /// One of them has been reached.
     #[inline]
@@ -98,6 +96,22 @@ pub mod points {
             return Err(io::ErrorKind::StorageFull.into());
         }
         Ok(())
+    }
+
+    /// Locks a file for as long as it is open, or says that another one has it.
+    #[inline]
+    pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
+        #[cfg(feature = "internals")]
+        if !LOCKS.load(Relaxed) {
+            return Ok(());
+        }
+        file.try_lock()
+    }
+
+    /// From now on locks of files lock nothing, as on some network file systems.
+    #[cfg(feature = "internals")]
+    pub fn without_locks() {
+        LOCKS.store(false, Relaxed);
     }
 
     /// The process ends when so many more have been reached.

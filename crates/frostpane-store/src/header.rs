@@ -40,7 +40,7 @@ pub struct Header {
 impl Header {
     /// Reads what a state says about itself; also while another process writes to it.
     pub fn read(folder: &Path) -> Result<Self> {
-        match tables::open(folder, false) {
+        match tables::open(folder) {
             Ok(database) => Self::of(&database),
             Err(Error::Busy(_)) => Ok(crate::budget::Status::read(folder)?.header),
             Err(other) => Err(other),

@@ -15,6 +15,15 @@ pub struct Record {
     pub what: Deed,
 }
 
+/// A record as it is written down.
+#[derive(Serialize)]
+pub(crate) struct NewRecord<'a> {
+    pub at: String,
+    pub what: &'a Deed,
+    /// Random, so that no two copies of a state have a head in common that they came to apart.
+    pub nonce: String,
+}
+
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

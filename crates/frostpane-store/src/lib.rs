@@ -35,6 +35,7 @@
 mod backend;
 mod budget;
 mod built;
+mod creation;
 mod delivery;
 mod error;
 mod feed;
@@ -51,7 +52,7 @@ mod tables;
 mod transfer;
 mod witness;
 
-pub use budget::{Budget, Period};
+pub use budget::{Budget, Period, Summary};
 pub use built::Awaited;
 pub use delivery::{Delivery, Outcome};
 pub use error::{Error, Result, Unaffordable};
@@ -68,6 +69,7 @@ pub use release::{DryRun, Forms, Released};
 pub use scratch::scratch;
 pub use store::{Begin, List, Store};
 pub use transfer::Panes;
+pub use witness::remove_witness;
 
 /// Bytes as text.
 fn hex(bytes: &[u8]) -> String {

@@ -148,6 +148,7 @@ impl<K: StoredKey> Store<K> {
 
     /// The release that an id stands for, if there is one.
     pub fn released(&self, id: &str) -> Result<Option<Released>> {
+        self.check_whole()?;
         let Some(row) = self.row(id)? else {
             return Ok(None);
         };

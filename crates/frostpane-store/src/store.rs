@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use frostpane::stream::{Kept, Mark, SecretBytes, Taken, mark_of};
 use frostpane::{Batch, Keys, Release, Spec, Stream};
@@ -11,24 +12,27 @@ use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 use zeroize::Zeroizing;
 
 use crate::budget::Status;
+use crate::creation::Creation;
 use crate::error::{Error, Result};
 use crate::feed::{Feed, Progress};
-use crate::files::{create_folder, replace, sync_folder};
+use crate::files::replace;
 use crate::header::{Header, KeyKind, StoredKey};
 use crate::hex;
-use crate::history::{self, Deed, Head, Record};
+use crate::history::{self, Deed, Head, NewRecord, Record};
 use crate::log::{self, Entry};
 use crate::random;
 use crate::secrets::Secrets;
 use crate::stopped;
 use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, SOURCES, the};
-use crate::witness::{Reach, Verdict, Witness};
+use crate::witness::{Reach, Witness};
 
-const SECRETS: &str = "secrets";
+pub(crate) const SECRETS: &str = "secrets";
 pub(crate) const STATUS: &str = "status.json";
 /// A log of fewer bytes is not worth writing the state for.
 const SHORT_LOG: u64 = 1 << 20;
 pub(crate) const DAY: i64 = 86_400_000_000;
+/// A process that only looks at a state has gone after this time.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How a state begins.
 #[derive(Clone, Debug, Default)]
@@ -106,35 +110,21 @@ impl<K: StoredKey> Store<K> {
     }
 
     pub(crate) fn create_with(folder: &Path, stream: Stream<K>, keys: Keys<K>, begin: Begin) -> Result<Self> {
-        if let Some(witness) = begin.witness.as_ref().filter(|witness| witness.exists()) {
-            return Err(Error::conflict(format!(
-                "the witness {} is there already, of another state: give each a file of its own",
-                witness.display()
-            )));
-        }
-        if let Some(witness) = begin
-            .witness
-            .as_ref()
-            .filter(|witness| witness.starts_with(folder))
-        {
-            return Err(Error::conflict(format!(
-                "the witness {} lies in the folder of the state, and would be restored with it: give it another place",
-                witness.display()
-            )));
-        }
-        create_folder(folder)?;
+        let witness = begin.witness.as_deref();
+        let witness = witness.map(|path| Witness::begin(path, folder)).transpose()?;
+        let (creation, file) = Creation::begin(folder)?;
         let header = Header {
             format: FORMAT,
             store: hex(&*random::<16>()?),
             spec: stream.spec().clone(),
             keys: K::KIND,
-            witness: begin.witness,
+            witness: witness.as_ref().map(|witness| witness.path().to_owned()),
             input: begin.input,
         };
         let mut store = Self {
-            database: tables::open(folder, true)?,
+            database: tables::create(file)?,
             secrets: Secrets::open(&folder.join(SECRETS))?,
-            witness: header.witness.clone().map(Witness::new),
+            witness,
             folder: folder.to_owned(),
             header,
             stream,
@@ -165,16 +155,18 @@ impl<K: StoredKey> Store<K> {
                 Ok(())
             },
         )?;
-        sync_folder(folder)?;
+        creation.finish()?;
+        let reach = store.reach();
+        if let Some(witness) = &mut store.witness {
+            witness.finish_beginning(&store.header.store, &store.head, reach)?;
+        }
         Ok(store)
     }
 
     /// Goes on with a state.
     pub fn open(folder: &Path) -> Result<Self> {
-        let mut store = Self::read(folder)?;
-        if store.commits < store.secrets.commits() {
-            return Err(Error::damaged("it is older than its secrets"));
-        }
+        let mut store = Self::read_when_free(folder)?;
+        store.check_commits()?;
         store.check_witness()?;
         store.tidy()?;
         Ok(store)
@@ -182,13 +174,23 @@ impl<K: StoredKey> Store<K> {
 
     /// Goes on with a state that was restored from a copy, of which nobody knows what was released since it was made: all of its past
     /// is marked as spent. Lists at every slide go on with a pane that nobody has seen anything of.
-    pub fn accept_restored(folder: &Path) -> Result<Self> {
-        let mut store = Self::read(folder)?;
-        let known = match &store.witness {
-            Some(witness) => witness.reach(&store.header.store)?,
+    ///
+    /// Refuses a state that shows no sign of being a copy, unless `force` says that it is one all the same; and a clock that is behind what
+    /// was done before, because nobody could tell up to where the past is spent.
+    pub fn accept_restored(folder: &Path, force: bool) -> Result<Self> {
+        let mut store = Self::read_when_free(folder)?;
+        if !force {
+            store.check_not_healthy()?;
+        }
+        let known = match &mut store.witness {
+            Some(witness) => {
+                witness.take()?;
+                witness.reach(&store.header.store)?
+            }
             None => None,
         };
         let Reach { position, lists } = known.unwrap_or_default();
+        store.check_clock(position)?;
         store.abandon_releases()?;
         // Events may have come from a clock that was ahead.
         let until = position.max(now().saturating_add(DAY));
@@ -203,9 +205,73 @@ impl<K: StoredKey> Store<K> {
         Ok(store)
     }
 
+    /// That something shows that this is a copy: what opens and goes on needs no restoring, which would spend all of its budget.
+    fn check_not_healthy(&mut self) -> Result<()> {
+        if self.is_stopped() || self.check_commits().is_err() {
+            return Ok(());
+        }
+        if self.witness.is_none() {
+            return Err(Error::conflict(
+                "nothing shows that this is a copy, as it has no witness, and restoring marks all of its past as spent: if you know that it is one, \
+                 say so, with `frostpane restore DIR --force`; nothing was changed",
+            ));
+        }
+        match self.check_witness() {
+            Err(Error::Busy(message)) => Err(Error::Busy(message)),
+            Err(_) => Ok(()),
+            Ok(()) => Err(Error::conflict(
+                "this is the latest state that its witness knows of, and no copy: go on with it, nothing has to be restored, and nothing was changed \
+                 (`frostpane restore DIR --force` marks all of its past as spent all the same)",
+            )),
+        }
+    }
+
+    /// That the clock of the machine is not behind what was done before, here or, as far as the witness knows, elsewhere.
+    fn check_clock(&self, position: i64) -> Result<()> {
+        if self.stream.spec().longest().is_by_count() {
+            return Ok(());
+        }
+        let now = self.wall_clock();
+        let records = self.history(1)?.into_iter();
+        let latest = records
+            .filter_map(|record| record.at.parse::<Timestamp>().ok())
+            .max();
+        let latest = latest.map_or(i64::MIN, Timestamp::as_microsecond);
+        // Time may have been told a day ahead.
+        let reached = position.max(self.stream.now()).saturating_sub(DAY);
+        match latest.max(reached) <= now {
+            true => Ok(()),
+            false => Err(Error::conflict(format!(
+                "the clock of this machine says {}, but this state had come to {} before: set the clock, or nobody knows up to where the past is \
+                 spent; nothing was changed",
+                self.moment(now),
+                self.moment(latest.max(reached))
+            ))),
+        }
+    }
+
+    /// That no commit is missing.
+    pub(crate) fn check_commits(&self) -> Result<()> {
+        match self.commits < self.secrets.commits() {
+            true => Err(Error::damaged("it is older than its secrets")),
+            false => Ok(()),
+        }
+    }
+
+    /// What is kept, as it is; also if another process looks at it just now.
+    fn read_when_free(folder: &Path) -> Result<Self> {
+        let until = Instant::now() + LOOK;
+        loop {
+            match Self::read(folder) {
+                Err(Error::Busy(_)) if Instant::now() < until => std::thread::sleep(LOOK / 40),
+                read => return read,
+            }
+        }
+    }
+
     /// What is kept, as it is.
-    fn read(folder: &Path) -> Result<Self> {
-        let database = tables::open(folder, false)?;
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let database = tables::open(folder)?;
         let header = Header::of(&database)?;
         if header.keys != K::KIND {
             return Err(Error::conflict(format!(
@@ -249,36 +315,14 @@ impl<K: StoredKey> Store<K> {
         })
     }
 
-    /// That this is not a copy of a state that has gone on.
+    /// That this is not a copy of a state that has gone on, and that no other process goes on with it, or with a copy.
     fn check_witness(&mut self) -> Result<()> {
-        let Some(witness) = &self.witness else {
+        let reach = self.reach();
+        let Some(witness) = &mut self.witness else {
             return Ok(());
         };
-        let known = match witness.ask(&self.header.store, &self.head)? {
-            Verdict::Same => return Ok(()),
-            Verdict::Behind(known) => known,
-            Verdict::Contradicts => return Err(restored(witness)),
-        };
-        // A crash came between the commit and the witness: what the witness knows must be a part of this history.
-        match self.head_at(known.generation)? == Some(known) {
-            true => witness.tell(&self.header.store, &self.head, self.reach()),
-            false => Err(restored(witness)),
-        }
-    }
-
-    fn head_at(&self, generation: u64) -> Result<Option<Head>> {
-        if generation == 0 {
-            return Ok(Some(Head::default()));
-        }
-        let table = self.database.begin_read()?.open_table(HISTORY)?;
-        let Some(bytes) = table.get(generation)? else {
-            return Ok(None);
-        };
-        let entry: history::Entry = serde_json::from_slice(bytes.value())?;
-        Ok(Some(Head {
-            generation,
-            mark: entry.mark,
-        }))
+        let head_at = |generation| head_at(&self.database, generation);
+        witness.open(&self.header.store, &self.head, reach, head_at)
     }
 
     /// Ends what a crash has left unfinished: a release that was charged, and secrets that nobody needs.
@@ -414,6 +458,8 @@ impl<K: StoredKey> Store<K> {
 
     /// The same, so many of them at the most.
     pub fn some_lists_after(&self, number: u64, most: usize) -> Result<Vec<List<K>>> {
+        // The last may be of a commit that another copy has overtaken.
+        self.check_whole()?;
         let table = self.database.begin_read()?.open_table(LISTS)?;
         let rows = table.range(number.saturating_add(1)..)?;
         rows.take(most)
@@ -432,8 +478,8 @@ impl<K: StoredKey> Store<K> {
         self.commit_with(change, |_| Ok(()))
     }
 
-    /// Keeps a change, all of it or nothing: secrets first, then everything else in one transaction, then the witness. If it fails
-    /// nobody knows how much of it is there, so nothing more is done with what is in memory.
+    /// Keeps a change, all of it or nothing: secrets first, then everything else in one transaction, then the witness, which is compared
+    /// before it and refuses after it if another copy goes on. If it fails nobody knows how much of it is there, so nothing more is done with what is in memory.
     pub(crate) fn commit_with(
         &mut self,
         change: Change<'_>,
@@ -443,6 +489,9 @@ impl<K: StoredKey> Store<K> {
         let shows = change.deed.is_some();
         let whole = change.entry.is_none() && change.release.is_none();
         self.guarded(|store| {
+            if let Some(witness) = store.witness.as_ref().filter(|_| shows) {
+                witness.check()?;
+            }
             let of_stream = store
                 .stream
                 .secrets()
@@ -457,8 +506,9 @@ impl<K: StoredKey> Store<K> {
             store.head = head;
             store.commits += 1;
             store.secrets.count(store.commits)?;
-            if let Some(witness) = store.witness.as_ref().filter(|_| shows) {
-                witness.tell(&store.header.store, &store.head, store.reach())?;
+            let reach = store.reach();
+            if let Some(witness) = store.witness.as_mut().filter(|_| shows) {
+                witness.advance(&store.header.store, &store.head, reach)?;
             }
             if whole {
                 store.kept = store
@@ -551,8 +601,11 @@ impl<K: StoredKey> Store<K> {
 
     /// For those who look while this process has the state. It is a courtesy: what is kept does not depend on it.
     pub(crate) fn tell_status(&self) -> Result<()> {
-        let status = serde_json::to_vec(&Status::of(self)?)?;
-        let _ = replace(&self.folder.join(STATUS), &status, false);
+        let (path, status) = (self.folder.join(STATUS), Status::of(self)?.to_bytes()?);
+        if replace(&path, &status, false).is_err() {
+            // Rather none than an old one.
+            let _ = std::fs::remove_file(&path);
+        }
         Ok(())
     }
 
@@ -589,11 +642,28 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
+/// The head that the history had after so many records.
+fn head_at(database: &Database, generation: u64) -> Result<Option<Head>> {
+    if generation == 0 {
+        return Ok(Some(Head::default()));
+    }
+    let table = database.begin_read()?.open_table(HISTORY)?;
+    let Some(bytes) = table.get(generation)? else {
+        return Ok(None);
+    };
+    let entry: history::Entry = serde_json::from_slice(bytes.value())?;
+    Ok(Some(Head {
+        generation,
+        mark: entry.mark,
+    }))
+}
+
 /// A record at the end of the history.
 fn record(transaction: &WriteTransaction, head: &Head, deed: &Deed) -> Result<Head> {
-    let record = serde_json::to_string(&Record {
+    let record = serde_json::to_string(&NewRecord {
         at: Timestamp::now().to_string(),
-        what: deed.clone(),
+        what: deed,
+        nonce: hex(&*random::<16>()?),
     })?;
     let after = head.after(record.as_bytes());
     let entry = serde_json::to_vec(&history::Entry {
@@ -643,12 +713,4 @@ impl Kept for Reading<'_> {
 /// Microseconds since 1970.
 pub(crate) fn now() -> i64 {
     Timestamp::now().as_microsecond()
-}
-
-fn restored(witness: &Witness) -> Error {
-    Error::conflict(format!(
-        "this is not the latest state that the witness {} knows of: it is a copy, and its budget may have been spent by the one that went on. \
-         Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its past as spent",
-        witness.path().display()
-    ))
 }

@@ -1,5 +1,6 @@
 //! The tables of the database.
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -37,16 +38,25 @@ pub(crate) const LISTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("
 /// What was done, from 1 on.
 pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("history");
 
-/// Opens the database of a folder, or makes it.
-pub(crate) fn open(folder: &Path, create: bool) -> Result<Database> {
+/// Makes the database of a new state in a file that is empty.
+pub(crate) fn create(file: File) -> Result<Database> {
+    open_file(file, true)
+}
+
+/// Opens the database of a folder.
+pub(crate) fn open(folder: &Path) -> Result<Database> {
     let path = folder.join(FILE);
-    if !create && !path.exists() {
+    if !path.exists() {
         return Err(Error::File(format!(
             "{} is no state of Frostpane: it has no file {FILE}; `frostpane init` begins one",
             folder.display()
         )));
     }
-    let backend = Backend(FileBackend::new(open_private(&path)?)?);
+    open_file(open_private(&path)?, false)
+}
+
+fn open_file(file: File, create: bool) -> Result<Database> {
+    let backend = Backend(FileBackend::new(file)?);
     // Of a file that is damaged the database may panic rather than err.
     let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
         let mut database = Builder::new()

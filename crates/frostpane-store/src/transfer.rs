@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use frostpane::Keys;
 use frostpane::stream::Exported;
-use redb::{ReadableDatabase, ReadableTableMetadata, TableDefinition};
+use redb::{ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -130,7 +130,12 @@ impl<K: StoredKey> Store<K> {
     /// have spent stays spent.
     pub fn forget(&mut self, positions: Range<i64>) -> Result<()> {
         self.check_whole()?;
-        let forgotten = self.stream.forget(positions.clone());
+        let within = |from: i64, to: i64| positions.start <= from && to <= positions.end;
+        match self.stream.forget(positions.clone()) {
+            // What is refused has changed nothing, and is in no history.
+            Err(cause) if !self.has_gone(within)? => return Err(cause.into()),
+            _ => {}
+        }
         let change = Change {
             deed: Some(Deed::Forgot {
                 from: positions.start,
@@ -138,20 +143,27 @@ impl<K: StoredKey> Store<K> {
             }),
             ..Change::default()
         };
-        let mut gone = 0;
         self.commit_with(change, |transaction| {
             let mut table = transaction.open_table(GONE)?;
-            table.retain(|(from, to), _| {
-                let within = positions.start <= from && to <= positions.end;
-                gone += u64::from(within);
-                !within
-            })?;
+            table.retain(|(from, to), _| !within(from, to))?;
             Ok(())
-        })?;
-        match (forgotten, gone) {
-            (Err(cause), 0) => Err(cause.into()),
-            _ => Ok(()),
+        })
+    }
+
+    /// Whether panes were exported that lie so.
+    fn has_gone(&self, within: impl Fn(i64, i64) -> bool) -> Result<bool> {
+        let table = match self.database.begin_read()?.open_table(GONE) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(false),
+            Err(cause) => return Err(cause.into()),
+        };
+        for row in table.iter()? {
+            let (from, to) = row?.0.value();
+            if within(from, to) {
+                return Ok(true);
+            }
         }
+        Ok(false)
     }
 
     fn came(&self, origin: &str) -> Result<bool> {

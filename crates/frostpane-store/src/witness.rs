@@ -1,22 +1,35 @@
-//! A file outside of the state that knows how far its history has come: a copy that was restored has not come as far.
+//! A file outside of the state that knows how far its history has come: a copy of the state has not come as far.
+//!
+#![doc = include_str!("witness.md")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::files::replace;
+use crate::files::{points, replace, sync_folder};
 use crate::history::Head;
 
-/// What the file says.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Said {
+/// Characters of a mark in the name of a fence: 128 bits.
+const MARK: usize = 32;
+
+/// Contents of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Contents {
     store: String,
     #[serde(flatten)]
     head: Head,
     #[serde(flatten)]
     reach: Reach,
+    /// Whether a fence stands beside it. Versions before fences wrote none.
+    #[serde(default)]
+    fenced: bool,
+    /// The folder of a state that is being begun, until it is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beginning: Option<PathBuf>,
 }
 
 /// How far a state has come: nothing beyond was charged, or shown.
@@ -28,56 +41,240 @@ pub(crate) struct Reach {
     pub lists: u64,
 }
 
-/// What a witness knows of a history.
-pub(crate) enum Verdict {
-    /// As far as it has come.
-    Same,
-    /// The history has come further than this, which must be one of its heads.
-    Behind(Head),
-    /// It knows of more than the history has, or of another one.
-    Contradicts,
+/// An empty file beside the witness, named after the one head that may go on, and locked by the process that goes on from it.
+struct Fence {
+    /// Holds the lock.
+    file: File,
+    mark: String,
+    /// The process that has it: a child after a fork does not.
+    process: u32,
 }
 
+impl Fence {
+    fn new(file: File, mark: String) -> Self {
+        let process = std::process::id();
+        Self { file, mark, process }
+    }
+}
+
+impl Drop for Fence {
+    fn drop(&mut self) {
+        // Also if a child has the same file open.
+        if self.process == std::process::id() {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
+/// The witness of a state that this process has open.
 pub(crate) struct Witness {
     path: PathBuf,
+    /// As this process has written or found them last; none before the first time.
+    contents: Option<Contents>,
+    fence: Option<Fence>,
+    /// Fences of other heads, where a copy is accepted.
+    others: Vec<Fence>,
+    /// The folder of the state, while it is being begun.
+    beginning: Option<PathBuf>,
 }
 
 impl Witness {
     pub fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self {
+            path,
+            contents: None,
+            fence: None,
+            others: Vec::new(),
+            beginning: None,
+        }
+    }
+
+    /// The witness of a state that is to be begun in a folder: outside of it, and not yet there, unless it is that of a beginning in the
+    /// same folder that was never finished.
+    pub fn begin(path: &Path, folder: &Path) -> Result<Self> {
+        let absolute = |path: &Path| std::path::absolute(path).map_err(|cause| Error::file(path, cause));
+        let (path, folder) = (absolute(path)?, absolute(folder)?);
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let (place, inside) = (resolved(parent), resolved(&folder));
+        if [&place, &resolved(&path)]
+            .iter()
+            .any(|place| place.starts_with(&inside))
+        {
+            return Err(Error::conflict(format!(
+                "the witness {} lies in the folder of the state, and would be restored with it: give it another place",
+                path.display()
+            )));
+        }
+        if !place.is_dir() {
+            return Err(Error::conflict(format!(
+                "the witness {} has no folder to lie in: make {} first",
+                path.display(),
+                parent.display()
+            )));
+        }
+        let mut witness = Self::new(path);
+        witness.clear_unfinished(&inside)?;
+        witness.beginning = Some(inside);
+        Ok(witness)
+    }
+
+    /// Removes what a beginning in this folder has left that was never finished; refuses anything else that is there.
+    fn clear_unfinished(&self, folder: &Path) -> Result<()> {
+        let there = fs::symlink_metadata(&self.path).is_ok();
+        let fences = self.fences()?;
+        if !there && fences.is_empty() {
+            return Ok(());
+        }
+        let contents = if there { self.read()? } else { None };
+        match contents.and_then(|contents| contents.beginning) {
+            Some(beginning) if beginning == folder => {
+                // None of a process that is still at it.
+                let _held = fences
+                    .into_iter()
+                    .map(|mark| self.hold(mark))
+                    .collect::<Result<Vec<_>>>()?;
+                remove_witness(&self.path).map_err(|cause| Error::file(&self.path, cause))
+            }
+            Some(beginning) => Err(Error::conflict(format!(
+                "the witness {} is of a state that was being begun in {}: begin it there again, or delete the file",
+                self.path.display(),
+                beginning.display()
+            ))),
+            None => Err(Error::conflict(format!(
+                "the witness {} is there already, of another state: give each a file of its own",
+                self.path.display()
+            ))),
+        }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes how far the history of a state has come, so that it is there whatever happens.
-    pub fn tell(&self, store: &str, head: &Head, reach: Reach) -> Result<()> {
-        let said = Said {
-            store: store.to_owned(),
-            head: head.clone(),
-            reach,
+    /// Holds the fence of a head, from which this process alone goes on; and has the witness know it.
+    pub fn open(
+        &mut self,
+        store: &str,
+        head: &Head,
+        reach: Reach,
+        head_at: impl Fn(u64) -> Result<Option<Head>>,
+    ) -> Result<()> {
+        let found = self.read()?.filter(|found| found.store == store);
+        let found = found.ok_or_else(|| self.is_copy())?;
+        let known = &found.head;
+        if known.generation > head.generation || head_at(known.generation)?.as_ref() != Some(known) {
+            return Err(self.is_copy());
+        }
+        // The process may have ended between the commit and the witness.
+        let before = head_at(head.generation.saturating_sub(1))?.unwrap_or_default();
+        let fence = match self.find([head, &before, known].map(mark_of))? {
+            Some(fence) => fence,
+            None if !found.fenced => self.first_fence(&found)?,
+            None => return Err(self.is_copy()),
         };
-        replace(&self.path, &serde_json::to_vec(&said)?, true)
+        let is_known = found.head == *head && found.fenced && found.beginning.is_none();
+        let stands = fence.mark == mark_of(head);
+        (self.contents, self.fence) = (Some(found), Some(fence));
+        match is_known && stands {
+            true => Ok(()),
+            false => self.advance(store, head, reach),
+        }
+    }
+
+    /// The fence of a witness that was written before there were any.
+    fn first_fence(&self, found: &Contents) -> Result<Fence> {
+        let fence = self.create_fence(mark_of(&found.head))?;
+        // Another process that was here before has changed it before it went on.
+        match self.read()?.as_ref() == Some(found) {
+            true => Ok(fence),
+            false => {
+                let _ = fs::remove_file(self.fence_at(&fence.mark));
+                Err(self.is_copy())
+            }
+        }
+    }
+
+    /// Takes it from whatever state holds it, so that a copy can be gone on with.
+    pub fn take(&mut self) -> Result<()> {
+        self.fence = None;
+        let marks = self.fences()?.into_iter();
+        self.others = marks.map(|mark| self.hold(mark)).collect::<Result<_>>()?;
+        self.fence = self.others.pop();
+        self.contents = None;
+        Ok(())
     }
 
     /// How far it knows that a state has come, whose witness it must be if it can be read.
     pub fn reach(&self, store: &str) -> Result<Option<Reach>> {
-        let said = fs::read(&self.path)
-            .ok()
-            .map(|bytes| serde_json::from_slice::<Said>(&bytes));
-        match said {
-            None => Ok(None),
-            Some(Ok(said)) if said.store == store => Ok(Some(said.reach)),
-            Some(_) => Err(Error::conflict(format!(
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        match self.read()? {
+            Some(contents) if contents.store == store => Ok(Some(contents.reach)),
+            _ => Err(Error::conflict(format!(
                 "the witness {} is not of this state: put its own back, or take the file away",
                 self.path.display()
             ))),
         }
     }
 
-    /// What it knows of the history of a state.
-    pub fn ask(&self, store: &str, head: &Head) -> Result<Verdict> {
+    /// That it holds what this process wrote last.
+    pub fn check(&self) -> Result<()> {
+        let (Some(contents), Some(fence)) = (&self.contents, &self.fence) else {
+            return Ok(());
+        };
+        match self.read()?.as_ref() == Some(contents) && self.fence_at(&fence.mark).exists() {
+            true => Ok(()),
+            false => Err(self.is_overtaken()),
+        }
+    }
+
+    /// Moves the fence to another head, unless another process has moved it; and writes how far the state has come. Both are
+    /// there whatever happens.
+    pub fn advance(&mut self, store: &str, head: &Head, reach: Reach) -> Result<()> {
+        let contents = Contents {
+            store: store.to_owned(),
+            head: head.clone(),
+            reach,
+            fenced: true,
+            beginning: self.beginning.clone(),
+        };
+        if let Some(fence) = &self.fence {
+            self.move_fence(&fence.mark, &mark_of(head))?;
+            points::reached();
+        }
+        replace(&self.path, &serde_json::to_vec(&contents)?, true)?;
+        self.contents = Some(contents);
+        match &mut self.fence {
+            Some(fence) => fence.mark = mark_of(head),
+            None => self.fence = Some(self.create_fence(mark_of(head))?),
+        }
+        for other in self.others.drain(..) {
+            let _ = fs::remove_file(self.path.with_file_name(fence_name(&self.path, &other.mark)));
+        }
+        Ok(())
+    }
+
+    /// One of two processes finds the file: a name is moved once.
+    fn move_fence(&self, from: &str, to: &str) -> Result<()> {
+        let (from, to) = (self.fence_at(from), self.fence_at(to));
+        match fs::rename(&from, &to) {
+            Ok(()) => Ok(()),
+            // It was moved, and a network has lost the answer.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(self.is_overtaken()),
+            Err(cause) => Err(Error::file(&from, cause)),
+        }
+    }
+
+    /// The state has been begun.
+    pub fn finish_beginning(&mut self, store: &str, head: &Head, reach: Reach) -> Result<()> {
+        self.beginning = None;
+        self.advance(store, head, reach)
+    }
+
+    /// Contents of the file; none if they cannot be understood.
+    fn read(&self) -> Result<Option<Contents>> {
         let bytes = fs::read(&self.path).map_err(|cause| {
             Error::conflict(format!(
                 "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is the latest: put it back, or accept \
@@ -85,14 +282,251 @@ impl Witness {
                 self.path.display()
             ))
         })?;
-        let Ok(said) = serde_json::from_slice::<Said>(&bytes) else {
-            return Ok(Verdict::Contradicts);
-        };
-        Ok(match said.head.generation.cmp(&head.generation) {
-            _ if said.store != store => Verdict::Contradicts,
-            std::cmp::Ordering::Equal if said.head == *head => Verdict::Same,
-            std::cmp::Ordering::Less => Verdict::Behind(said.head),
-            _ => Verdict::Contradicts,
-        })
+        Ok(serde_json::from_slice(&bytes).ok())
+    }
+
+    /// The first of these fences that is there, held.
+    fn find(&self, marks: [String; 3]) -> Result<Option<Fence>> {
+        for mark in marks {
+            let path = self.fence_at(&mark);
+            if !path.exists() {
+                continue;
+            }
+            let fence = self.hold(mark)?;
+            // Not if it was moved on before it could be held.
+            if path.exists() {
+                return Ok(Some(fence));
+            }
+        }
+        Ok(None)
+    }
+
+    fn hold(&self, mark: String) -> Result<Fence> {
+        let path = self.fence_at(&mark);
+        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        self.locked(opened.map_err(|cause| Error::file(&path, cause))?, mark)
+    }
+
+    fn create_fence(&self, mark: String) -> Result<Fence> {
+        let path = self.fence_at(&mark);
+        let fail = |cause| Error::file(&path, cause);
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create_new(true).mode(0o600);
+        points::writing().map_err(fail)?;
+        let fence = self.locked(options.open(&path).map_err(fail)?, mark)?;
+        sync_folder(path.parent().unwrap_or(Path::new("/")))?;
+        Ok(fence)
+    }
+
+    /// Where files cannot be locked the name of the fence alone decides who goes on.
+    fn locked(&self, file: File, mark: String) -> Result<Fence> {
+        match points::try_lock(&file) {
+            Err(TryLockError::WouldBlock) => Err(Error::Busy(format!(
+                "another process has this state, or a copy of it, open, and holds the witness {}: wait until it has ended, and go on with one of \
+                 them alone",
+                self.path.display()
+            ))),
+            _ => Ok(Fence::new(file, mark)),
+        }
+    }
+
+    fn fence_at(&self, mark: &str) -> PathBuf {
+        self.path.with_file_name(fence_name(&self.path, mark))
+    }
+
+    /// The marks of all fences beside the witness.
+    fn fences(&self) -> Result<Vec<String>> {
+        fences(&self.path).map_err(|cause| Error::file(&self.path, cause))
+    }
+
+    fn is_copy(&self) -> Error {
+        Error::conflict(format!(
+            "this is not the latest state that the witness {} knows of: it is a copy, and its budget may have been spent by the one that went on. \
+             Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its past as spent",
+            self.path.display()
+        ))
+    }
+
+    fn is_overtaken(&self) -> Error {
+        Error::conflict(format!(
+            "the witness {} no longer holds what this process wrote: another copy of this state goes on, so nothing was shown. Stop this one, \
+             and go on with the other alone",
+            self.path.display()
+        ))
+    }
+}
+
+/// Removes the witness of a state that is gone, with its fence.
+pub fn remove_witness(path: &Path) -> io::Result<()> {
+    for mark in fences(path)? {
+        fs::remove_file(path.with_file_name(fence_name(path, &mark)))?;
+    }
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
+fn mark_of(head: &Head) -> String {
+    head.mark.chars().take(MARK).collect()
+}
+
+fn fence_name(witness: &Path, mark: &str) -> std::ffi::OsString {
+    let mut name = witness.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".fence-{mark}"));
+    name
+}
+
+fn fences(witness: &Path) -> io::Result<Vec<String>> {
+    let prefix = fence_name(witness, "");
+    let prefix = prefix.as_encoded_bytes();
+    let folder = witness.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = match fs::read_dir(folder.unwrap_or(Path::new("."))) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let marks = entries.map(|entry| {
+        let name = entry?.file_name();
+        let mark = name.as_encoded_bytes().strip_prefix(prefix);
+        let is_mark = |mark: &&[u8]| mark.len() == MARK && mark.iter().all(u8::is_ascii_hexdigit);
+        Ok(mark
+            .filter(is_mark)
+            .map(|mark| String::from_utf8_lossy(mark).into_owned()))
+    });
+    marks.filter_map(io::Result::transpose).collect()
+}
+
+/// A path without links and dots, also where the end of it is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(whole) = path.canonicalize() {
+        return whole;
+    }
+    let (Some(parent), Some(last)) = (path.parent(), path.components().next_back()) else {
+        return path.to_owned();
+    };
+    let parent = resolved(parent);
+    match last {
+        Component::ParentDir => parent.parent().map_or(parent.clone(), Path::to_owned),
+        Component::CurDir => parent,
+        last => parent.join(last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that is gone when it is dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder =
+                std::env::temp_dir().join(format!("frostpane-witness-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn head(record: &[u8], before: &Head) -> Head {
+        before.after(record)
+    }
+
+    /// A witness as a process has it that could not lock it, with what it found.
+    fn unlocked(of: &Witness) -> Witness {
+        let mut witness = Witness::new(of.path.clone());
+        let fence = of.fence.as_ref().unwrap();
+        witness.contents.clone_from(&of.contents);
+        let file = File::open(of.fence_at(&fence.mark)).unwrap();
+        witness.fence = Some(Fence::new(file, fence.mark.clone()));
+        witness
+    }
+
+    /// However their steps interleave: two processes that both found everything in order, both commit; one of them goes on.
+    #[test]
+    fn of_two_processes_that_compared_at_the_same_time_one_goes_on() {
+        let folder = Folder::new("race");
+        let mut first = Witness::new(folder.0.join("witness"));
+        let began = head(b"began", &Head::default());
+        first.advance("store", &began, Reach::default()).unwrap();
+        let mut second = unlocked(&first);
+        first.check().unwrap();
+        second.check().unwrap();
+        let (one, two) = (head(b"one", &began), head(b"two", &began));
+        first.advance("store", &one, Reach::default()).unwrap();
+        let refused = second.advance("store", &two, Reach::default()).unwrap_err();
+        assert!(refused.to_string().contains("nothing was shown"), "{refused}");
+        assert!(second.check().is_err() && first.check().is_ok());
+        // Nor later, when the other has gone on: it never goes back.
+        let three = head(b"three", &one);
+        first.advance("store", &three, Reach::default()).unwrap();
+        assert!(second.advance("store", &two, Reach::default()).is_err());
+        first.check().unwrap();
+        assert_eq!(first.fences().unwrap(), [mark_of(&three)]);
+    }
+
+    /// The copy was made between commit and witness: both have the same noise so far, and one goes on from there.
+    #[test]
+    fn copies_of_one_commit_tell_the_same_and_then_one_goes_on() {
+        let folder = Folder::new("same");
+        let mut first = Witness::new(folder.0.join("witness"));
+        let began = head(b"began", &Head::default());
+        first.advance("store", &began, Reach::default()).unwrap();
+        let mut second = unlocked(&first);
+        let one = head(b"one", &began);
+        first.advance("store", &one, Reach::default()).unwrap();
+        second.advance("store", &one, Reach::default()).unwrap();
+        let (two, three) = (head(b"two", &one), head(b"three", &one));
+        second.advance("store", &two, Reach::default()).unwrap();
+        assert!(first.check().is_err());
+        assert!(first.advance("store", &three, Reach::default()).is_err());
+    }
+
+    #[test]
+    fn a_witness_is_found_inside_the_folder_by_whatever_path() {
+        let folder = Folder::new("inside");
+        let state = folder.0.join("state");
+        let begin = |witness: PathBuf| Witness::begin(&witness, &state).map(drop);
+        let (link, loose) = (folder.0.join("link"), folder.0.join("loose"));
+        for there in [false, true] {
+            if there {
+                fs::create_dir(&state).unwrap();
+            }
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(&state, &link).unwrap();
+            let mut inside = vec![
+                state.join("witness"),
+                state.join("deep/er/witness"),
+                folder.0.join("state/../state/./witness"),
+                folder.0.join("none/../state/witness"),
+                state.clone(),
+                folder.0.join("state/."),
+            ];
+            if there {
+                inside.push(link.join("witness"));
+            }
+            for path in inside {
+                let refused = begin(path.clone()).unwrap_err().to_string();
+                assert!(
+                    refused.contains("would be restored with it"),
+                    "{path:?}: {refused}"
+                );
+            }
+        }
+        assert!(
+            begin(loose.join("witness"))
+                .unwrap_err()
+                .to_string()
+                .contains("make")
+        );
+        begin(folder.0.join("witness")).unwrap();
+        begin(state.join("../witness")).unwrap();
     }
 }

@@ -132,3 +132,62 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
     println!("{ends} processes were ended; {shown} lists and releases were shown, each with one noise");
     assert!(shown > 100);
 }
+
+/// Begins a state, with a process that ends after so many points. Whether it came to its end.
+fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
+    let told = format!("{}\n{}\n{end_after}", state.display(), witness.display());
+    let status = Command::new(env::current_exe().unwrap())
+        .args([
+            "wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it",
+            "--exact",
+            "--test-threads=1",
+        ])
+        .env(CHILD, told)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_ne!(
+        status.code(),
+        Some(101),
+        "it failed by itself after {end_after} points"
+    );
+    status.success()
+}
+
+fn begin(state: &Path, witness: PathBuf) -> frostpane_store::Result<Store<Bytes>> {
+    let mut begin = Begin::default();
+    (begin.from, begin.witness) = (Some(0), Some(witness));
+    Store::create(state, spec(ALL[3].1), Keys::open(), begin)
+}
+
+/// At every point: what is left is a state, or is begun again in the same place, with the same witness.
+#[test]
+fn wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it() {
+    if let Ok(told) = env::var(CHILD) {
+        let told: Vec<&str> = told.split('\n').collect();
+        points::end_after(told[2].parse().unwrap());
+        drop(begin(Path::new(told[0]), PathBuf::from(told[1])).unwrap());
+        return;
+    }
+    let (mut again, mut whole) = (0, 0);
+    for end_after in (0..).step_by(3) {
+        let folder = Folder::in_memory();
+        let (state, witness) = (folder.join("state"), folder.join("witness"));
+        let ended = begin_in_another(&state, &witness, end_after);
+        match Store::<Bytes>::open(&state) {
+            Ok(_) => whole += 1,
+            Err(_) => {
+                assert!(!state.join("frostpane.redb").exists(), "after {end_after} points");
+                drop(begin(&state, witness).unwrap());
+                drop(Store::<Bytes>::open(&state).unwrap());
+                again += 1;
+            }
+        }
+        if ended {
+            break;
+        }
+    }
+    println!("{again} states were begun again, {whole} were whole");
+    assert!(again > 5 && whole > 1, "{again} and {whole}");
+}

@@ -93,7 +93,8 @@ fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
 fn begun(folder: &Folder, json: &str) -> Known {
     let (state, mut known) = (folder.join("begun"), Known::default());
     let mut begin = Begin::default();
-    (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
+    fs::create_dir(folder.join("outside")).unwrap();
+    (begin.from, begin.witness) = (Some(0), Some(folder.join("outside").join("witness")));
     let mut store = Store::create(&state, spec(json), Keys::open(), begin).unwrap();
     for number in 0..BEFORE {
         hour(&mut store, number, is_by_count(json)).unwrap();
@@ -143,7 +144,7 @@ fn wherever_the_disk_is_full_nothing_acknowledged_is_lost_and_nothing_drawn_twic
     for (name, json) in ALL {
         let folder = Folder::in_memory();
         let mut known = begun(&folder, json);
-        let witness = fs::read(folder.join("witness")).unwrap();
+        copy(&folder.join("outside"), &folder.join("outside begun"));
         let (lists, mut room) = (known.lists.clone(), 0);
         let step = match name {
             _ if long() => 1,
@@ -152,7 +153,7 @@ fn wherever_the_disk_is_full_nothing_acknowledged_is_lost_and_nothing_drawn_twic
         };
         loop {
             copy(&folder.join("begun"), &folder.join("state"));
-            fs::write(folder.join("witness"), &witness).unwrap();
+            copy(&folder.join("outside begun"), &folder.join("outside"));
             (known.hours, known.lists) = (BEFORE, lists.clone());
             known.releases.clear();
             let enough = fill(&folder, json, &mut known, room);

@@ -6,9 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{ALL, Folder, HOUR, copy, create, event, hour, is_by_count, spec};
+use common::{ALL, Folder, HOUR, copy, create, event, fence, hour, is_by_count, spec};
 use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
-use frostpane_store::{Begin, Budget, Deed, Delivery, Error, Header, Outcome, Store};
+use frostpane_store::{Begin, Deed, Delivery, Error, Header, Outcome, Store, Summary};
+use redb::ReadableTable;
 
 const SIMPLE: &str = r#"{"window": 5000, "slide": 250, "top": 5, "norm": "l1", "releases": 2}"#;
 
@@ -257,10 +258,43 @@ fn a_second_writer_is_refused_and_readers_are_not() {
         "{busy}"
     );
     assert_eq!(Header::read(&path).unwrap(), *store.header());
-    let (_, head, budget) = Budget::read(&path).unwrap();
-    assert_eq!((head, budget), (store.head().clone(), store.budget().unwrap()));
+    let while_open = Summary::read(&path).unwrap();
+    assert!(while_open.in_use);
+    assert_eq!(
+        (&while_open.head, &while_open.budget),
+        (store.head(), &store.budget().unwrap())
+    );
     drop(store);
+    let closed = Summary::read(&path).unwrap();
+    assert!(!closed.in_use && closed.budget == while_open.budget);
     assert!(Store::<Bytes>::open(&path).is_ok());
+}
+
+/// What is shown of a budget is what is kept, whatever a file beside it says; and while another process has the state, what that wrote.
+#[test]
+fn a_status_that_is_old_or_was_edited_is_not_believed() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = create(&path, SIMPLE);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let status = path.join("status.json");
+    let before = fs::read_to_string(&status).unwrap();
+    store.release("one", longest(&store)).unwrap();
+    let (budget, after) = (store.budget().unwrap(), fs::read_to_string(&status).unwrap());
+    assert_eq!(budget.left, 1);
+    let edited = after.replace("\"left\":1", "\"left\":9");
+    assert_ne!(edited, after);
+    fs::write(&status, &edited).unwrap();
+    let refused = Summary::read(&path).unwrap_err().to_string();
+    assert!(refused.contains("is not what was written"), "{refused}");
+    assert!(Header::read(&path).is_err());
+    drop(store);
+    for old in [edited, before, String::new()] {
+        fs::write(&status, old).unwrap();
+        assert_eq!(Summary::read(&path).unwrap().budget, budget);
+    }
+    fs::remove_file(&status).unwrap();
+    assert_eq!(Summary::read(&path).unwrap().budget, budget);
 }
 
 #[test]
@@ -342,7 +376,7 @@ fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_ac
             refused.contains("it is a copy, and its budget may have been spent"),
             "{refused}"
         );
-        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         if !json.contains("continual") {
             assert!(matches!(
                 store.release("again", longest(&store)),
@@ -388,9 +422,263 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
     let after = fs::read(folder.join("witness")).unwrap();
     assert_ne!(before, after);
     drop(store);
-    fs::write(folder.join("witness"), before).unwrap();
+    // Before its file was written, and before its fence was moved.
+    let moved = fence(&folder);
+    for fence_was_moved in [true, false] {
+        fs::write(folder.join("witness"), &before).unwrap();
+        if !fence_was_moved {
+            fs::rename(&moved, folder.join(&fence_of(&before))).unwrap();
+        }
+        drop(Store::<Bytes>::open(&folder.join("state")).unwrap());
+        assert_eq!(fs::read(folder.join("witness")).unwrap(), after);
+        assert!(moved.exists());
+    }
+    // A witness of a head that is not the last but one was put back as it was.
+    let mut store = Store::<Bytes>::open(&folder.join("state")).unwrap();
+    store.release("two", longest(&store)).unwrap();
+    drop(store);
+    fs::rename(fence(&folder), folder.join(&fence_of(&before))).unwrap();
+    fs::write(folder.join("witness"), &before).unwrap();
     drop(Store::<Bytes>::open(&folder.join("state")).unwrap());
-    assert_eq!(fs::read(folder.join("witness")).unwrap(), after);
+    // And one without its fence is none.
+    fs::remove_file(fence(&folder)).unwrap();
+    let refused = Store::<Bytes>::open(&folder.join("state"))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(refused.contains("it is a copy"), "{refused}");
+}
+
+/// The name of the fence beside a witness with these contents.
+fn fence_of(witness: &[u8]) -> String {
+    let contents: serde_json::Value = serde_json::from_slice(witness).unwrap();
+    format!("witness.fence-{}", &contents["mark"].as_str().unwrap()[..32])
+}
+
+/// As versions before fences wrote it.
+#[test]
+fn a_witness_without_a_fence_gets_one() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = witnessed(&folder, SIMPLE);
+    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    drop(store);
+    copy(&path, &folder.join("copy"));
+    fs::remove_file(fence(&folder)).unwrap();
+    let text = fs::read_to_string(folder.join("witness")).unwrap();
+    fs::write(folder.join("witness"), text.replace(",\"fenced\":true", "")).unwrap();
+    let mut store = Store::<Bytes>::open(&path).unwrap();
+    store.release("one", longest(&store)).unwrap();
+    assert!(fence(&folder).exists());
+    assert!(Store::<Bytes>::open(&folder.join("copy")).is_err());
+    drop(store);
+    assert!(Store::<Bytes>::open(&folder.join("copy")).is_err());
+    assert!(Store::<Bytes>::open(&path).is_ok());
+}
+
+/// Whatever the copy does, it is told at once, and not at its next start.
+#[test]
+fn a_witness_is_held_as_long_as_a_state_is_open() {
+    let folder = Folder::new();
+    let (path, other) = (folder.join("state"), folder.join("copy"));
+    let mut store = witnessed(&folder, ALL[3].1);
+    (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    drop(store);
+    copy(&path, &other);
+    let store = Store::<Bytes>::open(&path).unwrap();
+    for refused in [
+        Store::<Bytes>::open(&other).err().unwrap(),
+        Store::<Bytes>::accept_restored(&other, false).err().unwrap(),
+        Store::<Bytes>::accept_restored(&other, true).err().unwrap(),
+    ] {
+        assert!(matches!(refused, Error::Busy(_)), "{refused}");
+        assert!(refused.to_string().contains("or a copy of it, open"), "{refused}");
+    }
+    drop(store);
+    // It goes on with one of them, whichever.
+    let mut store = Store::<Bytes>::open(&other).unwrap();
+    store.release("one", longest(&store)).unwrap();
+    drop(store);
+    assert!(
+        Store::<Bytes>::open(&path)
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("it is a copy")
+    );
+}
+
+#[test]
+fn a_state_that_needs_no_restoring_is_not_spent() {
+    for witness in [true, false] {
+        let folder = Folder::new();
+        let path = folder.join("state");
+        let mut store = match witness {
+            true => witnessed(&folder, ALL[3].1),
+            false => create(&path, ALL[3].1),
+        };
+        (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        let left = store.budget().unwrap().left;
+        drop(store);
+        let refused = Store::<Bytes>::accept_restored(&path, false)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(
+            refused.contains("nothing was changed") && refused.contains("--force"),
+            "{refused}"
+        );
+        let store = Store::<Bytes>::open(&path).unwrap();
+        assert_eq!(store.budget().unwrap().left, left);
+        drop(store);
+        let store = Store::<Bytes>::accept_restored(&path, true).unwrap();
+        assert_eq!(store.budget().unwrap().left, 0);
+        drop(store);
+        assert!(Store::<Bytes>::open(&path).is_ok());
+    }
+}
+
+/// The clock of the machine is set back: nobody could tell up to where the past was spent.
+#[test]
+fn a_clock_behind_the_history_restores_nothing() {
+    let folder = Folder::new();
+    let path = folder.join("state");
+    let mut store = witnessed(&folder, ALL[3].1);
+    (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    drop(store);
+    copy(&path, &folder.join("copy"));
+    // A record of tomorrow; and a witness that knows of a week from now.
+    let database = redb::Database::open(path.join("frostpane.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let history = redb::TableDefinition::<u64, &[u8]>::new("history");
+    let mut table = transaction.open_table(history).unwrap();
+    let entry = table.get(1).unwrap().unwrap().value().to_vec();
+    let entry = String::from_utf8(entry).unwrap();
+    let year = entry.find("\\\"at\\\":\\\"20").unwrap() + 9;
+    let ahead = format!("{}2999{}", &entry[..year], &entry[year + 4..]);
+    table.insert(1, ahead.as_bytes()).unwrap();
+    drop(table);
+    transaction.commit().unwrap();
+    drop(database);
+    let behind = |path: &Path| {
+        let refused = Store::<Bytes>::accept_restored(path, true)
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(refused.contains("set the clock"), "{refused}");
+        refused
+    };
+    assert!(behind(&path).contains("2999"));
+    let other = folder.join("copy");
+    let witness = fs::read_to_string(folder.join("witness")).unwrap();
+    let mut contents: serde_json::Value = serde_json::from_str(&witness).unwrap();
+    contents["position"] = ((hours() + 7 * 24) * HOUR).into();
+    fs::write(folder.join("witness"), contents.to_string()).unwrap();
+    behind(&other);
+    fs::write(folder.join("witness"), witness).unwrap();
+    drop(Store::<Bytes>::accept_restored(&other, true).unwrap());
+}
+
+/// Whatever ends the process while a state is begun, it can be begun again in the same folder with the same witness; and what was
+/// begun is whole.
+#[test]
+fn a_beginning_that_was_interrupted_can_be_begun_again() {
+    let folder = Folder::new();
+    let whole = folder.join("whole");
+    let begin = |state: &Path, witness: &str| {
+        let mut begin = Begin::default();
+        begin.witness = Some(folder.join(witness));
+        Store::<Bytes>::create(state, spec(SIMPLE), Keys::open(), begin)
+    };
+    drop(begin(&whole, "whole witness").unwrap());
+    let contents = fs::read_to_string(folder.join("whole witness")).unwrap();
+    // As it was left: its database under its first name, with secrets and a status or without; and the witness of a beginning.
+    let state = folder.join("state");
+    let real = fs::canonicalize(folder.join(".")).unwrap().join("state");
+    let unfinished = contents.replace('}', &format!(",\"beginning\":{:?}}}", real.display()));
+    for (files, witness) in [
+        (&["frostpane.redb.frostpane-draft"][..], ""),
+        (&["frostpane.redb.frostpane-draft", "secrets"], ""),
+        (
+            &["frostpane.redb.frostpane-draft", "secrets", "status.json"],
+            &unfinished,
+        ),
+        (
+            &["frostpane.redb.frostpane-draft", "status.json.frostpane-draft"],
+            &unfinished,
+        ),
+    ] {
+        fs::create_dir(&state).unwrap();
+        files
+            .iter()
+            .for_each(|file| fs::write(state.join(file), b"cut off").unwrap());
+        if !witness.is_empty() {
+            fs::write(folder.join("witness"), witness).unwrap();
+            fs::write(folder.join(&format!("witness.fence-{}", "0".repeat(32))), b"").unwrap();
+            let elsewhere = begin(&folder.join("elsewhere"), "witness").err().unwrap();
+            assert!(
+                elsewhere.to_string().contains("begin it there again"),
+                "{elsewhere}"
+            );
+        }
+        let store = begin(&state, "witness").unwrap();
+        assert!(begin(&state, "another").is_err(), "it is a state now");
+        drop(store);
+        drop(Store::<Bytes>::open(&state).unwrap());
+        assert!(begin(&state, "another").is_err());
+        assert!(begin(&folder.join("elsewhere"), "witness").is_err());
+        let names = fs::read_dir(&state).unwrap();
+        assert_eq!(names.count(), 3);
+        fs::remove_dir_all(&state).unwrap();
+        frostpane_store::remove_witness(&folder.join("witness")).unwrap();
+    }
+    // What is no beginning is left alone.
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join("secrets"), b"of a state whose database is lost").unwrap();
+    assert!(begin(&state, "witness").is_err() && state.join("secrets").exists());
+}
+
+/// A day of the same users in two states, each released once: the pane of one comes to the other, and has been in two releases.
+#[test]
+fn an_epoch_that_was_released_in_two_states_has_spent_both() {
+    let folder = Folder::new();
+    let json = ALL[4].1.replace("\"releases\": 9", "\"releases\": 2");
+    let mut one = create(&folder.join("one"), &json);
+    let mut begin = Begin::default();
+    begin.from = Some(0);
+    let mut two = Store::create_like(&folder.join("two"), &one, begin).unwrap();
+    for store in [&mut one, &mut two] {
+        (0..30).for_each(|number| drop(hour(store, number, false).unwrap()));
+        store.release("first", longest(store)).unwrap();
+    }
+    let to = two.header().store.clone();
+    two.forget(6 * HOUR..24 * HOUR).unwrap();
+    let panes = one.export(6 * HOUR..24 * HOUR, &to).unwrap();
+    two.import(&panes).unwrap();
+    let refused = two.release("third", longest(&two)).err().unwrap();
+    assert!(matches!(refused, Error::Refused(_)), "{refused}");
+    let spent = two
+        .budget()
+        .unwrap()
+        .periods
+        .iter()
+        .map(|period| period.spent.epsilon)
+        .max();
+    assert_eq!(spent, Some(2 * two.stream().charge().amount().epsilon));
+}
+
+#[test]
+fn what_was_refused_is_in_no_history() {
+    for json in [ALL[3].1, ALL[6].1] {
+        let folder = Folder::new();
+        let mut store = create(&folder.join("state"), json);
+        (0..5).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        let head = store.head().clone();
+        assert!(store.forget(900 * HOUR..901 * HOUR).is_err());
+        assert!(!json.contains("continual") || store.forget(0..HOUR).is_err());
+        assert_eq!(*store.head(), head);
+        assert!(!store.is_broken());
+    }
 }
 
 #[test]
@@ -501,7 +789,7 @@ fn what_came_after_a_copy_was_made_is_spent_too() {
         }
         drop(store);
         copy(&folder.join("copy"), &path);
-        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         for number in now - 30..now {
             assert!(hour(&mut store, number, false).unwrap().is_empty(), "shown again");
         }
@@ -515,7 +803,7 @@ fn what_came_after_a_copy_was_made_is_spent_too() {
     }
     let folder = Folder::new();
     drop(create(&folder.join("state"), SIMPLE));
-    let by_count = Store::<Bytes>::accept_restored(&folder.join("state"))
+    let by_count = Store::<Bytes>::accept_restored(&folder.join("state"), true)
         .err()
         .unwrap()
         .to_string();
@@ -547,6 +835,7 @@ fn time_does_not_go_to_the_future_and_a_witness_is_not_in_the_folder() {
             .to_string()
             .contains("would be restored with it")
     );
+    assert!(!folder.join("other").exists(), "nothing was begun");
 }
 
 /// Of a hundred events some others came: it is said when the first few have come, not at the end.
@@ -890,7 +1179,7 @@ fn people_who_do_not_fit_into_the_memory_stop_a_state_for_good() {
         }
         assert!(store.lists_after(0).unwrap().is_empty(), "{json}");
         drop(store);
-        let mut store = Store::<Bytes>::accept_restored(&path).unwrap();
+        let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         store.feed("others").unwrap().finish(true).unwrap();
         if !json.contains("continual") {
             let spent = store.release("after", longest(&store));

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use frostpane_store::{Budget, Header, Period};
+use frostpane_store::{Budget, Header, Period, Summary};
 
 use crate::failure::Result;
 use crate::table::bar;
@@ -13,7 +13,7 @@ const WIDE: usize = 30;
 
 /// Show how many more releases fit, and what every pane has spent.
 ///
-/// It can be asked while another process has the state.
+/// It is read from what is kept. While another process has the state it is what that process has written down, and says so.
 #[derive(clap::Args)]
 pub struct BudgetArgs {
     /// The folder of the state
@@ -26,7 +26,15 @@ pub struct BudgetArgs {
 }
 
 pub fn run(args: &BudgetArgs) -> Result<()> {
-    let (header, _, budget) = Budget::read(&args.dir)?;
+    let Summary {
+        header,
+        budget,
+        in_use,
+        ..
+    } = Summary::read(&args.dir)?;
+    if in_use {
+        super::tell_in_use();
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     match args.json {
         true => {

@@ -66,7 +66,7 @@ pub struct InitArgs {
     pub budget_delta: Option<f64>,
 
     /// A file outside of the folder, on another disk if possible, that knows how far the state has come: a copy that was restored is then
-    /// noticed, and not gone on with as if nothing had been released since
+    /// noticed, and of two copies one goes on
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
@@ -128,14 +128,9 @@ fn begin(args: &InitArgs) -> Result<Begin> {
         .transpose()?;
     let mut begin = Begin::default();
     begin.from = from.map(|from| from.as_microsecond());
-    begin.witness = args.witness.as_deref().map(absolute).transpose()?;
+    begin.witness.clone_from(&args.witness);
     begin.input = args.columns.written()?;
     Ok(begin)
-}
-
-/// The witness is found again from wherever the program is started.
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).map_err(|cause| Failure::Message(format!("{}: {cause}", path.display())))
 }
 
 fn create<K: TextKey>(args: &InitArgs, request: &Request, keys: Keys<K>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use frostpane_store::{Budget, Head, Header};
+use frostpane_store::{Head, Header, Summary};
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
@@ -30,7 +30,12 @@ struct Shown<'a> {
 }
 
 pub fn run(args: &InspectArgs) -> Result<()> {
-    let (header, head, _) = Budget::read(&args.dir)?;
+    let Summary {
+        header, head, in_use, ..
+    } = Summary::read(&args.dir)?;
+    if in_use {
+        super::tell_in_use();
+    }
     let mut out = io::stdout().lock();
     let shown = Shown {
         header: &header,

@@ -24,6 +24,7 @@ pub use transfer::{ExportArgs, ForgetArgs, ImportArgs, RestoreArgs};
 use crate::args::WatchArgs;
 use crate::failure::{Failure, Result};
 use crate::list::TextKey;
+use crate::warnings::tell;
 
 /// What every state has in its folder.
 const FILE: &str = "frostpane.redb";
@@ -101,6 +102,13 @@ fn kind(dir: &Path) -> Result<KeyKind> {
 
 fn open<K: TextKey>(dir: &Path) -> Result<Store<K>> {
     Ok(Store::open(dir)?)
+}
+
+/// That what is shown is not read from what is kept.
+fn tell_in_use() {
+    tell(
+        "another process has this state open: this is what it wrote down when it last changed, and may be a moment old",
+    );
 }
 
 /// A window as it is asked for, or the longest.

@@ -72,12 +72,17 @@ pub struct ImportArgs {
 /// Go on with a state that was restored from a copy.
 ///
 /// Nobody knows what was released since the copy was made, so everything up to now is marked as spent; lists at every slide go on with the next
-/// whole epoch. Without a witness a copy that was restored looks like the state itself: then only you know that this is needed.
+/// whole epoch. A state that is the latest that its witness knows of is refused. Without a witness a copy that was restored looks like the state
+/// itself: then only you know that this is needed, and say so with --force.
 #[derive(clap::Args)]
 pub struct RestoreArgs {
     /// The folder of the state
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+
+    /// Mark all of its past as spent although nothing shows that it is a copy
+    #[arg(long)]
+    pub force: bool,
 }
 
 pub fn export<K: TextKey>(args: &ExportArgs) -> Result<()> {
@@ -88,7 +93,7 @@ pub fn export<K: TextKey>(args: &ExportArgs) -> Result<()> {
     };
     let mut store = super::open::<K>(&args.dir)?;
     let panes = store.export(positions, &to)?;
-    Draft::write_all("panes", &args.file, &panes.to_bytes()?)?;
+    Draft::write_private("panes", &args.file, &panes.to_bytes()?)?;
     tell(format_args!(
         "the panes are in {}, and spent here: bring them into another state with frostpane import DIR {}",
         args.file.display(),
@@ -126,7 +131,7 @@ pub fn import<K: TextKey>(args: &ImportArgs) -> Result<()> {
 }
 
 pub fn restore<K: TextKey>(args: &RestoreArgs) -> Result<()> {
-    Store::<K>::accept_restored(&args.dir)?;
+    Store::<K>::accept_restored(&args.dir, args.force)?;
     tell(
         "the state is gone on with; everything before now is spent, and the budget renews itself as the window slides",
     );

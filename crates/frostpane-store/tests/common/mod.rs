@@ -53,6 +53,17 @@ impl Drop for Folder {
     }
 }
 
+/// The fence beside the file `witness` in a folder.
+pub fn fence(folder: &Folder) -> PathBuf {
+    let files = std::fs::read_dir(&folder.0).unwrap();
+    let mut fences = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.display().to_string().contains("/witness.fence-"));
+    let fence = fences.next().unwrap();
+    assert_eq!(fences.next(), None);
+    fence
+}
+
 /// Copies a folder with all that is in it.
 pub fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);

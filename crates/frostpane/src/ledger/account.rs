@@ -30,7 +30,21 @@ impl Account {
         Self(self.0.plus(charge.amount().times(number)))
     }
 
-    /// Of panes that become one: the larger sum, of each accountant by itself. No unit in either has lost more.
+    /// With everything that another account has spent: that of a unit that may be in both.
+    ///
+    /// ```
+    /// use frostpane::{Account, Charge, Delta, Epsilon};
+    ///
+    /// let once = Account::default().plus(&Charge::laplace(Epsilon::ONE, Delta::ZERO));
+    /// assert_eq!(once.sum(&once).to_string(), "epsilon 2, delta 0 and rho 1");
+    /// assert_eq!(once.sum(&Account::SPENT), Account::SPENT);
+    /// ```
+    pub fn sum(self, other: &Self) -> Self {
+        Self(self.0.plus(other.0))
+    }
+
+    /// Of panes that become one: the larger sum, of each accountant by itself. No unit has lost more, if every unit is in one of
+    /// them alone.
     pub fn max(self, other: &Self) -> Self {
         Self(self.0.max(other.0))
     }

@@ -71,14 +71,7 @@ impl Ledger {
     /// Charges every number of the range, or, if one cannot pay, none. Says whom it took to let all of them pass.
     pub fn charge(&mut self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> Result<Accountant, Refusal> {
         let accountant = self.check(numbers.clone(), charge, cap)?;
-        if !numbers.is_empty() {
-            self.split(numbers.start);
-            self.split(numbers.end);
-            for (_, account) in self.steps.range_mut(numbers) {
-                *account = account.plus(charge);
-            }
-            self.join();
-        }
+        self.update(numbers, |account| account.plus(charge));
         Ok(accountant)
     }
 
@@ -232,22 +225,40 @@ impl Ledger {
 
     /// These numbers have spent all that there is: what they stand for has gone elsewhere.
     pub fn spend(&mut self, numbers: Range<i64>) {
-        self.raise(numbers, &Account::SPENT);
+        self.update(numbers, |_| Account::SPENT);
     }
 
-    /// These numbers have spent at least as much elsewhere, of each accountant by itself.
+    /// A pane comes to these numbers that has spent this elsewhere, and each unit of it is in no other pane, as an event is: a number
+    /// has spent the larger of both accounts.
     pub fn carry(&mut self, numbers: Range<i64>, spent: &Account) {
-        self.raise(numbers, spent);
+        self.update(numbers, |account| account.max(spent));
     }
 
-    fn raise(&mut self, numbers: Range<i64>, least: &Account) {
+    /// A pane comes to these numbers that has spent this elsewhere, and its units may have been in releases that these numbers were
+    /// charged for, as a user of an epoch may: a number has spent the sum of both accounts.
+    ///
+    /// ```
+    /// use frostpane::{Account, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// let once = Account::default().plus(&Charge::laplace(Epsilon::ONE, Delta::ZERO));
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.add(3..4, &once);
+    /// ledger.add(3..4, &once);
+    /// assert_eq!(ledger.account(3..4), once.sum(&once));
+    /// assert_eq!(ledger.account(4..5), Account::default());
+    /// ```
+    pub fn add(&mut self, numbers: Range<i64>, spent: &Account) {
+        self.update(numbers, |account| account.sum(spent));
+    }
+
+    fn update(&mut self, numbers: Range<i64>, change: impl Fn(Account) -> Account) {
         if numbers.is_empty() {
             return;
         }
         self.split(numbers.start);
         self.split(numbers.end);
         for (_, account) in self.steps.range_mut(numbers) {
-            *account = account.max(least);
+            *account = change(*account);
         }
         self.join();
     }

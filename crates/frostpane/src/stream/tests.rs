@@ -358,6 +358,58 @@ fn whoever_is_looked_at_is_charged() {
     assert!((from as i64 / 500..=stream.now() / 500).all(|number| charged.contains(&number)));
 }
 
+/// The same users, or events of the same hours, in two streams, each with one release: what was in one comes to the other. What a user did
+/// may have been in both, so accounts add; an event was in one of them.
+#[test]
+fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
+    for (name, mut spec) in [("users", of_people(24, None)), ("events", by_clock(24, 1))] {
+        spec.releases = Some(2);
+        let first = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
+        let second = first.like(0).unwrap();
+        let [mut first, mut second] = [first, second].map(|mut stream| {
+            for number in 0..30 {
+                stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
+                stream.tick((number + 1) * HOUR).unwrap();
+            }
+            stream.pay(stream.spec().longest()).unwrap().unwrap();
+            stream
+        });
+        let day = 6 * HOUR..24 * HOUR;
+        second.forget(day.clone()).unwrap();
+        let exported = first.export(day).unwrap();
+        let twice = Exported {
+            panes: [exported.panes.clone(), exported.panes.clone()].concat(),
+        };
+        assert!(
+            second.check_import(&twice).is_err(),
+            "{name}: two panes for one place"
+        );
+        second.import(&exported).unwrap();
+        let charge = second.charge().amount().epsilon;
+        let number = second.engine.number_at(12 * HOUR);
+        let spent = second.ledger().account(number..number + 1).amount().epsilon;
+        let third = second.pay(second.spec().longest()).unwrap();
+        match name {
+            "users" => assert!(spent == 2 * charge && third.is_err(), "{spent} of {charge}"),
+            _ => assert!(spent == charge && third.is_ok(), "{spent} of {charge}"),
+        }
+        // A third stream's pane comes on top of what came before.
+        second.forget(6 * HOUR..24 * HOUR).unwrap();
+        second.import(&exported).unwrap();
+        let again = second.ledger().account(number..number + 1).amount().epsilon;
+        let expected = if name == "users" { 3 } else { 2 };
+        assert_eq!(again, expected * charge, "{name}");
+        // One that left this stream is spent here, whatever comes in its place.
+        let gone = second.export(6 * HOUR..24 * HOUR).unwrap();
+        second.import(&gone).unwrap();
+        assert_eq!(
+            second.ledger().account(number..number + 1),
+            Account::SPENT,
+            "{name}"
+        );
+    }
+}
+
 /// A copy of a stream that was gone on with elsewhere: nothing of its past is released again.
 #[test]
 fn the_past_of_a_restored_copy_is_spent() {

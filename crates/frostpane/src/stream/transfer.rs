@@ -14,11 +14,11 @@ use crate::ledger::{Account, Amount};
 /// Closed panes that have left a stream, with what they have spent. They hold what people did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exported {
-    panes: Vec<Moved>,
+    pub(super) panes: Vec<Moved>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Moved {
+pub(super) struct Moved {
     from: i64,
     to: i64,
     spent: Amount,
@@ -73,16 +73,19 @@ impl<K: Key> Stream<K> {
         }
     }
 
-    /// That panes can come in: where they lie there are none, and they have ended.
+    /// That panes can come in: where they lie there are none, no two lie in one place, and they have ended.
     pub fn check_import(&self, exported: &Exported) -> Result<()> {
         self.engine.may_be_moved()?;
-        exported
-            .panes
-            .iter()
-            .try_for_each(|pane| self.engine.check_place(&(pane.from..pane.to)))
+        let mut panes: Vec<Range<i64>> = exported.panes.iter().map(|pane| pane.from..pane.to).collect();
+        panes.sort_by_key(|pane| pane.start);
+        if panes.windows(2).any(|two| two[1].start < two[0].end) {
+            return Err(occupied());
+        }
+        panes.iter().try_for_each(|pane| self.engine.check_place(pane))
     }
 
-    /// Takes panes in that have left a stream of the same [`fingerprint`](Self::fingerprint), with what they have spent.
+    /// Takes panes in that have left a stream of the same [`fingerprint`](Self::fingerprint), with what they have spent: where users
+    /// are protected on top of what their numbers have spent here, because a user may have been in releases of both streams.
     pub fn import(&mut self, exported: &Exported) -> Result<()> {
         self.check_import(exported)?;
         for Moved {
@@ -92,10 +95,14 @@ impl<K: Key> Stream<K> {
             bytes,
         } in &exported.panes
         {
-            let pane = *from..*to;
+            let (pane, spent) = (*from..*to, Account::from_amount(*spent));
             self.engine.place(&pane, bytes)?;
-            self.ledger
-                .carry(self.engine.numbers_of(&pane), &Account::from_amount(*spent));
+            let numbers = self.engine.numbers_of(&pane);
+            // An event is in one pane; what a user did in an epoch may have been in a pane that was here before, too.
+            match self.engine {
+                Engine::People(_) => self.ledger.add(numbers, &spent),
+                _ => self.ledger.carry(numbers, &spent),
+            }
         }
         Ok(())
     }
@@ -150,9 +157,7 @@ impl<K: Key> Engine<K> {
         };
         match possible && !pane.is_empty() && ended && !self.closed().iter().any(overlaps) {
             true => Ok(()),
-            false => Err(Error::window(
-                "a pane comes in where there is one, or where one goes on: what was counted apart is not added up here",
-            )),
+            false => Err(occupied()),
         }
     }
 
@@ -171,4 +176,10 @@ impl<K: Key> Engine<K> {
             Self::Always(_) => {}
         }
     }
+}
+
+fn occupied() -> Error {
+    Error::window(
+        "a pane comes in where there is one, or where one goes on: what was counted apart is not added up here",
+    )
 }

@@ -1,0 +1,90 @@
+//! Two copies of a state under one witness, at the same time, where files cannot be locked: no window is shown with two noises.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Barrier;
+use std::thread;
+
+use common::known::hash;
+use common::{ALL, Folder, copy, hour, is_by_count, spec};
+use frostpane::{Bytes, Keys};
+use frostpane_store::{Begin, Error, Store, points};
+
+const TRIES: u64 = 8;
+const HOURS: std::ops::Range<i64> = 0..6;
+
+/// What a process has shown: hashes, by the number of the list or release.
+type Shown = BTreeMap<u64, u64>;
+
+/// Goes on until another copy has overtaken it. Also says what the state would show that was refused.
+fn go_on(state: &Path, json: &str, start: &Barrier) -> Shown {
+    let mut shown = Shown::new();
+    let opened = Store::<Bytes>::open(state);
+    start.wait();
+    let Ok(mut store) = opened else { return shown };
+    for number in HOURS {
+        let refused = match hour(&mut store, number, is_by_count(json)) {
+            Ok(lists) => {
+                shown.extend(lists.iter().map(|list| (list.number, hash(&list.json))));
+                None
+            }
+            Err(cause) => Some(cause),
+        };
+        let released = match (refused, json.contains("continual")) {
+            (Some(cause), _) => Err(cause),
+            (None, true) => continue,
+            (None, false) => store.release(&number.to_string(), store.header().spec.longest()),
+        };
+        match released {
+            Ok(released) => drop(shown.insert(number as u64, hash(&released.json))),
+            Err(Error::Refused(_)) => {}
+            Err(cause) => {
+                assert!(cause.to_string().contains("goes on"), "{cause}");
+                let window = store.header().spec.longest();
+                assert!(store.is_broken());
+                assert!(store.lists_after(0).is_err() && store.released(&number.to_string()).is_err());
+                assert!(store.release("another", window).is_err());
+                drop(store);
+                assert!(
+                    Store::<Bytes>::open(state).is_err(),
+                    "nor when it is opened again"
+                );
+                break;
+            }
+        }
+    }
+    shown
+}
+
+#[test]
+fn of_two_copies_under_one_witness_one_shows_a_window() {
+    points::without_locks();
+    for (name, json) in [ALL[3], ALL[4], ALL[6]] {
+        let (mut windows, mut raced) = (0, 0);
+        for _ in 0..TRIES {
+            let folder = Folder::in_memory();
+            let (state, other) = (folder.join("state"), folder.join("copy"));
+            let mut begin = Begin::default();
+            (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
+            drop(Store::<Bytes>::create(&state, spec(json), Keys::open(), begin).unwrap());
+            copy(&state, &other);
+            let start = Barrier::new(2);
+            let [one, two] = thread::scope(|scope| {
+                let both = [&state, &other].map(|state| scope.spawn(|| go_on(state, json, &start)));
+                both.map(|process| process.join().unwrap())
+            });
+            for (number, hash) in &one {
+                let same = two.get(number).is_none_or(|other| other == hash);
+                assert!(same, "{name}: window {number} was shown with two noises");
+            }
+            windows += one.len() + two.len();
+            raced += u64::from(!one.is_empty() && !two.is_empty());
+        }
+        println!(
+            "{name}: {windows} windows, each with one noise; both showed some in {raced} of {TRIES} tries"
+        );
+        assert!(windows > 0, "{name}");
+    }
+}
