@@ -8,6 +8,7 @@ mod declared;
 mod every_number;
 mod known_end;
 mod noise;
+mod own_time;
 mod people;
 mod people_exactly;
 mod planning;

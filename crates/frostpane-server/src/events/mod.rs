@@ -35,7 +35,8 @@ pub struct Reading {
     pub wrong: Wrong,
     /// Those before this moment are left out.
     pub since: Option<i64>,
-    /// When they came. Those a little later are of this moment, because clocks differ; those later still are left out, as wrong.
+    /// When they came. Because clocks differ some are a little later: those are of this moment or, of users, of their own. Those later
+    /// still are left out, as wrong.
     pub present: i64,
     /// Those before this moment are in no window any more, and left out too.
     pub earliest: i64,

@@ -114,7 +114,10 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             self.wrong += 1;
             return;
         }
-        event.time = event.time.map(|time| time.min(present));
+        // Of users an event belongs to the epoch of its own time, and waits for it. Of events the time is no secret, and no key is moved.
+        if !self.reading.has.user {
+            event.time = event.time.map(|time| time.min(present));
+        }
         let is_before = |time: i64| since.is_some_and(|since| time < since);
         if !event.time.is_some_and(is_before) {
             self.batch.push(event);

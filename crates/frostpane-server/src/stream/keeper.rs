@@ -147,7 +147,8 @@ impl<K: ServedKey> Keeper<K> {
             Ok(present) => present,
             Err(problem) => return self.refuse(all, &problem),
         };
-        let mut all = self.not_ahead(all, present);
+        let latest = self.latest(present);
+        let mut all = self.not_ahead(all, present, latest);
         if !self.timed {
             all.iter_mut().for_each(|taking| taking.batch.stamp(present));
         }
@@ -167,7 +168,7 @@ impl<K: ServedKey> Keeper<K> {
             })
             .collect();
         let began = Instant::now();
-        let (outcomes, lists) = match self.with(|store| store.take_deliveries(&deliveries, present)) {
+        let (outcomes, lists) = match self.with(|store| store.take_deliveries(&deliveries, latest)) {
             Ok(taken) => taken,
             Err(problem) => return self.refuse(all, &problem),
         };
@@ -229,14 +230,22 @@ impl<K: ServedKey> Keeper<K> {
         }
     }
 
+    /// The latest time that an event may have which comes now: of users one that is a little ahead waits for its epoch.
+    fn latest(&self, present: i64) -> i64 {
+        match self.timed && self.shared.spec.unit.is_user() {
+            true => present.saturating_add(self.shared.tolerance),
+            false => present,
+        }
+    }
+
     /// Where the clock was set back since events were read, those that have none of the future: the library would leave it out.
-    fn not_ahead(&self, all: Vec<Taking>, present: i64) -> Vec<Taking> {
+    fn not_ahead(&self, all: Vec<Taking>, present: i64, latest: i64) -> Vec<Taking> {
         if !self.timed || self.shared.seen.load(Ordering::Relaxed) <= present {
             return all;
         }
         let mut rest = Vec::with_capacity(all.len());
         for taking in all {
-            match taking.batch.is_ahead_of(present) {
+            match taking.batch.is_ahead_of(latest) {
                 false => rest.push(taking),
                 true => {
                     let problem = Problem::unavailable("the clock of this machine was set back");

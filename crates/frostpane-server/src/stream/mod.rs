@@ -73,7 +73,7 @@ pub(crate) struct Shared {
     by_clock: bool,
     /// The latest moment at which events were read.
     seen: AtomicI64,
-    /// How much later than the clock an event may be, in microseconds: it counts as of now.
+    /// How much later than the clock an event may be, in microseconds: it counts as of now or, of users, as of its own time.
     tolerance: i64,
     /// How much earlier an event may be, and a window still reach it.
     reach: i64,

@@ -120,31 +120,30 @@ impl<K: Key> Engine<K> {
     pub fn take(&mut self, batch: &Batch<K>, present: i64) -> Result<Taken<K>> {
         let mut releases = Vec::new();
         let ahead = Cell::new(0);
-        // What comes from the future moves nothing; by count there is none.
+        let latest = self.latest(present);
+        // An event of the future is left out by itself, and moves nothing; by count there is none.
         let in_time = |event: &Event<'_, K>| {
-            let is_ahead = event.time.is_some_and(|time| time > present);
+            let is_ahead = event.time.is_some_and(|time| time > latest);
             ahead.set(ahead.get() + u64::from(is_ahead));
             !is_ahead
         };
+        let mut events = batch.events().filter(in_time);
         let ticked = match self {
             Self::Once(hitters) => {
                 let before = hitters.ticks();
-                hitters.extend(batch.events().filter(in_time))?;
+                hitters.extend(events)?;
                 hitters.ticks() != before
             }
             Self::People(people) => {
-                for event in batch.events() {
-                    in_time(&event);
+                events.try_for_each(|event| {
                     let time = event.time.ok_or_else(needs_time)?;
-                    people.standing.push((time, event.user, event.key), present)?;
-                }
+                    people.standing.push((time, event.user, event.key), latest)
+                })?;
                 false
             }
             Self::Always(continual) => {
-                continual.expect_until(present);
+                continual.expect_until(latest);
                 let before = continual.ticks();
-                let of_people = continual.is_of_people();
-                let events = batch.events().filter(|event| in_time(event) || of_people);
                 continual.extend(events, |continual| releases.push(continual.release()))?;
                 continual.ticks() != before
             }
@@ -155,6 +154,16 @@ impl<K: Key> Engine<K> {
             releases,
             ahead: ahead.get(),
         })
+    }
+
+    /// The latest time that an event may have which comes by this moment: of users also what the clock has come to, which is never
+    /// told again.
+    fn latest(&self, present: i64) -> i64 {
+        match self {
+            Self::People(people) => present.max(people.standing.now()),
+            Self::Always(continual) if continual.is_of_people() => present.max(continual.now()),
+            _ => present,
+        }
     }
 
     /// Whether a tick would end a pane, or begin the first.

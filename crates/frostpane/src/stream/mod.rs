@@ -56,7 +56,7 @@ pub struct Taken<K: Key> {
     /// Whether a pane may have ended or noise was drawn: then what is to be kept is kept as it is now, and not by taking the same
     /// again.
     pub ticked: bool,
-    /// How many events were later than the moment at which they came, and left out. For the operator: **it must not be published**.
+    /// How many events were later than they may be, and left out. For the operator: **it must not be published**.
     pub ahead: u64,
     /// The lists that are due, of a stream that has one at every slide.
     pub releases: Vec<Release<K>>,
@@ -141,8 +141,9 @@ impl<K: Key> Stream<K> {
         }
     }
 
-    /// Takes all events of a batch, or refuses it and takes none. Where people are protected, those later than `present` are
-    /// dropped: the moment at which the batch came, which its source tells and not its events.
+    /// Takes all events of a batch, or refuses it and takes none. Those later than `present` are left out: the moment at which the
+    /// batch came, which its source tells and not its events. Of users it may lie ahead of the clock: an event that is later than the
+    /// clock belongs to the epoch of its own time all the same, and waits there until the clock has come to it.
     pub fn take(&mut self, batch: &Batch<K>, present: i64) -> Result<Taken<K>> {
         self.check(batch)?;
         let taken = self.engine.take(batch, present)?;
