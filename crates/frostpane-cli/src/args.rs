@@ -15,8 +15,8 @@ use crate::people::protect_users;
 use crate::report::About;
 use crate::request::{NormArg, Request, RequestArgs};
 use crate::state::{
-    BudgetArgs, ExportArgs, ForgetArgs, ImportArgs, IngestArgs, InitArgs, InspectArgs, ReleaseArgs,
-    RestoreArgs,
+    BudgetArgs, CheckArgs, CompactArgs, ExportArgs, ForgetArgs, ImportArgs, IngestArgs, InitArgs,
+    InspectArgs, ReleaseArgs, RestoreArgs,
 };
 use crate::units::number;
 
@@ -55,6 +55,8 @@ pub enum Command {
     Release(ReleaseArgs),
     Budget(BudgetArgs),
     Inspect(InspectArgs),
+    Check(CheckArgs),
+    Compact(CompactArgs),
     Export(ExportArgs),
     Import(ImportArgs),
     Forget(ForgetArgs),

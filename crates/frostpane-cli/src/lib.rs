@@ -55,6 +55,8 @@ pub fn run() -> ExitCode {
         Command::Release(args) => state::release(&args),
         Command::Budget(args) => state::budget(&args),
         Command::Inspect(args) => state::inspect(&args),
+        Command::Check(args) => state::check(&args),
+        Command::Compact(args) => state::compact(&args),
         Command::Export(args) => state::export(&args),
         Command::Import(args) => state::import(&args),
         Command::Forget(args) => state::forget(&args),

@@ -284,12 +284,75 @@ fn a_pipe_is_known_by_its_id() {
     assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("600 events were taken"));
     assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("nothing is new"));
     let more = run(&mut command(&ingest), (lines + "snow\n").as_bytes());
-    assert_eq!(more.status.code(), Some(1));
     assert!(
-        stderr(&more).contains("was complete, and has more events now"),
+        stderr(&more).contains("1 events were taken, after 600 before"),
         "{}",
         stderr(&more)
     );
+}
+
+/// Each of the thousand counts once, also the one that was cut in two.
+#[test]
+fn a_pipe_that_broke_is_gone_on_with_under_its_id() {
+    let folder = folder("state-broken-pipe");
+    let state = folder.join("state");
+    init(&state, &["--window", "1000", "--top", "3", "--epsilon", "1000"]);
+    let lines: String = (0..1_000).map(|number| format!("key {}\n", number % 3)).collect();
+    let ingest = |more: &[&str], lines: &str| {
+        let args = [&["ingest", text(&state), "--id", "part"], more].concat();
+        let output = run(&mut command(&args), lines.as_bytes());
+        (output.status.success(), stderr(&output))
+    };
+    let (ended, said) = ingest(&[], &lines[..6 * 499 + 3]);
+    assert!(ended && said.contains("499 events were taken"), "{said}");
+    assert!(
+        said.contains("has no end, so it was left out") && said.contains("--whole"),
+        "{said}"
+    );
+    let (ended, said) = ingest(&[], &lines[..6 * 300]);
+    assert!(!ended && said.contains("give all of it again"), "{said}");
+    let (ended, said) = ingest(&[], lines.trim_end());
+    assert!(
+        ended && said.contains("500 events were taken, after 499 before"),
+        "{said}"
+    );
+    let (ended, said) = ingest(&["--whole"], lines.trim_end());
+    assert!(
+        ended && said.contains("1 events were taken, after 999 before"),
+        "{said}"
+    );
+    let release = stdout(&frostpane(&["release", text(&state), "--json"], b""));
+    let release: Value = serde_json::from_str(&release).unwrap();
+    assert_eq!(release["window"]["events"], 1_000);
+    let counts = release["heavy"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| &key["count"]);
+    assert_eq!(counts.collect::<Vec<_>>(), [334, 333, 333]);
+}
+
+/// A log that is turned over keeps growing under whatever name.
+#[test]
+fn half_a_last_line_is_taken_of_no_file_whatever_its_name() {
+    let folder = folder("state-half-lines");
+    for name in ["log.tsv", "log.tsv.1", "log.2025-11-01", "log"] {
+        let (state, file) = (folder.join(format!("state of {name}")), folder.join(name));
+        init(&state, &["--key", "2", "--window", "1000", "--top", "3"]);
+        let ingest = ["ingest", text(&state), text(&file), "--format", "tsv"];
+        fs::write(&file, "1\tsnow\n2\tra").unwrap();
+        let said = stderr(&frostpane(&ingest, b""));
+        assert!(
+            said.contains("1 events were taken") && said.contains("has no end"),
+            "{name}: {said}"
+        );
+        fs::write(&file, "1\tsnow\n2\train\n3\tsnow\n").unwrap();
+        let said = stderr(&frostpane(&ingest, b""));
+        assert!(
+            said.contains("2 events were taken, after 1 before"),
+            "{name}: {said}"
+        );
+    }
 }
 
 /// Nothing that `budget`, `inspect` or a message of them shows tells how many events there are, or of what.

@@ -130,14 +130,13 @@ impl Keeper {
 
     /// Takes the rows of a source, each of them once; returns how many are new, how many of them had no time, and the lists that they have
     /// brought about. Where people are protected they come at the moment that is given, or now.
-    #[pyo3(signature = (rows, source, until=None, complete=true, told=None))]
+    #[pyo3(signature = (rows, source, until=None, told=None))]
     fn update(
         &self,
         py: Python<'_>,
         rows: &Rows,
         source: &str,
         until: Option<i64>,
-        complete: bool,
         told: Option<Py<PyAny>>,
     ) -> PyResult<(u64, u64, Vec<Made>)> {
         rows.check(self.spec())?;
@@ -150,8 +149,7 @@ impl Keeper {
         let columns = held.columns(self.spec())?;
         let mut pace = Pace::prompt(told, rows.len as u64);
         self.own.with(py, |engine| {
-            let taken =
-                with_engine!(engine, store => take(store, columns, (source, complete), until, &mut pace))?;
+            let taken = with_engine!(engine, store => take(store, columns, source, until, &mut pace))?;
             pace.finish()?;
             Ok(taken)
         })
@@ -382,7 +380,7 @@ fn create<K: StoredKey>(
 fn take<K: ColumnKey>(
     store: &mut Store<K>,
     columns: Columns<'_>,
-    (source, complete): (&str, bool),
+    source: &str,
     until: Option<i64>,
     pace: &mut Pace,
 ) -> Result<(u64, u64, Vec<Made>)> {
@@ -403,7 +401,7 @@ fn take<K: ColumnKey>(
             Change::Refused(cause) | Change::Broken(cause) => cause,
         })?
     };
-    let (events, due) = feeding.finish(complete)?;
+    let (events, due) = feeding.finish(false)?;
     Ok((events - before, without_time, lists(due, &spec)?))
 }
 

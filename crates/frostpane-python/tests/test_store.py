@@ -34,17 +34,18 @@ def test_an_id_is_one_release_also_in_another_process(tmp_path: Path) -> None:
 
 def test_events_count_once_under_an_id_and_other_events_are_refused(tmp_path: Path) -> None:
     with frostpane.Store.create(tmp_path / "s", window=10_000, slide=10_000, all=True, epsilon=NOISELESS) as store:
-        assert store.update(["a"] * 500, id="x", complete=False).new == 500
+        assert store.update(["a"] * 500, id="x").new == 500
         assert store.update(["a"] * 700, id="x").new == 200
         assert store.update(["a"] * 700, id="x").new == 0
-        with pytest.raises(frostpane.ConflictError, match="other events"):
+        with pytest.raises(frostpane.ConflictError, match="does not begin with the events"):
             store.update(["b"] * 700, id="x")
-        with pytest.raises(frostpane.ConflictError, match="was complete"):
-            store.update(["a"] * 800, id="x")
+        with pytest.raises(frostpane.ConflictError, match="fewer events"):
+            store.update(["a"] * 600, id="x")
+        assert store.update(["a"] * 800, id="x").new == 100
         with pytest.raises(frostpane.InputError):
             store.update([5], id="y")
         assert store.update(["a"] * 100, id="y").new == 100
-        assert store.release("one")[0].count == 800
+        assert store.release("one")[0].count == 900
 
 
 def test_one_process_has_it_at_a_time_and_others_can_look(tmp_path: Path) -> None:

@@ -1,33 +1,42 @@
-//! Where the database writes: a file, with every write a point at which a test can end the process, half of it written.
+//! The file of the database: every page is compared with its checksum when it is read, and every write is a point at which a test can end the
+//! process, half of it written.
 
 use std::io;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
+use crate::checksums::Checksums;
 use crate::files::points;
 
 #[derive(Debug)]
-pub(crate) struct Backend(pub FileBackend);
+pub(crate) struct Backend {
+    pub file: FileBackend,
+    pub checksums: Arc<Checksums>,
+}
 
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.0.len()
+        self.file.len()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
+        self.file.read(offset, out)?;
+        self.checksums.compare(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         points::writing()?;
-        self.0.set_len(len)
+        self.file.set_len(len)?;
+        self.checksums.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
         points::reached();
-        self.0.sync_data()
+        self.checksums.sync()?;
+        self.file.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -35,39 +44,40 @@ impl StorageBackend for Backend {
         #[cfg(feature = "internals")]
         {
             let (first, rest) = data.split_at(data.len() / 2);
-            self.0.write(offset, first)?;
+            self.file.write(offset, first)?;
             points::writing()?;
-            self.0.write(offset + first.len() as u64, rest)
+            self.file.write(offset + first.len() as u64, rest)?;
         }
         #[cfg(not(feature = "internals"))]
-        self.0.write(offset, data)
+        self.file.write(offset, data)?;
+        self.checksums.write(offset, data)
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.close()
+        self.file.close()
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.try_lock_range(start, end)
+        self.file.try_lock_range(start, end)
     }
 
     fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.try_lock_shared_range(start, end)
+        self.file.try_lock_shared_range(start, end)
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.lock_range(start, end)
+        self.file.lock_range(start, end)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.lock_shared_range(start, end)
+        self.file.lock_shared_range(start, end)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.unlock_range(start, end)
+        self.file.unlock_range(start, end)
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.query_lock_range(start, end)
+        self.file.query_lock_range(start, end)
     }
 }

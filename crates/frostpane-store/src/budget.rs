@@ -159,25 +159,17 @@ impl<K: StoredKey> Store<K> {
         let numbers = stream.numbers();
         let window = stream.panes_of_window();
         let continual = stream.spec().continual;
-        // The window that ends with the pane before this one.
-        let left = |end: i64| match continual {
-            true => 0,
-            false => ledger.releases_left(end - window..end, charge, cap),
-        };
         let end = stream.end_of_window();
-        let now = left(end);
-        // A window has more only where it begins with a pane that has spent something else than the one before it.
-        let first = end - window + 1;
-        let more = ledger.steps(first..end + 2).find_map(|begin| {
-            let more = left(begin + window);
-            (more > now).then(|| (self.moment(stream.window_reaches(begin + window)), more))
-        });
+        let (left, more) = match continual {
+            true => (0, None),
+            false => ledger.renewal(end, window, charge, cap),
+        };
         Ok(Budget {
             continual,
             charge: charge.amount(),
             cap: cap.most(),
-            left: now,
-            more,
+            left,
+            more: more.map(|(end, more)| (self.moment(stream.window_reaches(end)), more)),
             periods: self.periods(ledger, end - window..numbers.end),
         })
     }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use crate::checksums;
 use crate::error::{Error, Result};
 use crate::files::{DRAFT, create_folder, open_private, points, sync_folder};
 use crate::store::{SECRETS, STATUS};
@@ -62,7 +63,7 @@ fn leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
     let names = entries.map(|entry| Ok(entry?.file_name()));
     let names: Vec<_> = names.collect::<std::io::Result<_>>().map_err(fail)?;
     let drafts = [FILE, STATUS].map(|name| format!("{name}{DRAFT}"));
-    let known = [&drafts[0], &drafts[1], SECRETS, STATUS];
+    let known = [&drafts[0], &drafts[1], SECRETS, STATUS, checksums::FILE];
     let is_unfinished = names.iter().any(|name| *name == *drafts[0]) || names.is_empty();
     match is_unfinished && names.iter().all(|name| known.iter().any(|known| name == *known)) {
         true => Ok(names.iter().map(|name| folder.join(name)).collect()),

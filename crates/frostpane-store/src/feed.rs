@@ -22,7 +22,7 @@ pub(crate) struct Progress {
     pub digest: u128,
     /// The same of the first few, so that another source is noticed soon.
     pub first: (u64, u128),
-    /// Whether there are no more.
+    /// Whether it was said that there are no more: more are taken all the same, after those that were.
     pub complete: bool,
 }
 
@@ -114,6 +114,11 @@ impl<'a, K: StoredKey> Feed<'a, K> {
         self.before.events
     }
 
+    /// Whether it was said before that there are no more.
+    pub fn was_complete(&self) -> bool {
+        self.before.complete
+    }
+
     /// One more event. Returns whether all up to it have been acknowledged.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<bool> {
         self.batch.push(event);
@@ -149,7 +154,7 @@ impl<'a, K: StoredKey> Feed<'a, K> {
         let digest = self.hasher.digest128();
         let is_another = |(events, known): (u64, u128)| self.events == events && digest != known;
         match is_another((self.before.events, self.before.digest)) || is_another(self.before.first) {
-            true => Err(self.another("begins with other events than those that were taken of it before")),
+            true => Err(self.another("does not begin with the events that were taken of it before")),
             false => Ok(()),
         }
     }
@@ -182,7 +187,8 @@ impl<'a, K: StoredKey> Feed<'a, K> {
 
     fn another(&self, how: &str) -> Error {
         Error::conflict(format!(
-            "{} {how}: nothing more was taken; if these are other events give them another id, with --id, under which all of them count",
+            "{} {how}: nothing more was taken. If it is the same source give all of it again, unchanged from its first event on; if it is another one, and \
+             none of its events was taken, give it an id of its own, with --id, under which all of them count",
             self.source
         ))
     }
@@ -191,9 +197,6 @@ impl<'a, K: StoredKey> Feed<'a, K> {
     pub fn acknowledge(&mut self, complete: bool) -> Result<()> {
         if self.events < self.before.events {
             return Ok(());
-        }
-        if self.before.complete && !self.batch.is_empty() {
-            return Err(self.another("was complete, and has more events now"));
         }
         if self.batch.is_empty() && complete == self.before.complete {
             return Ok(());
@@ -219,7 +222,7 @@ impl<'a, K: StoredKey> Feed<'a, K> {
         std::mem::take(&mut self.lists)
     }
 
-    /// There are no more events for now or, if the source is complete, for ever. Returns how many were taken, now and before, and the
+    /// There are no more events for now or, if it is said that the source is complete, for ever. One that has more all the same is gone on with. Returns how many were taken, now and before, and the
     /// lists that they have brought about.
     pub fn finish(mut self, complete: bool) -> Result<(u64, Vec<List<K>>)> {
         if self.events < self.before.events {

@@ -50,7 +50,7 @@ impl Header {
     pub(crate) fn of(database: &Database) -> Result<Self> {
         let header: Self = serde_json::from_slice(&the(database, "header")?)?;
         match header.format {
-            FORMAT => Ok(header),
+            1..=FORMAT => Ok(header),
             newer => Err(Error::conflict(format!(
                 "the state has format {newer}, but this program knows format {FORMAT}: use a program that knows it"
             ))),

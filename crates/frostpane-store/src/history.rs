@@ -74,6 +74,13 @@ pub enum Deed {
         /// Of all of them: what is released is what was sealed.
         seal: String,
     },
+    /// Texts of releases, or lists at every slide, were dropped. What they were charged stays charged.
+    Dropped {
+        /// So many releases.
+        releases: u64,
+        /// So many lists.
+        lists: u64,
+    },
     /// Panes with these positions came.
     Imported {
         /// From this one on.

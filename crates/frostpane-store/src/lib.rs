@@ -35,6 +35,9 @@
 mod backend;
 mod budget;
 mod built;
+mod check;
+mod checksums;
+mod compact;
 mod creation;
 mod delivery;
 mod error;
@@ -43,6 +46,7 @@ mod files;
 mod header;
 mod history;
 mod log;
+mod packed;
 mod release;
 mod scratch;
 mod secrets;
@@ -54,6 +58,8 @@ mod witness;
 
 pub use budget::{Budget, Period, Summary};
 pub use built::Awaited;
+pub use check::Checked;
+pub use compact::Dropped;
 pub use delivery::{Delivery, Outcome};
 pub use error::{Error, Result, Unaffordable};
 pub use feed::Feed;

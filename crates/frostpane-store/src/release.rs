@@ -5,15 +5,16 @@ use std::ops::Range;
 
 use frostpane::stream::{Mark, Paid, SecretBytes, mark_of};
 use frostpane::{Accountant, Amount, Release, Span};
-use redb::{ReadableDatabase, ReadableTable};
+use redb::{ReadableDatabase, ReadableTable, TableError, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, Unaffordable};
 use crate::header::StoredKey;
 use crate::history::Deed;
+use crate::packed::Unpacker;
 use crate::random;
 use crate::store::{Change, Store};
-use crate::tables::RELEASES;
+use crate::tables::{PENDING, RELEASES};
 
 /// A release that was charged and kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,18 @@ struct Row {
     json: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     forms: Forms,
+    /// Whether it was made, and its text was dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    dropped: bool,
+}
+
+/// What becomes of the row of a release.
+pub(crate) struct Kept<'a> {
+    pub id: &'a str,
+    /// As JSON.
+    pub row: Vec<u8>,
+    /// Whether it was charged and is not made yet.
+    pub pending: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,11 +118,16 @@ impl<K: StoredKey> Store<K> {
             }),
             json: None,
             forms: Forms::new(),
+            dropped: false,
         };
         let numbers = paid.numbers();
         self.ordered.push(mark);
         self.commit(Change {
-            release: Some((id, serde_json::to_vec(&row)?)),
+            release: Some(Kept {
+                id,
+                row: serde_json::to_vec(&row)?,
+                pending: true,
+            }),
             deed: Some(Deed::Charged {
                 id: id.to_owned(),
                 window: window.to_string(),
@@ -170,9 +188,14 @@ impl<K: StoredKey> Store<K> {
             ordered: None,
             json: Some(json.clone()),
             forms: forms(&release),
+            dropped: false,
         };
         self.commit(Change {
-            release: Some((id, serde_json::to_vec(&row)?)),
+            release: Some(Kept {
+                id,
+                row: serde_json::to_vec(&row)?,
+                pending: false,
+            }),
             ..Change::default()
         })?;
         self.ordered.retain(|mark| *mark != ordered.mark);
@@ -210,38 +233,49 @@ impl<K: StoredKey> Store<K> {
                 ordered: None,
                 json: None,
                 forms: Forms::new(),
+                dropped: false,
             };
             self.commit(Change {
-                release: Some((&id, serde_json::to_vec(&row)?)),
+                release: Some(Kept {
+                    id: &id,
+                    row: serde_json::to_vec(&row)?,
+                    pending: false,
+                }),
                 ..Change::default()
             })?;
         }
         Ok(())
     }
 
-    /// All of those: found by looking at every release, and so only when a state is opened.
+    /// All of those.
     fn find_ordered(&self) -> Result<Vec<(String, Ordered)>> {
-        let table = self.database.begin_read()?.open_table(RELEASES)?;
+        let pending = match self.database.begin_read()?.open_table(PENDING) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            table => table?,
+        };
         let mut all = Vec::new();
-        for entry in table.iter()? {
-            let (id, bytes) = entry?;
-            let row: Row = serde_json::from_slice(bytes.value())?;
-            if let Some(OrderedRow { paid, mark }) = row.ordered {
-                let ordered = Ordered {
-                    window: row.window,
-                    paid: Paid::from_bytes(&paid)?,
-                    mark,
-                };
-                all.push((id.value().to_owned(), ordered));
-            }
+        for entry in pending.iter()? {
+            let id = entry?.0.value().to_owned();
+            let row = self.row(&id)?;
+            let ordered = row.and_then(|row| Some((row.window, row.ordered?)));
+            let Some((window, OrderedRow { paid, mark })) = ordered else {
+                return Err(Error::damaged(format_args!(
+                    "the release {id} was charged and is not there"
+                )));
+            };
+            let paid = Paid::from_bytes(&paid)?;
+            all.push((id, Ordered { window, paid, mark }));
         }
         Ok(all)
     }
 
     fn row(&self, id: &str) -> Result<Option<Row>> {
         let table = self.database.begin_read()?.open_table(RELEASES)?;
-        let row = table.get(id)?.map(|bytes| serde_json::from_slice(bytes.value()));
-        Ok(row.transpose()?)
+        let Some(bytes) = table.get(id)? else {
+            return Ok(None);
+        };
+        let text = Unpacker::new(&self.database).unpack(bytes.value())?;
+        Ok(Some(serde_json::from_slice(&text)?))
     }
 
     /// Who cannot pay, by where they lie, and when they leave the window.
@@ -283,6 +317,36 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
+/// Releases that a state of format 1 has charged and not made, found by looking at all of them.
+pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
+    let releases = transaction.open_table(RELEASES)?;
+    let mut pending = transaction.open_table(PENDING)?;
+    for entry in releases.iter()? {
+        let (id, bytes) = entry?;
+        let row: Row = serde_json::from_slice(bytes.value())?;
+        if row.ordered.is_some() {
+            pending.insert(id.value(), ())?;
+        }
+    }
+    Ok(())
+}
+
+/// The same row without its text; none if it has none.
+pub(crate) fn without_text(text: &[u8]) -> Result<Option<Vec<u8>>> {
+    let row: Row = serde_json::from_slice(text)?;
+    if row.json.is_none() {
+        return Ok(None);
+    }
+    let dropped = Row {
+        window: row.window,
+        ordered: None,
+        json: None,
+        forms: Forms::new(),
+        dropped: true,
+    };
+    Ok(Some(serde_json::to_vec(&dropped)?))
+}
+
 fn again(id: &str, window: Span, row: Row) -> Result<Released> {
     if row.window != window {
         return Err(Error::conflict(format!(
@@ -296,6 +360,9 @@ fn again(id: &str, window: Span, row: Row) -> Result<Released> {
             forms: row.forms,
             again: true,
         }),
+        None if row.dropped => Err(Error::conflict(format!(
+            "the release {id} was made and charged, and its text was dropped by `frostpane compact`: it is not drawn again; give this one another id"
+        ))),
         None => Err(Error::conflict(format!(
             "the release {id} was charged, but the copy that this state was restored from does not have it: give this one another id"
         ))),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use frostpane::stream::{Kept, Mark, SecretBytes, Taken, mark_of};
+use frostpane::stream::{Kept as Source, Mark, SecretBytes, Taken, mark_of};
 use frostpane::{Batch, Keys, Release, Spec, Stream};
 use jiff::Timestamp;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
@@ -20,10 +20,12 @@ use crate::header::{Header, KeyKind, StoredKey};
 use crate::hex;
 use crate::history::{self, Deed, Head, NewRecord, Record};
 use crate::log::{self, Entry};
+use crate::packed::{Unpacker, pack};
 use crate::random;
+use crate::release::{Kept, index_pending};
 use crate::secrets::Secrets;
 use crate::stopped;
-use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, SOURCES, the};
+use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, PENDING, RELEASES, SOURCES, the};
 use crate::witness::{Reach, Witness};
 
 pub(crate) const SECRETS: &str = "secrets";
@@ -96,7 +98,7 @@ pub(crate) struct Change<'a> {
     pub entry: Option<Vec<u8>>,
     /// By their numbers, as JSON.
     pub lists: &'a [(u64, &'a [u8])],
-    pub release: Option<(&'a str, Vec<u8>)>,
+    pub release: Option<Kept<'a>>,
     pub deed: Option<Deed>,
     /// Secrets that are needed beside those of the stream.
     pub secrets: Vec<SecretBytes>,
@@ -122,7 +124,7 @@ impl<K: StoredKey> Store<K> {
             input: begin.input,
         };
         let mut store = Self {
-            database: tables::create(file)?,
+            database: tables::create(folder, file)?,
             secrets: Secrets::open(&folder.join(SECRETS))?,
             witness,
             folder: folder.to_owned(),
@@ -151,7 +153,8 @@ impl<K: StoredKey> Store<K> {
                 transaction.open_table(SOURCES)?;
                 transaction.open_table(LOG)?;
                 transaction.open_table(LISTS)?;
-                transaction.open_table(crate::tables::RELEASES)?;
+                transaction.open_table(RELEASES)?;
+                transaction.open_table(PENDING)?;
                 Ok(())
             },
         )?;
@@ -271,8 +274,16 @@ impl<K: StoredKey> Store<K> {
 
     /// What is kept, as it is.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
+        match Self::read_as_written(folder) {
+            // A page is not what was written last, or its checksum is not: all pages say which.
+            Err(Error::File(_)) if tables::is_doubted(folder) => Self::read_as_written(folder),
+            read => read,
+        }
+    }
+
+    fn read_as_written(folder: &Path) -> Result<Self> {
         let database = tables::open(folder)?;
-        let header = Header::of(&database)?;
+        let header = convert(&database, Header::of(&database)?)?;
         if header.keys != K::KIND {
             return Err(Error::conflict(format!(
                 "the keys of this state are {}: open it as such",
@@ -462,12 +473,13 @@ impl<K: StoredKey> Store<K> {
         self.check_whole()?;
         let table = self.database.begin_read()?.open_table(LISTS)?;
         let rows = table.range(number.saturating_add(1)..)?;
+        let mut unpacker = Unpacker::new(&self.database);
         rows.take(most)
             .map(|row| {
                 let (number, json) = row?;
                 Ok(List {
                     number: number.value(),
-                    json: json.value().to_vec(),
+                    json: unpacker.unpack(json.value())?,
                     release: None,
                 })
             })
@@ -532,12 +544,17 @@ impl<K: StoredKey> Store<K> {
                 .insert(source, progress.to_bytes().as_slice())?;
         }
         for (number, json) in change.lists {
-            transaction.open_table(LISTS)?.insert(number, *json)?;
+            let packed = pack(transaction, json)?;
+            transaction.open_table(LISTS)?.insert(number, packed.as_slice())?;
         }
-        if let Some((id, bytes)) = &change.release {
-            transaction
-                .open_table(crate::tables::RELEASES)?
-                .insert(*id, bytes.as_slice())?;
+        if let Some(Kept { id, row, pending }) = &change.release {
+            let mut waiting = transaction.open_table(PENDING)?;
+            match pending {
+                true => drop(waiting.insert(*id, ())?),
+                false => drop(waiting.remove(*id)?),
+            }
+            let packed = pack(transaction, row)?;
+            transaction.open_table(RELEASES)?.insert(*id, packed.as_slice())?;
         }
         if let Some(entry) = &change.entry {
             transaction
@@ -676,6 +693,24 @@ fn record(transaction: &WriteTransaction, head: &Head, deed: &Deed) -> Result<He
     Ok(after)
 }
 
+/// Brings a state of an earlier format to this one.
+fn convert(database: &Database, header: Header) -> Result<Header> {
+    if header.format == FORMAT {
+        return Ok(header);
+    }
+    let header = Header {
+        format: FORMAT,
+        ..header
+    };
+    let transaction = tables::begin(database)?;
+    index_pending(&transaction)?;
+    transaction
+        .open_table(META)?
+        .insert("header", serde_json::to_vec(&header)?.as_slice())?;
+    transaction.commit()?;
+    Ok(header)
+}
+
 /// Takes again what came since the state was written.
 fn replay<K: StoredKey>(database: &Database, stream: &mut Stream<K>) -> Result<Log> {
     let mut read = Log::default();
@@ -696,7 +731,7 @@ struct Reading<'a> {
     kept: BTreeSet<(i64, i64)>,
 }
 
-impl Kept for Reading<'_> {
+impl Source for Reading<'_> {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
         let key = (bounds.start, bounds.end);
         self.kept.insert(key);

@@ -3,16 +3,18 @@
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use redb::backends::FileBackend;
 use redb::{Builder, Database, Durability, ReadableDatabase, TableDefinition, WriteTransaction};
 
 use crate::backend::Backend;
+use crate::checksums::Checksums;
 use crate::error::{Error, Result};
 use crate::files::open_private;
 
 /// The version of the tables: `docs/format.md`.
-pub(crate) const FORMAT: u64 = 1;
+pub(crate) const FORMAT: u64 = 2;
 pub(crate) const FILE: &str = "frostpane.redb";
 /// Bytes of the database that may stay in memory: most of what is read is read once.
 const CACHE: usize = 16 << 20;
@@ -33,18 +35,32 @@ pub(crate) const RECEIPTS: TableDefinition<'_, &str, (&str, &str)> = TableDefini
 pub(crate) const OUTLIVED: TableDefinition<'_, (i64, &str), ()> = TableDefinition::new("outlived");
 /// Releases by their ids.
 pub(crate) const RELEASES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("releases");
+/// Ids of releases that were charged and are not kept yet.
+pub(crate) const PENDING: TableDefinition<'_, &str, ()> = TableDefinition::new("pending");
+/// Releases that others are much like, by number.
+pub(crate) const DICTIONARIES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dictionaries");
 /// Lists at every slide, by their numbers.
 pub(crate) const LISTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("lists");
 /// What was done, from 1 on.
 pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("history");
 
 /// Makes the database of a new state in a file that is empty.
-pub(crate) fn create(file: File) -> Result<Database> {
-    open_file(file, true)
+pub(crate) fn create(folder: &Path, file: File) -> Result<Database> {
+    open_file(folder, file, false)
 }
 
-/// Opens the database of a folder.
+/// Opens the database of a folder. All pages are checked if there are no checksums of them that can be relied on; else each is
+/// compared with its own when it is read.
 pub(crate) fn open(folder: &Path) -> Result<Database> {
+    open_or_check(folder, false)
+}
+
+/// Opens the database of a folder and checks all of its pages, which takes as long as they are many.
+pub(crate) fn open_checked(folder: &Path) -> Result<Database> {
+    open_or_check(folder, true)
+}
+
+fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
     let path = folder.join(FILE);
     if !path.exists() {
         return Err(Error::File(format!(
@@ -52,19 +68,45 @@ pub(crate) fn open(folder: &Path) -> Result<Database> {
             folder.display()
         )));
     }
-    open_file(open_private(&path)?, false)
+    match open_as_written(folder, check) {
+        Err(Error::File(_)) if is_doubted(folder) => open_as_written(folder, true),
+        opened => opened,
+    }
 }
 
-fn open_file(file: File, create: bool) -> Result<Database> {
-    let backend = Backend(FileBackend::new(file)?);
+/// Whether a page was not what its checksum says, so that whoever opens the database next checks all of them.
+pub(crate) fn is_doubted(folder: &Path) -> bool {
+    let database = File::open(folder.join(FILE));
+    database.is_ok_and(|database| {
+        Checksums::open(folder, &database).is_ok_and(|checksums| !checksums.are_known())
+    })
+}
+
+fn open_as_written(folder: &Path, check: bool) -> Result<Database> {
+    open_file(folder, open_private(&folder.join(FILE))?, check)
+}
+
+fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
+    let path = folder.join(FILE);
+    let fail = |cause| Error::file(&path, cause);
+    let same = file.try_clone().map_err(fail)?;
+    let checksums = Arc::new(Checksums::open(folder, &file)?);
+    let backend = Backend {
+        file: FileBackend::new(file)?,
+        checksums: checksums.clone(),
+    };
     // Of a file that is damaged the database may panic rather than err.
     let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
         let mut database = Builder::new()
             .set_cache_size(CACHE)
             .create_with_backend(backend)?;
+        if checksums.are_known() && !check {
+            return Ok(database);
+        }
+        checksums.doubt().map_err(fail)?;
         // It never goes on from an earlier commit: what came after it was acknowledged, and charged.
-        match create || database.check_integrity()? {
-            true => Ok(database),
+        match database.check_integrity()? {
+            true => checksums.rebuild(&same).map_err(fail).map(|()| database),
             false => Err(Error::damaged("its pages are not what was written")),
         }
     }));

@@ -15,6 +15,8 @@ use crate::store::{Begin, Change, Store};
 
 /// Panes that have gone, until nobody asks for them any more; and those that have come, by where they came from.
 const GONE: TableDefinition<'_, (i64, i64), &[u8]> = TableDefinition::new("gone");
+/// The version of exported panes.
+const FORMAT: u64 = 1;
 const CAME: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("came");
 
 /// Closed panes on their way from one state to another, with what they have spent. **They hold what people did.**
@@ -56,7 +58,7 @@ impl<K: StoredKey> Store<K> {
         // What is refused has changed nothing.
         let exported = self.stream.export(positions.clone())?;
         let panes = Panes {
-            format: crate::tables::FORMAT,
+            format: FORMAT,
             store: self.header.store.clone(),
             destination: destination.to_owned(),
             fingerprint: hex(&self.stream.fingerprint()),
@@ -194,7 +196,7 @@ impl Panes {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let panes: Self = serde_json::from_slice(bytes)
             .map_err(|cause| Error::conflict(format!("this is no file of panes ({cause})")))?;
-        match panes.format == crate::tables::FORMAT {
+        match panes.format == FORMAT {
             true => Ok(panes),
             false => Err(Error::conflict(
                 "these panes were written by a newer version of the program: use that version",

@@ -15,10 +15,11 @@ use frostpane_store::{Begin, Panes, Store};
 use serde::{Deserialize, Serialize};
 
 /// The version of the tables that is written now.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const HOURS: i64 = 13;
 const ID: &str = "kept";
-const FILES: [&str; 2] = ["frostpane.redb", "secrets"];
+/// Format 1 has no checksums.
+const FILES: [&str; 3] = ["frostpane.redb", "secrets", "checksums"];
 /// The state that panes are exported from, and the one that they come into.
 const PARTED: &str = "panes";
 const MOST_BYTES: u64 = 30_000;
@@ -130,7 +131,7 @@ fn write(name: &str, json: &str) {
 /// Puts a state that was written into a folder where it can be gone on with.
 fn copied(from: &Path, state: &Path) -> Store<Bytes> {
     fs::create_dir_all(state).unwrap();
-    for file in FILES {
+    for file in FILES.iter().filter(|file| packed(from, file).exists()) {
         fs::write(state.join(file), unpack(from, file)).unwrap();
     }
     Store::open(state).unwrap_or_else(|cause| panic!("{}: {cause}", from.display()))

@@ -88,24 +88,21 @@ fn a_source_that_comes_again_changes_nothing_and_one_that_has_grown_goes_on() {
 }
 
 #[test]
-fn a_batch_that_was_complete_takes_nothing_more_under_its_id() {
+fn a_source_goes_on_under_its_id_whatever_was_said_of_it() {
     let folder = Folder::new();
     let mut store = create(&folder.join("state"), SIMPLE);
-    let feed = |store: &mut Store<Bytes>, events: u32| {
-        let mut feed = store.feed("batch")?;
+    let feed = |store: &mut Store<Bytes>, events: u32, complete: bool| {
+        let mut feed = store.feed("batch").unwrap();
+        let was_complete = feed.was_complete();
         for event in 0..events {
-            feed.push(Event::of(event.to_be_bytes().as_slice()))?;
+            feed.push(Event::of(event.to_be_bytes().as_slice())).unwrap();
         }
-        feed.finish(true).map(|(events, _)| events)
+        (feed.finish(complete).unwrap().0, was_complete)
     };
-    assert_eq!(feed(&mut store, 100).unwrap(), 100);
-    assert_eq!(feed(&mut store, 100).unwrap(), 100);
-    assert!(
-        feed(&mut store, 101)
-            .unwrap_err()
-            .to_string()
-            .contains("was complete")
-    );
+    assert_eq!(feed(&mut store, 499, true), (499, false));
+    assert_eq!(feed(&mut store, 499, false), (499, true));
+    assert_eq!(feed(&mut store, 1_000, false), (1_000, true));
+    assert_eq!(store.stream().counted(), 1_000, "each of them once");
 }
 
 /// By event and by user: a batch with an event that cannot be is refused as a whole, whatever keys it has; keys that are too long or
@@ -309,7 +306,7 @@ fn only_the_owner_can_read_the_files() {
         .unwrap()
         .map(|file| file.unwrap().path())
         .collect();
-    assert_eq!(files.len(), 3, "{files:?}");
+    assert_eq!(files.len(), 4, "{files:?}");
     files
         .iter()
         .for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));

@@ -29,6 +29,7 @@ mod text;
 mod time;
 mod time_format;
 mod tsv;
+mod whole_lines;
 
 #[cfg(test)]
 mod hostile;
@@ -105,6 +106,8 @@ pub struct Selection {
     pub multiline: bool,
     /// Whether events are wanted as they come.
     pub live: bool,
+    /// Whether a last line without an end is left out, because the rest of it may still come. One that is packed says itself where it ends.
+    pub whole_lines: bool,
 }
 
 impl Default for Selection {
@@ -125,6 +128,7 @@ impl Default for Selection {
             timezone: TimeZone::UTC,
             multiline: false,
             live: false,
+            whole_lines: false,
         }
     }
 }

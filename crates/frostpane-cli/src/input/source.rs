@@ -4,7 +4,7 @@ mod part;
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,6 +16,7 @@ use super::format::advice_to_unpack;
 use super::header::seems_header;
 use super::sink::{Sink, Tally};
 use super::stream::{Counted, Stream};
+use super::whole_lines::WholeLines;
 use super::{Delimiter, Event, Format, Packing, Selection, csv, jsonl, parquet, pattern, text, tsv};
 use crate::failure::{Failure, Result};
 use crate::units::grouped;
@@ -44,6 +45,8 @@ pub struct Found {
     is_delimited: bool,
     /// Those without a byte.
     empty: Vec<String>,
+    /// One whose last line has no end, and was left out.
+    cut: Option<String>,
 }
 
 /// How a file is to be read.
@@ -170,6 +173,11 @@ impl Source {
         mut pause: impl FnMut() -> io::Result<()>,
     ) -> Result<()> {
         for layout in std::mem::take(&mut self.files) {
+            if let Some(cut) = &self.found.cut {
+                return Err(Failure::Message(format!(
+                    "the last line of {cut} has no end, and other files follow it: end it, or say with --whole that the files are complete"
+                )));
+            }
             let before = self.bytes_read.get();
             self.read(&layout, &mut visit, &mut pause)?;
             if let Some(bytes) = bytes_on_disk(&layout.file) {
@@ -205,6 +213,7 @@ impl Source {
             self.empty_files(),
             self.sorted_by_path(),
             self.repeated_headers(),
+            self.cut(),
         ];
         notes.into_iter().flatten().collect()
     }
@@ -221,6 +230,14 @@ impl Source {
             "{} of {} events could not be read and have no key; the first is in {first}{advice}",
             grouped(self.found.tally.unreadable),
             grouped(self.found.tally.events)
+        ))
+    }
+
+    fn cut(&self) -> Option<String> {
+        let name = self.found.cut.as_ref()?;
+        Some(format!(
+            "the last line of {name} has no end, so it was left out: give all of it again when it has one, under the same name or --id, and what was taken is \
+             passed over; if it is complete as it is say so, with --whole"
         ))
     }
 
@@ -284,7 +301,11 @@ impl Source {
             bytes: self.bytes_read(),
             pause,
         };
-        let stream = Stream::new(raw, packings, self.selection.live).map_err(broken)?;
+        let mut stream = Stream::new(raw, packings, self.selection.live).map_err(broken)?;
+        let cut = Rc::<Cell<bool>>::default();
+        if self.selection.whole_lines && packings.is_empty() && *format != Format::Parquet {
+            stream.reader = Box::new(BufReader::new(WholeLines::new(stream.reader, Rc::clone(&cut))));
+        }
         self.announce(&name, layout, &stream);
         if stream.head.is_empty() && !is_standard_input(file) {
             if *format == Format::Parquet {
@@ -310,7 +331,11 @@ impl Source {
                 parquet::read(file, &wanted, &progress, &mut sink)
             }
             (_, _, wanted) => read_stream(stream, *format, wanted, &self.selection, &mut sink),
+        }?;
+        if cut.get() {
+            self.found.cut = Some(name);
         }
+        Ok(())
     }
 
     /// Says how a file is read where a person looks at it, unless it was just said, and what its first bytes

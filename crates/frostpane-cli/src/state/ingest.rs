@@ -1,7 +1,6 @@
 //! `frostpane ingest`: takes events into a state, each of them once.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,8 +31,8 @@ const BYTES: usize = 1 << 18;
 /// Take events into a state.
 ///
 /// What has been taken when this ends is there for good, whatever happens to the machine. A file is known by its name: of one that comes again
-/// only what was added at its end is taken, and one that begins with other events is refused. So a run that was interrupted is simply
-/// started again. Where people are protected, --until says what time it is: epochs that have ended by then are closed.
+/// only what was added at its end is taken, and one that begins with other events is refused. So a run that was interrupted, or whose pipe broke, is simply
+/// started again, with all of its events from the first on. A last line without an end is left out until it has one. Where people are protected, --until says what time it is: epochs that have ended by then are closed.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -51,11 +50,11 @@ pub struct IngestArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// What tells these events from others, instead of the name of their file: the same id is taken once
+    /// What tells these events from others, instead of the name of their file: what was taken under an id is passed over when it comes again
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
 
-    /// Nothing will be added to the files any more: what follows their last line is not waited for
+    /// Nothing will be added any more: a last line without an end is taken too
     #[arg(long)]
     pub whole: bool,
 
@@ -73,15 +72,12 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     })?;
     let mut all = 0;
     for (id, files) in &ids {
-        let selection = selection_of(&store, &input, &clock)?;
+        let selection = Selection {
+            whole_lines: !args.whole,
+            ..selection_of(&store, &input, &clock)?
+        };
         let mut source = Source::new(files, selection)?;
-        let taken = take(
-            &mut store,
-            &mut source,
-            (id, args.id.is_some() || args.whole),
-            &clock,
-            &mut |_| Ok(()),
-        )?;
+        let taken = take(&mut store, &mut source, (id, args.whole), &clock, &mut |_| Ok(()))?;
         tell(format_args!("{id}: {taken}"));
         all += taken.new;
     }
@@ -130,10 +126,10 @@ fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec
         )),
         None => {
             let each = source()?;
-            let each = each.files().into_iter().map(|file| {
-                check_last_line(file, args.whole)?;
-                Ok((name(file)?, vec![file.to_owned()]))
-            });
+            let each = each
+                .files()
+                .into_iter()
+                .map(|file| Ok((name(file)?, vec![file.to_owned()])));
             each.collect()
         }
     }
@@ -144,36 +140,6 @@ pub fn name(file: &Path) -> Result<String> {
     let whole =
         fs::canonicalize(file).map_err(|cause| Failure::Message(format!("{}: {cause}", file.display())))?;
     Ok(whole.display().to_string())
-}
-
-/// That the last line of a file of lines is whole: half of one would be an event, and another one when the rest has come.
-fn check_last_line(file: &Path, whole: bool) -> Result<()> {
-    let lines = ["txt", "log", "csv", "tsv", "tab", "jsonl", "ndjson", "json", ""];
-    let ending = file
-        .extension()
-        .map_or("", |ending| ending.to_str().unwrap_or("packed"));
-    if whole || !lines.contains(&ending) {
-        return Ok(());
-    }
-    let last = || -> io::Result<Option<u8>> {
-        let mut file = File::open(file)?;
-        if file.metadata()?.len() == 0 {
-            return Ok(None);
-        }
-        file.seek(SeekFrom::End(-1))?;
-        let mut byte = [0];
-        file.read_exact(&mut byte)?;
-        Ok(Some(byte[0]))
-    };
-    match last() {
-        Ok(Some(byte)) if byte != b'\n' => Err(Failure::Message(format!(
-            "the last line of {} has no end, as if it were still being written: wait until it has, or say with --whole that nothing will be added to the \
-             file",
-            file.display()
-        ))),
-        // Whatever else is wrong is said when it is read.
-        _ => Ok(()),
-    }
 }
 
 /// Events as a state takes them.
@@ -248,7 +214,7 @@ pub fn take<K: TextKey>(
     let ticks = live && clock.until.is_none() && store.header().spec.unit.is_user();
     let ahead = store.ahead();
     let feeding = store.feed(id)?.at(present(clock));
-    let before = feeding.before();
+    let (before, was_complete) = (feeding.before(), feeding.was_complete());
     let feeding = Mutex::new((feeding, show));
     let ended = AtomicBool::new(false);
     let read = thread::scope(|scope| {
@@ -279,6 +245,11 @@ pub fn take<K: TextKey>(
     read?;
     let (events, lists) = finish(feeding, complete)?;
     show(lists)?;
+    if was_complete && events > before {
+        tell(format_args!(
+            "{id} was said to be complete, and had more events all the same: they were taken"
+        ));
+    }
     if store.ahead() > ahead {
         tell(format_args!(
             "{} events lie after {}, and are left out for good (this number is for you, not for publication): bring events in when their time has come",

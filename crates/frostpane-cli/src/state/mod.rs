@@ -1,7 +1,9 @@
 //! What is kept in a folder from one run to the next: events, panes, noise and the budget.
 
 mod budget;
+mod check;
 mod columns;
+mod compact;
 mod ingest;
 mod init;
 mod inspect;
@@ -15,6 +17,8 @@ use frostpane::{Bytes, ErrorKind, Span};
 use frostpane_store::{Header, KeyKind, Store};
 
 pub use budget::BudgetArgs;
+pub use check::CheckArgs;
+pub use compact::CompactArgs;
 pub use ingest::IngestArgs;
 pub use init::InitArgs;
 pub use inspect::InspectArgs;
@@ -53,6 +57,17 @@ pub fn budget(args: &BudgetArgs) -> Result<()> {
 
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     inspect::run(args)
+}
+
+pub fn check(args: &CheckArgs) -> Result<()> {
+    check::run(args)
+}
+
+pub fn compact(args: &CompactArgs) -> Result<()> {
+    match kind(&args.dir)? {
+        KeyKind::Bytes => compact::run::<Bytes>(args),
+        KeyKind::Integers => compact::run::<u64>(args),
+    }
 }
 
 pub fn export(args: &ExportArgs) -> Result<()> {

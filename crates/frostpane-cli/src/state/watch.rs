@@ -51,6 +51,7 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
     }
     let selection = Selection {
         live: true,
+        whole_lines: true,
         ..ingest::selection_of(&store, &input, &clock)?
     };
     let id = match (&args.id, &input.files[..]) {

@@ -217,18 +217,17 @@ class Store(Once):
         time: Any = None,
         user: Any = None,
         until: Moment | None = None,
-        complete: bool = True,
         progress: Progress = None,
     ) -> Taken:
         """Takes the events of a source, each of them once, as :meth:`HeavyHitters.update` takes them; what has been taken when it returns is there for good.
 
         ``id`` tells the source from others: the name of a file, a day, never what is in it. What was taken under it before is passed over, so an update that was interrupted
-        is simply given again. Other events under a known id are refused. Unless ``complete``, more may follow at its end.
+        is simply given again, and one to which events were added is gone on with. One that does not begin with the events that were taken under its id is refused.
 
         With ``until``, time comes to that moment afterwards: where people are protected that ends epochs, and events after it are left out for good.
         """
         end = None if until is None else micros(until)
-        new, without_time, made = self._keeper.update(rows(events, key, time, user), id, end, complete, told(progress))
+        new, without_time, made = self._keeper.update(rows(events, key, time, user), id, end, told(progress))
         lists = [Release(*each) for each in made]
         if end is not None:
             lists += self.advance(end)

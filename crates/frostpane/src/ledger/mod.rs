@@ -10,7 +10,7 @@ mod refusal;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Bound, Range};
 
 pub use account::Account;
 pub use amount::Amount;
@@ -131,22 +131,51 @@ impl Ledger {
     /// # }
     /// ```
     pub fn releases_left(&self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> u64 {
-        let left = |spent: Account| {
-            let fit = |number| cap.accepts(&spent.plus_many(charge, number)).is_some();
-            // What fits no longer fits never again.
-            let (mut low, mut high) = (0, u64::MAX);
-            while low < high {
-                let middle = high - (high - low) / 2;
-                if fit(middle) {
-                    low = middle
-                } else {
-                    high = middle - 1
-                }
-            }
-            low
-        };
-        let each = self.pieces(numbers).map(|(_, spent)| left(spent));
+        let each = self.pieces(numbers).map(|(_, spent)| fit(&spent, charge, cap));
         each.min().unwrap_or(u64::MAX)
+    }
+
+    /// How many more charges like this one the window of so many numbers can pay that ends before a number; and the first later window that can pay
+    /// more, by where it ends, with how many. It takes as long as there are accounts that differ, and no longer.
+    ///
+    /// ```
+    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
+    ///
+    /// # fn main() -> frostpane::Result<()> {
+    /// let cap = Cap::new(Epsilon::new(3.0)?, Delta::new(1e-6), Delta::ZERO)?;
+    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
+    /// let mut ledger = Ledger::new(Account::default());
+    /// ledger.charge(0..7, &charge, &cap)?;
+    /// ledger.charge(0..4, &charge, &cap)?;
+    /// assert_eq!(ledger.renewal(7, 7, &charge, &cap), (1, Some((11, 2))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn renewal(&self, end: i64, window: i64, charge: &Charge, cap: &Cap) -> (u64, Option<(i64, u64)>) {
+        let start = end.saturating_sub(window);
+        let latest = end.saturating_add(window).saturating_add(2);
+        let left: Vec<_> = self
+            .pieces(start..latest)
+            .map(|(numbers, spent)| (numbers, fit(&spent, charge, cap)))
+            .collect();
+        let least = |window: Range<i64>| {
+            let within = left
+                .iter()
+                .filter(|(numbers, _)| numbers.start < window.end && window.start < numbers.end);
+            within.map(|(_, left)| *left).min().unwrap_or(u64::MAX)
+        };
+        let now = least(start..end);
+        // A window can pay more if none of these is in it; it begins where the one before it had another account.
+        let short: Vec<_> = left.iter().filter(|(_, left)| *left <= now).collect();
+        let is_without = |begin: i64| {
+            let before = short.partition_point(|(numbers, _)| numbers.start < begin.saturating_add(window));
+            before == 0 || short[before - 1].0.end <= begin
+        };
+        let begin = self
+            .steps(start.saturating_add(1)..end.saturating_add(2))
+            .find(|begin| is_without(*begin));
+        let more = begin.map(|begin| begin..begin.saturating_add(window));
+        (now, more.map(|window| (window.end, least(window))))
     }
 
     /// The numbers of a range that have spent something else than the one before them.
@@ -311,9 +340,13 @@ impl Ledger {
     /// The range, cut where accounts differ and where numbers have left.
     fn pieces(&self, numbers: Range<i64>) -> impl Iterator<Item = (Range<i64>, Account)> {
         let Range { start, end } = numbers;
-        let steps = self.steps.keys().copied().chain([self.gone]);
-        let within = steps.filter(|number| start < *number).chain([start]);
-        let mut starts: Vec<i64> = within.filter(|number| *number < end).collect();
+        let within = (start < end).then(|| self.steps.range((Bound::Excluded(start), Bound::Excluded(end))));
+        let mut starts: Vec<i64> = within.into_iter().flatten().map(|(number, _)| *number).collect();
+        starts.extend(
+            [start, self.gone]
+                .iter()
+                .filter(|number| (start..end).contains(number)),
+        );
         starts.sort_unstable();
         starts.dedup();
         let ends: Vec<i64> = starts.iter().skip(1).copied().chain([end]).collect();
@@ -339,4 +372,23 @@ impl Ledger {
         self.steps
             .retain(|_, account| before.replace(*account) != Some(*account));
     }
+}
+
+/// How many more charges fit. What fits no longer fits never again.
+fn fit(spent: &Account, charge: &Charge, cap: &Cap) -> u64 {
+    let fits = |number| cap.accepts(&spent.plus_many(charge, number)).is_some();
+    let mut high = 1;
+    while fits(high) {
+        match high {
+            u64::MAX => return u64::MAX,
+            _ => high = high.saturating_mul(2),
+        }
+    }
+    // It fits none, or half as many.
+    let mut low = high / 2;
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
 }

@@ -387,3 +387,55 @@ fn what_no_ledger_writes_is_not_read() {
     let good = vec![(i64::MIN, Account::SPENT), (5, some), (6, none)];
     assert!(Ledger::from_parts(5, good).is_ok());
 }
+
+/// The same, window by window.
+fn renewal_by_hand(
+    ledger: &Ledger,
+    end: i64,
+    window: i64,
+    charge: &Charge,
+    cap: &Cap,
+) -> (u64, Option<(i64, u64)>) {
+    let left = |end: i64| ledger.releases_left(end - window..end, charge, cap);
+    let now = left(end);
+    let later = (end + 1..=end + 1 + window).map(|end| (end, left(end)));
+    (now, later.into_iter().find(|(_, left)| *left > now))
+}
+
+#[test]
+fn a_budget_renews_when_the_first_window_can_pay_more() {
+    let (cap, charge) = (cap(9.0, 1e-6, 0.0), laplace(1.0, 1e-9));
+    let mut entropy = InsecureSeededEntropy::new(11);
+    let mut below = |bound: u64| entropy.below(bound).unwrap() as i64;
+    for _ in 0..300 {
+        let mut ledger = Ledger::new(Account::default());
+        for _ in 0..below(12) {
+            let start = below(20);
+            let _ = ledger.charge(start..start + below(9), &charge, &cap);
+        }
+        if below(3) == 0 {
+            ledger.retire(below(12));
+        }
+        let (end, window) = (below(25), 1 + below(9));
+        let expected = renewal_by_hand(&ledger, end, window, &charge, &cap);
+        assert_eq!(
+            ledger.renewal(end, window, &charge, &cap),
+            expected,
+            "{ledger:?}, {window} up to {end}"
+        );
+    }
+}
+
+/// With time for each pair of accounts this would not end.
+#[test]
+fn a_budget_takes_as_long_as_there_are_accounts() {
+    const PANES: i64 = 20_000;
+    let (cap, charge) = (cap(30.0, 1e-3, 0.0), laplace(0.001, 0.0));
+    let spent = |releases: i64| Account::default().plus_many(&charge, releases as u64);
+    let steps = (0..PANES).map(|number| (number, spent(number + 1)));
+    let unspent = [i64::MIN, PANES].map(|number| (number, spent(0)));
+    let segments = [unspent[0]].into_iter().chain(steps).chain([unspent[1]]);
+    let ledger = Ledger::from_parts(i64::MIN, segments).unwrap();
+    let renewed = ledger.renewal(PANES, PANES, &charge, &cap);
+    assert_eq!(renewed, (10_000, Some((2 * PANES, 30_000))));
+}

@@ -1,0 +1,121 @@
+//! Compressed texts of releases. Releases of one state are much like each other, so they are compressed with an earlier one as their dictionary.
+//!
+//! A text begins with `{` as it is, or with `z`: the number of its dictionary and its length follow, 32 bits each, little endian, and a frame
+//! of Zstandard. A text that its dictionary makes little smaller becomes the next dictionary, so that the texts of a newer version of the program
+//! are like one of their own.
+
+use std::collections::BTreeMap;
+
+use redb::{ReadableDatabase, ReadableTable, TableError, WriteTransaction};
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::error::{Error, Result};
+use crate::tables::DICTIONARIES;
+
+const PACKED: u8 = b'z';
+const HEADER: usize = 1 + 2 * size_of::<u32>();
+const LEVEL: i32 = 6;
+/// Bytes of a dictionary at the most.
+const DICTIONARY: usize = 1 << 17;
+const DICTIONARIES_AT_MOST: u32 = 64;
+/// A text of fewer bytes is no dictionary, and one that has become smaller than a quarter needs no other.
+const LARGE: usize = 1 << 10;
+const SMALLER: usize = 4;
+/// Bytes of a text at the most.
+const TEXT: usize = 1 << 30;
+
+/// Whether a text is compressed.
+pub(crate) fn is_packed(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&PACKED)
+}
+
+/// Compresses a text, in the transaction that keeps it.
+pub(crate) fn pack(transaction: &WriteTransaction, text: &[u8]) -> Result<Vec<u8>> {
+    let mut dictionaries = transaction.open_table(DICTIONARIES)?;
+    let newest = dictionaries
+        .last()?
+        .map(|(number, bytes)| (number.value(), bytes.value().to_vec()));
+    let number = newest.as_ref().map_or(0, |(number, _)| *number);
+    if let Some((number, dictionary)) = &newest {
+        let packed = packed_with(*number, dictionary, text)?;
+        if packed.len() < LARGE || packed.len() * SMALLER < text.len() || *number >= DICTIONARIES_AT_MOST {
+            return Ok(packed);
+        }
+    }
+    let dictionary = &text[..text.len().min(DICTIONARY)];
+    if dictionary.len() < LARGE {
+        return packed_with(0, &[], text);
+    }
+    dictionaries.insert(number + 1, dictionary)?;
+    packed_with(number + 1, dictionary, text)
+}
+
+fn packed_with(number: u32, dictionary: &[u8], text: &[u8]) -> Result<Vec<u8>> {
+    let frame = Compressor::with_dictionary(LEVEL, dictionary).and_then(|mut packer| packer.compress(text));
+    let frame = frame.map_err(|cause| Error::File(format!("a release cannot be compressed: {cause}")))?;
+    let length =
+        u32::try_from(text.len()).map_err(|_| Error::conflict("a release is too long to be kept"))?;
+    Ok([
+        &[PACKED],
+        number.to_le_bytes().as_slice(),
+        &length.to_le_bytes(),
+        &frame,
+    ]
+    .concat())
+}
+
+/// Reads texts, with the dictionaries that they need.
+pub(crate) struct Unpacker<'a, D: ReadableDatabase> {
+    database: &'a D,
+    dictionaries: BTreeMap<u32, Decompressor<'static>>,
+}
+
+impl<'a, D: ReadableDatabase> Unpacker<'a, D> {
+    pub fn new(database: &'a D) -> Self {
+        Self {
+            database,
+            dictionaries: BTreeMap::new(),
+        }
+    }
+
+    pub fn unpack(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
+        if !is_packed(bytes) {
+            return Ok(bytes.to_vec());
+        }
+        let damaged = || Error::damaged("a release cannot be decompressed");
+        let (header, frame) = bytes.split_at_checked(HEADER).ok_or_else(damaged)?;
+        let number = |from: usize| u32::from_le_bytes([0, 1, 2, 3].map(|place| header[from + place]));
+        let length = number(5) as usize;
+        if length > TEXT {
+            return Err(damaged());
+        }
+        let text = self.dictionary(number(1))?.decompress(frame, length);
+        text.ok().filter(|text| text.len() == length).ok_or_else(damaged)
+    }
+
+    fn dictionary(&mut self, number: u32) -> Result<&mut Decompressor<'static>> {
+        if !self.dictionaries.contains_key(&number) {
+            let made = Decompressor::with_dictionary(&self.read(number)?);
+            let made =
+                made.map_err(|cause| Error::damaged(format_args!("a dictionary of releases: {cause}")))?;
+            self.dictionaries.insert(number, made);
+        }
+        self.dictionaries
+            .get_mut(&number)
+            .ok_or_else(|| Error::damaged("a dictionary of releases is missing"))
+    }
+
+    fn read(&self, number: u32) -> Result<Vec<u8>> {
+        if number == 0 {
+            return Ok(Vec::new());
+        }
+        let table = match self.database.begin_read()?.open_table(DICTIONARIES) {
+            Err(TableError::TableDoesNotExist(_)) => None,
+            table => Some(table?),
+        };
+        let bytes = table.map(|table| table.get(number)).transpose()?.flatten();
+        bytes
+            .map(|bytes| bytes.value().to_vec())
+            .ok_or_else(|| Error::damaged("a dictionary of releases is missing"))
+    }
+}

@@ -1,0 +1,216 @@
+//! States in which much has been done: opening them reads little, what is damaged is found when it is read, and what is kept is small.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::known::{hash, mix};
+use common::{Folder, copy, create, hour};
+use frostpane::{Bytes, Span};
+use frostpane_store::{Begin, Checked, Deed, Error, Forms, Store};
+
+const BLOCK: usize = 4096;
+const RELEASES: u64 = 40;
+const SPEC: &str = r#"{"window": "24h", "slide": "1h", "releases": 1000}"#;
+const DATABASE: &str = "frostpane.redb";
+const CHECKSUMS: &str = "checksums";
+
+fn window() -> Span {
+    "24h".parse().unwrap()
+}
+
+/// A text that cannot be made smaller.
+fn noise(seed: u64, length: u64) -> String {
+    let letter = |place: u64| char::from(b'!' + (mix(seed << 32 ^ place) % 90) as u8);
+    (0..length).map(letter).collect()
+}
+
+/// A state with some hours, and releases whose forms fill pages of their own.
+fn made(state: &Path) -> Vec<u64> {
+    let mut store = create(state, SPEC);
+    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let release = |number: u64| {
+        let released = store.release_in_forms(&format!("release {number}"), window(), |_| {
+            Forms::from([("page".to_owned(), noise(number, 20_000))])
+        });
+        shown(&released.unwrap())
+    };
+    (0..RELEASES).map(release).collect()
+}
+
+fn shown(released: &frostpane_store::Released) -> u64 {
+    let page = released.forms.get("page").map_or("", String::as_str);
+    hash(&[&released.json, page.as_bytes()].concat())
+}
+
+/// What every release of a state is, as far as it can be read.
+fn read(store: &mut Store<Bytes>) -> Vec<Result<u64, Error>> {
+    let read = |number| Ok(shown(&store.release(&format!("release {number}"), window())?));
+    (0..RELEASES).map(read).collect()
+}
+
+/// Most pages are of releases: one that is damaged does not keep the state from being opened, and is an error where it is read.
+#[test]
+fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
+    let folder = Folder::in_memory();
+    let (whole, state) = (folder.join("whole"), folder.join("state"));
+    let expected = made(&whole);
+    let checked = Checked::of(&whole).unwrap();
+    assert_eq!((checked.records, checked.releases), (1 + RELEASES, RELEASES));
+    let bytes = fs::read(whole.join(DATABASE)).unwrap();
+    let (mut opened, mut found) = (0, 0);
+    let blocks = (BLOCK..bytes.len()).step_by(7 * BLOCK);
+    for start in blocks.clone() {
+        copy(&whole, &state);
+        let mut damaged = bytes.clone();
+        damaged[start + BLOCK / 2] ^= 4;
+        fs::write(state.join(DATABASE), damaged).unwrap();
+        let wrong = match Store::<Bytes>::open(&state) {
+            Err(_) => continue,
+            Ok(mut store) => {
+                opened += 1;
+                let wrong = read(&mut store)
+                    .into_iter()
+                    .zip(&expected)
+                    .filter_map(|(read, expected)| match read {
+                        Ok(read) => {
+                            assert_eq!(read, *expected, "block {}", start / BLOCK);
+                            None
+                        }
+                        Err(cause) => Some(cause.to_string()),
+                    });
+                let wrong: Vec<String> = wrong.collect();
+                found += u64::from(!wrong.is_empty());
+                wrong
+            }
+        };
+        // Whoever opens it next checks all pages.
+        if let Some(message) = wrong.first() {
+            assert!(message.contains("damaged"), "{message}");
+            assert!(Store::<Bytes>::open(&state).is_err() && Checked::of(&state).is_err());
+        }
+    }
+    let blocks = blocks.count() as u64;
+    assert!(
+        opened > blocks / 2 && found > blocks / 4,
+        "{opened} and {found} of {blocks}"
+    );
+}
+
+/// The checksums can be made again: without them all pages are checked.
+#[test]
+fn checksums_that_are_lost_or_damaged_are_made_again() {
+    let folder = Folder::in_memory();
+    let (whole, state) = (folder.join("whole"), folder.join("state"));
+    let expected = made(&whole);
+    let sums = fs::read(whole.join(CHECKSUMS)).unwrap();
+    let flipped = |place: usize| {
+        let mut sums = sums.clone();
+        sums[place] ^= 1;
+        Some(sums)
+    };
+    let middle = sums.len() / 2;
+    for damaged in [
+        None,
+        Some(Vec::new()),
+        Some(sums[..middle].to_vec()),
+        flipped(0),
+        flipped(middle),
+        flipped(64),
+    ] {
+        copy(&whole, &state);
+        match &damaged {
+            None => fs::remove_file(state.join(CHECKSUMS)).unwrap(),
+            Some(sums) => fs::write(state.join(CHECKSUMS), sums).unwrap(),
+        }
+        Checked::of(&state).unwrap();
+        let mut store = Store::open(&state).unwrap();
+        let read: Vec<u64> = read(&mut store).into_iter().map(Result::unwrap).collect();
+        assert_eq!(read, expected);
+    }
+}
+
+/// An older copy of the database beside newer checksums is an older copy, and is said to be one.
+#[test]
+fn an_older_database_beside_newer_checksums_is_not_believed() {
+    let folder = Folder::in_memory();
+    let state = folder.join("state");
+    made(&state);
+    let older = fs::read(state.join(DATABASE)).unwrap();
+    let mut store = Store::<Bytes>::open(&state).unwrap();
+    store.release("one more", window()).unwrap();
+    drop(store);
+    fs::write(state.join(DATABASE), older).unwrap();
+    for _ in 0..2 {
+        let refused = Store::<Bytes>::open(&state).map(drop).unwrap_err().to_string();
+        assert!(refused.contains("it is older than its secrets"), "{refused}");
+    }
+}
+
+/// Pages of releases that are like each other take little more than one of them.
+#[test]
+fn releases_that_are_like_each_other_are_small() {
+    let folder = Folder::in_memory();
+    let mut store = create(&folder.join("state"), SPEC);
+    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let page = noise(5, 60_000);
+    for number in 0..300 {
+        let forms = |_: &_| Forms::from([("page".to_owned(), format!("{page}{number}"))]);
+        store
+            .release_in_forms(&format!("release {number}"), window(), forms)
+            .unwrap();
+    }
+    let kept = store.released("release 299").unwrap().unwrap();
+    assert_eq!(kept.forms["page"], format!("{page}299"));
+    drop(store);
+    let bytes = fs::metadata(folder.join("state").join(DATABASE)).unwrap().len();
+    assert!(bytes < 300 * 60_000 / 4, "{bytes}");
+    assert_eq!(Checked::of(&folder.join("state")).unwrap().releases, 300);
+}
+
+/// What was dropped is never drawn again, and what it was charged stays charged.
+#[test]
+fn texts_can_be_dropped_and_nothing_else() {
+    let folder = Folder::in_memory();
+    let (state, witness) = (folder.join("state"), folder.join("witness"));
+    let mut begin = Begin::default();
+    (begin.from, begin.witness) = (Some(0), Some(witness));
+    let mut store =
+        Store::<Bytes>::create(&state, common::spec(SPEC), frostpane::Keys::open(), begin).unwrap();
+    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    for number in 0..RELEASES {
+        let forms = |_: &_| Forms::from([("page".to_owned(), noise(number, 200_000))]);
+        store
+            .release_in_forms(&format!("release {number}"), window(), forms)
+            .unwrap();
+    }
+    let (ids, accounts) = (store.releases().unwrap(), store.stream().accounts());
+    let database = state.join(DATABASE);
+    let before = fs::metadata(&database).unwrap().len();
+    assert_eq!(store.drop_before(0).unwrap(), Default::default());
+    let dropped = store.drop_before(i64::MAX).unwrap();
+    assert_eq!((dropped.releases, dropped.lists), (RELEASES, 0));
+    store.compact().unwrap();
+    assert!(fs::metadata(&database).unwrap().len() < before / 4);
+    drop(store);
+    let mut store = Store::<Bytes>::open(&state).unwrap();
+    assert_eq!(
+        (store.releases().unwrap(), store.stream().accounts()),
+        (ids, accounts.clone())
+    );
+    let refused = store.release("release 3", window()).unwrap_err().to_string();
+    assert!(refused.contains("it is not drawn again"), "{refused}");
+    assert_eq!(store.stream().accounts(), accounts);
+    let last = store.history(1).unwrap().pop().unwrap().what;
+    assert_eq!(
+        last,
+        Deed::Dropped {
+            releases: RELEASES,
+            lists: 0
+        }
+    );
+    assert!(!store.release("another", window()).unwrap().again);
+    drop(store);
+    Checked::of(&state).unwrap();
+}
