@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use frostpane::stream::{Kept as Source, Mark, SecretBytes, Taken, mark_of};
+use frostpane::stream::{Kept as Source, Mark, RunOfUsers, Scratch, SecretBytes, Taken, mark_of};
 use frostpane::{Batch, Keys, Release, Spec, Stream};
 use jiff::Timestamp;
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
@@ -23,9 +23,10 @@ use crate::log::{self, Entry};
 use crate::packed::{Unpacker, pack};
 use crate::random;
 use crate::release::{Kept, index_pending};
+use crate::scratch::scratch_in;
 use crate::secrets::Secrets;
 use crate::stopped;
-use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, PENDING, RELEASES, SOURCES, the};
+use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PANES, PENDING, RELEASES, SOURCES, USERS, the};
 use crate::witness::{Reach, Witness};
 
 pub(crate) const SECRETS: &str = "secrets";
@@ -73,6 +74,8 @@ pub struct Store<K: StoredKey> {
     head: Head,
     /// Where panes lie that are in the database.
     kept: BTreeSet<(i64, i64)>,
+    /// Runs of users that are in the database.
+    kept_runs: BTreeSet<RunOfUsers>,
     log: Log,
     /// Of releases that were charged and are not kept yet.
     pub(crate) ordered: Vec<Mark>,
@@ -111,10 +114,16 @@ impl<K: StoredKey> Store<K> {
         Self::create_with(folder, stream, keys, begin)
     }
 
-    pub(crate) fn create_with(folder: &Path, stream: Stream<K>, keys: Keys<K>, begin: Begin) -> Result<Self> {
+    pub(crate) fn create_with(
+        folder: &Path,
+        mut stream: Stream<K>,
+        keys: Keys<K>,
+        begin: Begin,
+    ) -> Result<Self> {
         let witness = begin.witness.as_deref();
         let witness = witness.map(|path| Witness::begin(path, folder)).transpose()?;
         let (creation, file) = Creation::begin(folder)?;
+        stream.spill_to(&scratch_in(folder));
         let header = Header {
             format: FORMAT,
             store: hex(&*random::<16>()?),
@@ -132,6 +141,7 @@ impl<K: StoredKey> Store<K> {
             stream,
             head: Head::default(),
             kept: BTreeSet::new(),
+            kept_runs: BTreeSet::new(),
             log: Log::default(),
             ordered: Vec::new(),
             commits: 0,
@@ -297,12 +307,14 @@ impl<K: StoredKey> Store<K> {
         let keys = Keys::from_bytes(&the(&database, "keys")?)?;
         let (state, accounts) = (the(&database, "state")?, the(&database, "accounts")?);
         let mut reading = Reading {
+            folder,
             database: &database,
             secrets: &secrets,
             kept: BTreeSet::new(),
         };
         let mut stream = Stream::restore(header.spec.clone(), keys, [&state, &accounts], &mut reading)?;
         let kept = reading.kept;
+        let kept_runs = runs_of(&stream);
         let log = replay(&database, &mut stream)?;
         let head = serde_json::from_slice(&the(&database, "head")?)?;
         let commits = the(&database, "commits")?
@@ -318,6 +330,7 @@ impl<K: StoredKey> Store<K> {
             secrets,
             head,
             kept,
+            kept_runs,
             log,
             ordered: Vec::new(),
             commits,
@@ -529,6 +542,7 @@ impl<K: StoredKey> Store<K> {
                     .into_iter()
                     .map(|pane| (pane.start, pane.end))
                     .collect();
+                store.kept_runs = runs_of(&store.stream);
                 store.erase_secrets()?;
                 store.tell_status()?;
             }
@@ -591,12 +605,33 @@ impl<K: StoredKey> Store<K> {
         for gone in self.kept.difference(&closed) {
             panes.remove(*gone)?;
         }
+        self.write_users(transaction)?;
         transaction
             .open_table(META)?
             .insert("state", self.stream.state().as_slice())?;
         let mut log = transaction.open_table(LOG)?;
         log.retain(|_, _| false)?;
         self.log.bytes = 0;
+        Ok(())
+    }
+
+    /// Writes the runs of users that are new, and no others. What of users is in memory is in the state.
+    fn write_users(&mut self, transaction: &WriteTransaction) -> Result<()> {
+        let runs = self.stream.runs_of_users();
+        if runs.is_empty() && self.kept_runs.is_empty() {
+            return Ok(());
+        }
+        let mut users = transaction.open_table(USERS)?;
+        for (run, pieces) in &runs {
+            for piece in (0..*pieces).filter(|_| !self.kept_runs.contains(run)) {
+                let bytes = self.stream.piece_of_run(run, piece)?;
+                users.insert(key_of(run, piece), bytes.as_slice())?;
+            }
+        }
+        let there: BTreeSet<RunOfUsers> = runs.into_iter().map(|(run, _)| run).collect();
+        for gone in self.kept_runs.difference(&there) {
+            users.retain_in(key_of(gone, 0)..=key_of(gone, u64::MAX), |_, _| false)?;
+        }
         Ok(())
     }
 
@@ -724,8 +759,18 @@ fn replay<K: StoredKey>(database: &Database, stream: &mut Stream<K>) -> Result<L
     Ok(read)
 }
 
+fn runs_of<K: StoredKey>(stream: &Stream<K>) -> BTreeSet<RunOfUsers> {
+    stream.runs_of_users().into_iter().map(|(run, _)| run).collect()
+}
+
+/// Where a piece of a run of users is kept.
+fn key_of(run: &RunOfUsers, piece: u64) -> (bool, i64, u32, u64) {
+    (run.is_admitted, run.number, run.run, piece)
+}
+
 /// The database and the secrets of a state that is being read.
 struct Reading<'a> {
+    folder: &'a Path,
     database: &'a Database,
     secrets: &'a Secrets,
     kept: BTreeSet<(i64, i64)>,
@@ -742,6 +787,16 @@ impl Source for Reading<'_> {
 
     fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
         self.secrets.find(mark)
+    }
+
+    fn scratch(&mut self) -> Option<Scratch> {
+        Some(scratch_in(self.folder))
+    }
+
+    fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Option<Vec<u8>> {
+        let table = self.database.begin_read().ok()?.open_table(USERS).ok()?;
+        let bytes = table.get(key_of(run, piece)).ok()??.value().to_vec();
+        Some(bytes)
     }
 }
 

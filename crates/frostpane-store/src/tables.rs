@@ -23,6 +23,8 @@ const CACHE: usize = 16 << 20;
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// Closed panes, by where they begin and end.
 pub(crate) const PANES: TableDefinition<'_, (i64, i64), &[u8]> = TableDefinition::new("panes");
+/// Users of the state that do not fit into the memory: of which kind, period or epoch and run, and which piece of it.
+pub(crate) const USERS: TableDefinition<'_, (bool, i64, u32, u64), &[u8]> = TableDefinition::new("users");
 /// What came since the state was written, in the order of its arrival.
 pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("log");
 /// How far each source has been read.

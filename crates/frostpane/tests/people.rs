@@ -201,12 +201,20 @@ fn slides() -> [(i64, Window); 3] {
 /// The same at every slide: as many lists, of the same windows, and each says what follows from its noisy numbers and those before.
 #[test]
 fn a_list_at_every_slide_says_nothing_that_noisy_numbers_do_not() {
+    says_nothing_more(&Keys::range(0..2).unwrap());
+}
+
+/// So many keys that it matters how many of them may have come: that follows from the noisy numbers, too.
+#[test]
+fn lists_of_many_keys_at_every_slide_say_nothing_that_noisy_numbers_do_not() {
+    says_nothing_more(&Keys::open());
+}
+
+fn says_nothing_more(keys: &Keys<u64>) {
     for (pane, window) in slides() {
         let mut all = Shown::default();
         for (number, stream) in short_streams().iter().enumerate() {
-            let builder = people(Keys::range(0..2).unwrap(), 1, 2)
-                .norm(Norm::L1)
-                .epsilon(30.0);
+            let builder = people(keys.clone(), 1, 2).norm(Norm::L1).epsilon(30.0);
             let events: Vec<Event<'_, u64>> = stream.iter().map(event).collect();
             for seed in 0..6 {
                 draw_from(10 * number as u64 + seed);
@@ -394,6 +402,19 @@ fn the_only_user_of_the_day_is_not_given_away() {
     for events in [&[][..], &[(HOUR, 0, 1)]] {
         assert!(numbers(events).len() > 15);
     }
+}
+
+/// Another run may have counted what users did in the hours before.
+#[test]
+fn a_time_that_is_over_begins_where_an_epoch_does() {
+    let quarter = Duration::from_secs(6 * 3_600);
+    let builder = people(Keys::open(), 1, 1).window(Window::clock(days(2)).slide(quarter));
+    let from = |hour: i64| builder.clone().history(at(hour * HOUR), at(4 * DAY)).err();
+    for within in [6, 12, 18, 30] {
+        let said = from(within).unwrap().to_string();
+        assert!(said.contains("from within an epoch"), "{within}: {said}");
+    }
+    assert!(from(0).is_none() && from(24).is_none());
 }
 
 /// The same at every slide: each of 100 days without anybody but one has its list, and a number of events that says nothing. Seeded: it

@@ -266,6 +266,16 @@ impl<K: Key> Builder<K> {
         }
     }
 
+    /// The same.
+    pub(crate) fn spilling_to(self, scratch: Option<Scratch>) -> Self {
+        Self { scratch, ..self }
+    }
+
+    /// Where users go that do not fit into the memory, if anywhere.
+    pub(crate) fn spills_to(&self) -> Option<Scratch> {
+        self.scratch.clone()
+    }
+
     /// A seed that is known instead of a secret one. For tests: who knows it can foresee which keys of a user are counted.
     #[cfg(any(test, feature = "insecure"))]
     #[doc(hidden)]
@@ -467,7 +477,9 @@ impl<K: Key> Builder<K> {
     pub fn continual(self) -> Result<Continual<K>> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, self.seed()?)?;
-        Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())
+        let mut continual = Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())?;
+        continual.spill_to(self.scratch);
+        Ok(continual)
     }
 
     /// The same of people, for a time that is over: between two moments at which slides begin.

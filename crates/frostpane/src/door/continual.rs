@@ -11,7 +11,7 @@ use crate::fault::Mutant;
 use crate::key::{Footprint, Key};
 use crate::noise::{Entropy, OsEntropy};
 use crate::pane::{Pane, Parameters};
-use crate::people::{Calendar, Live, Tally};
+use crate::people::{Calendar, Live, Scratch, Tally};
 use crate::release::sequence::{Sequence, Setup, Turn};
 use crate::release::{Coverage, Release, Request};
 use crate::spec::window::Grid;
@@ -397,6 +397,22 @@ impl<K: Key> Continual<K> {
         self.people
             .iter_mut()
             .for_each(|people| people.limit_memory(limited));
+    }
+
+    /// Users that do not fit into the memory go to files that this makes.
+    pub(crate) fn spill_to(&mut self, scratch: Option<Scratch>) {
+        self.people
+            .iter_mut()
+            .for_each(|people| people.spill_to(scratch.clone()));
+    }
+
+    /// What users do, where they are protected.
+    pub(crate) fn live(&self) -> Option<&Live<K>> {
+        self.people.as_ref()
+    }
+
+    pub(crate) fn live_mut(&mut self) -> Option<&mut Live<K>> {
+        self.people.as_mut()
     }
 
     /// Its noise, in words that tell it from any other.

@@ -276,6 +276,15 @@ impl<K: Key> Contributions<K> {
         self.parts.iter().for_each(|part| part.for_each_entry(&mut visit));
     }
 
+    /// The same of the users of a log: user, key and how often.
+    pub fn for_each_of_log(&self, log: usize, mut visit: impl FnMut(&[u8], u32, u32)) {
+        self.parts[log / (LOGS / PARTS)].for_each_entry(|user, period, key, times| {
+            if self.place(user, period).log() == log {
+                visit(user, key, times);
+            }
+        });
+    }
+
     /// Whether users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
     /// released.
     pub fn is_full(&self) -> bool {

@@ -191,3 +191,30 @@ fn spent(most: u32) -> Error {
         ),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::pane::PaneShape;
+
+    /// Of three epochs the longest window has all, the next the last two, the shortest the last.
+    #[test]
+    fn every_epoch_of_a_window_pays_the_first_and_the_last_included() {
+        let asked = Asked {
+            epochs: 0..3,
+            starts: vec![0, 1, 2],
+        };
+        let bounds = Bounds::new(1).epoch(Duration::from_micros(1));
+        let made_with = PaneShape::new(u32::MAX, 0, None, 7).unwrap().parameters();
+        let memory = (u64::MAX, None);
+        let mut epochs = Epochs::<u64>::new(Keys::Open, bounds, asked, made_with, memory, Fault::default());
+        for (length, paid) in [(3, [1, 1, 1]), (2, [1, 2, 2]), (1, [1, 2, 3])] {
+            epochs.charge(length, 3).unwrap();
+            let releases: Vec<u32> = epochs.accounts.iter().map(|account| account.releases()).collect();
+            assert_eq!(releases, paid, "after a window of {length}");
+        }
+        assert!(epochs.charge(1, 3).is_err(), "its only epoch has been in three");
+    }
+}

@@ -1,5 +1,6 @@
 //! Events of users as time goes by.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::calendar::Calendar;
@@ -7,7 +8,9 @@ use super::contributions::{Contribution, Contributions, PARTS};
 use super::counts::Counts;
 use super::door::Door;
 use super::names::Names;
-use super::scratch::no_room;
+use super::scratch::{Scratch, no_room};
+use super::settling::not_as_it_was;
+use super::users::{Users, logs};
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -23,15 +26,17 @@ pub struct Live<K: Key> {
     pub(super) bounds: Bounds,
     pub(super) seed: u64,
     calendar: Calendar,
-    pub(super) open: BTreeMap<i64, Contributions<K>>,
+    pub(super) open: BTreeMap<i64, Users<K>>,
     /// How many events there were in each of them.
     pub(super) offered: BTreeMap<i64, u64>,
     /// Panes that were counted elsewhere.
     counted: BTreeMap<i64, Pane<K>>,
     /// By epoch; needed only where an epoch has several periods.
-    pub(super) admitted: BTreeMap<i64, Contributions<K>>,
+    pub(super) admitted: BTreeMap<i64, Users<K>>,
     most_bytes: u64,
-    /// Whether that is looked at.
+    /// Where users go that do not fit into the memory.
+    pub(super) scratch: Option<Scratch>,
+    /// Whether more users than fit are an error where there is no disk.
     is_limited: bool,
     /// Whether there was no room: some events are missing, and which ones depends on everybody, so nothing is made of the rest.
     is_full: bool,
@@ -57,10 +62,22 @@ impl<K: Key> Live<K> {
             counted: BTreeMap::new(),
             admitted: BTreeMap::new(),
             most_bytes,
+            scratch: None,
             is_limited: true,
             is_full: false,
             fault,
         }
+    }
+
+    /// Users that do not fit into the memory go to files that this makes.
+    pub fn spill_to(&mut self, scratch: Option<Scratch>) {
+        self.scratch = scratch;
+    }
+
+    /// With another limit than the one that was planned.
+    #[cfg(test)]
+    pub fn limit_bytes(&mut self, most_bytes: u64) {
+        self.most_bytes = most_bytes;
     }
 
     /// Whether users may take no more than the memory that was planned: what was taken once has its place.
@@ -95,15 +112,35 @@ impl<K: Key> Live<K> {
         let open = self
             .open
             .entry(period)
-            .or_insert_with(|| Contributions::new(&bounds, seed));
-        let place = open.place(user, 0);
-        open.offer(user, place, self.calendar.epoch_of(period), key, 1);
-        let looks = self.is_limited && self.door.tally.offered.is_multiple_of(LOOK_EVERY);
-        self.is_full |= looks && self.bytes() > self.most_bytes;
+            .or_insert_with(|| Users::new(&bounds, seed));
+        let place = open.memory.place(user, 0);
+        let epoch = self.calendar.epoch_of(period);
+        open.memory.offer(user, place, epoch, key, 1);
+        if self.door.tally.offered.is_multiple_of(LOOK_EVERY) {
+            self.make_room()?;
+        }
         match self.is_full {
             true => Err(no_room()),
             false => Ok(()),
         }
+    }
+
+    /// Has users go to disk if they take more than they may. When that happens shows in nothing but time.
+    fn make_room(&mut self) -> Result<()> {
+        let bytes = self.bytes();
+        if bytes <= self.most_bytes {
+            return Ok(());
+        }
+        let made = match &self.scratch {
+            Some(scratch) => {
+                let all = self.open.values_mut().chain(self.admitted.values_mut());
+                spill_largest(all.collect(), bytes - self.most_bytes / 2, scratch)
+            }
+            None if self.is_limited => Err(no_room()),
+            None => Ok(()),
+        };
+        self.is_full |= made.is_err();
+        made
     }
 
     /// The pane has ended: what counts of it.
@@ -118,12 +155,13 @@ impl<K: Key> Live<K> {
         let (mut counts, mut names) = (Counts::new(1), Names::new(self.seed));
         let mut offered = 0;
         for period in self.calendar.periods_of(pane) {
-            if let Some(contributions) = self.open.remove(&period) {
-                self.settle(period, &contributions, |key, times| {
+            if let Some(users) = self.open.remove(&period) {
+                let settled = self.settle(period, users, |key, times| {
                     counts.add(0, names.number(key), times);
                 });
-                let admitted = self.admitted.get(&self.calendar.epoch_of(period));
-                if contributions.is_full() || names.is_full || admitted.is_some_and(Contributions::is_full) {
+                self.is_full |= settled.is_err() || names.is_full;
+                settled?;
+                if names.is_full {
                     return Err(no_room());
                 }
             }
@@ -132,7 +170,8 @@ impl<K: Key> Live<K> {
                 self.admitted.remove(&self.calendar.epoch_of(period));
             }
         }
-        self.door.tally.beyond_bounds += offered - counts.total();
+        let beyond = offered.checked_sub(counts.total());
+        self.door.tally.beyond_bounds += beyond.ok_or_else(not_as_it_was)?;
         let mut panes = counts.close(&names, made_with, (offered, self.fault));
         let none = || Pane::exact(made_with, PackedCounts::collect(std::iter::empty()));
         Ok(panes.pop().unwrap_or_else(none))
@@ -142,42 +181,43 @@ impl<K: Key> Live<K> {
     fn settle(
         &mut self,
         period: i64,
-        contributions: &Contributions<K>,
+        mut users: Users<K>,
         mut count: impl FnMut(K::Ref<'_>, u32),
-    ) {
+    ) -> Result<()> {
         let epoch = self.calendar.epoch_of(period);
-        let (bounds, seed) = (self.bounds, self.seed);
-        let fault = self.fault;
-        if fault.is(Mutant::SecondMap) {
+        if self.fault.is(Mutant::SecondMap) {
             self.admitted.remove(&epoch);
         }
-        let mut admitted = self.calendar.splits_epochs().then(|| {
-            let admitted = self.admitted.entry(epoch);
-            admitted.or_insert_with(|| Contributions::new(&bounds, seed))
-        });
-        for part in 0..PARTS {
-            contributions.for_each_of_part(
-                part,
-                |_| epoch,
-                |Contribution { user, keys, .. }| {
-                    for (number, times) in keys {
-                        let Some(key) = contributions.names.key(*number) else {
-                            continue;
-                        };
-                        let times = match &mut admitted {
-                            Some(admitted) if fault.is(Mutant::RevisedAdmission) => {
-                                admitted.revise(user, admitted.place(user, 0), epoch, key, *times)
-                            }
-                            Some(admitted) => admitted.admit(user, admitted.place(user, 0), key, *times),
-                            None => *times,
-                        };
-                        if times > 0 {
-                            count(key, times);
-                        }
-                    }
-                },
-            );
+        let admission = Admission {
+            epoch,
+            fault: self.fault,
+        };
+        let (bounds, seed) = (self.bounds, self.seed);
+        let splits = self.calendar.splits_epochs();
+        if splits {
+            let none = || Users::new(&bounds, seed);
+            self.admitted.entry(epoch).or_insert_with(none);
         }
+        let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
+        if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
+            let admitted = admitted.map(|users| &mut users.memory);
+            return admission.admit(&users.memory, admitted, |_, key, times| count(key, times));
+        }
+        for log in logs() {
+            let candidates = users.of_log(log, epoch)?;
+            let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
+                admission.admit(&candidates, None, |_, key, times| count(key, times))?;
+                continue;
+            };
+            let mut before = admitted.of_log(log, epoch)?;
+            admission.admit(&candidates, Some(&mut before), |user, key, times| {
+                count(key, times);
+                let place = admitted.memory.place(user, 0);
+                admitted.memory.offer(user, place, epoch, key, times);
+            })?;
+            self.make_room()?;
+        }
+        Ok(())
     }
 
     /// Panes that were counted elsewhere, from the one with this number on.
@@ -185,9 +225,69 @@ impl<K: Key> Live<K> {
         self.counted = (first..).zip(panes).collect();
     }
 
-    /// About how many bytes users take.
+    /// About how many bytes users take in memory.
     pub fn bytes(&self) -> u64 {
         let all = self.open.values().chain(self.admitted.values());
-        all.map(Contributions::bytes).sum()
+        all.map(|users| users.memory.bytes()).sum()
+    }
+}
+
+/// Has those who take most go to disk, until there is so much more room.
+fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &Scratch) -> Result<()> {
+    all.sort_by_key(|users| Reverse(users.memory.bytes()));
+    for users in all {
+        if more == 0 {
+            break;
+        }
+        more = more.saturating_sub(users.memory.bytes());
+        users.spill(scratch)?;
+    }
+    Ok(())
+}
+
+/// Takes candidates of a period for good.
+struct Admission {
+    epoch: i64,
+    fault: Fault,
+}
+
+impl Admission {
+    /// Visits what counts of candidates: user, key and how often. What was admitted in the epoch before is in `admitted`, where an epoch
+    /// has several periods, and so is afterwards what is now.
+    fn admit<K: Key>(
+        &self,
+        candidates: &Contributions<K>,
+        mut admitted: Option<&mut Contributions<K>>,
+        mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
+    ) -> Result<()> {
+        for part in 0..PARTS {
+            let visit = |Contribution { user, keys, .. }: Contribution<'_>| {
+                for (number, times) in keys {
+                    let Some(key) = candidates.names.key(*number) else {
+                        continue;
+                    };
+                    let times = match admitted.as_deref_mut() {
+                        Some(admitted) => self.take(admitted, user, key, *times),
+                        None => *times,
+                    };
+                    if times > 0 {
+                        count(user, key, times);
+                    }
+                }
+            };
+            candidates.for_each_of_part(part, |_| self.epoch, visit);
+        }
+        match candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()) {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
+    }
+
+    fn take<K: Key>(&self, admitted: &mut Contributions<K>, user: &[u8], key: K::Ref<'_>, times: u32) -> u32 {
+        let place = admitted.place(user, 0);
+        match self.fault.is(Mutant::RevisedAdmission) {
+            true => admitted.revise(user, place, self.epoch, key, times),
+            false => admitted.admit(user, place, key, times),
+        }
     }
 }

@@ -92,21 +92,7 @@ impl<K: Key> Logs<K> {
         if last.capacity() - last.len() < most {
             self.begin_block(log, most);
         }
-        let block = &mut self.logs[log].last;
-        let number = match entry.key {
-            Logged::Number(number) => number,
-            Logged::Key(_) => UNNAMED,
-        };
-        let numbers = [
-            entry.user.len() as u64,
-            u64::from(entry.period),
-            u64::from(entry.times),
-        ];
-        pack_head(numbers, number, block);
-        block.extend_from_slice(entry.user);
-        if let Logged::Key(key) = entry.key {
-            K::pack(key, block);
-        }
+        pack(entry, &mut self.logs[log].last);
     }
 
     #[cold]
@@ -208,6 +194,25 @@ fn unpack_head(bytes: &mut &[u8]) -> Option<([u64; 3], u32)> {
     let (number, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(([length?, period?, times?], u32::from_le_bytes(*number)))
+}
+
+/// Writes an entry at the end.
+#[inline]
+pub fn pack<K: Key>(entry: &Entry<'_, K>, block: &mut Vec<u8>) {
+    let number = match entry.key {
+        Logged::Number(number) => number,
+        Logged::Key(_) => UNNAMED,
+    };
+    let numbers = [
+        entry.user.len() as u64,
+        u64::from(entry.period),
+        u64::from(entry.times),
+    ];
+    pack_head(numbers, number, block);
+    block.extend_from_slice(entry.user);
+    if let Logged::Key(key) = entry.key {
+        K::pack(key, block);
+    }
 }
 
 /// Takes an entry from the front. Nothing if there is no whole one.

@@ -16,6 +16,7 @@ mod standing;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod users;
 
 pub use at_rest::AtRest;
 pub use calendar::Calendar;
@@ -25,3 +26,4 @@ pub use epochs::{Asked, Epochs, Window};
 pub use live::Live;
 pub use scratch::Scratch;
 pub use standing::Standing;
+pub use stored::RunOfUsers;

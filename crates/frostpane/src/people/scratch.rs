@@ -4,11 +4,16 @@ use std::fmt;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::codec::{Reader, Writer, damaged};
 use crate::error::{Error, ErrorKind, Result};
 use crate::people::contributions::LOGS;
 
 /// Bytes that are written at a time.
 const TOGETHER: usize = 1 << 16;
+/// Bytes of a piece of a run, but for the last.
+const PIECE: u64 = 1 << 18;
 
 /// A file that nobody else sees.
 pub trait File: Read + Write + Seek + Send {}
@@ -25,7 +30,7 @@ impl Scratch {
         Self(Arc::new(create))
     }
 
-    pub fn create(&self) -> Result<Box<dyn File>> {
+    pub(crate) fn create(&self) -> Result<Box<dyn File>> {
         (self.0)().map_err(|cause| full(&cause))
     }
 }
@@ -36,39 +41,89 @@ impl fmt::Debug for Scratch {
     }
 }
 
-/// What went to disk, all in one file: run after run, log by log.
+/// Users on disk, all in one file: run after run, log by log.
 #[derive(Default)]
 pub struct OnDisk {
     file: Option<Box<dyn File>>,
-    /// Of each run, where it begins and where each log of it ends.
-    runs: Vec<Vec<u64>>,
+    runs: Vec<Run>,
+}
+
+/// Entries that were written together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where it begins and where each log of it ends.
+    ends: Vec<u64>,
+    /// A hash of its bytes.
+    digest: u64,
+}
+
+impl Run {
+    fn range(&self) -> std::ops::Range<u64> {
+        self.ends[0]..self.ends[LOGS]
+    }
+
+    /// The number of its pieces.
+    pub fn pieces(&self) -> u64 {
+        let range = self.range();
+        (range.end - range.start).div_ceil(PIECE)
+    }
+
+    /// Writes the lengths of its logs and the hash of its bytes.
+    pub fn save(&self, to: &mut Writer) {
+        for log in self.ends.windows(2) {
+            to.number(log[1] - log[0]);
+        }
+        to.raw(&self.digest.to_le_bytes());
+    }
+
+    fn load(from: &mut Reader<'_>, start: u64) -> Result<Self> {
+        let mut ends = vec![start];
+        for log in 0..LOGS {
+            ends.push(ends[log] + from.count_of_pane()?);
+        }
+        let digest = u64::from_le_bytes(from.array()?);
+        Ok(Self { ends, digest })
+    }
 }
 
 impl OnDisk {
     /// Writes a run, whose logs are given in blocks.
-    pub fn write<'a, B: Iterator<Item = &'a [u8]>>(
+    pub fn write<B: AsRef<[u8]>, I: Iterator<Item = B>>(
         &mut self,
         scratch: &Scratch,
-        blocks: impl Fn(usize) -> B,
+        blocks: impl Fn(usize) -> I,
     ) -> Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(scratch.create()?),
-        };
-        let mut end = self.runs.last().and_then(|run| run.last()).copied().unwrap_or(0);
-        file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
-        let mut file = BufWriter::with_capacity(TOGETHER, file);
+        let mut end = self.end();
         let mut ends = vec![end];
+        let mut hasher = Xxh3::new();
+        let mut file = self.writer(scratch)?;
         for log in 0..LOGS {
             for block in blocks(log) {
+                let block = block.as_ref();
                 file.write_all(block).map_err(|cause| full(&cause))?;
+                hasher.update(block);
                 end += block.len() as u64;
             }
             ends.push(end);
         }
         file.flush().map_err(|cause| full(&cause))?;
-        self.runs.push(ends);
+        drop(file);
+        let digest = hasher.digest();
+        self.runs.push(Run { ends, digest });
         Ok(())
+    }
+
+    /// Writes at the end of all runs.
+    fn writer(&mut self, scratch: &Scratch) -> Result<BufWriter<&mut Box<dyn File>>> {
+        let end = self.end();
+        let file = self.file.take().map_or_else(|| scratch.create(), Ok)?;
+        let file = self.file.insert(file);
+        file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
+        Ok(BufWriter::with_capacity(TOGETHER, file))
+    }
+
+    fn end(&self) -> u64 {
+        self.runs.last().map_or(0, |run| run.range().end)
     }
 
     /// How many runs there are.
@@ -76,23 +131,70 @@ impl OnDisk {
         self.runs.len()
     }
 
+    /// A run.
+    pub fn run(&self, run: usize) -> Option<&Run> {
+        self.runs.get(run)
+    }
+
     /// How many bytes a log has in all runs.
     pub fn length(&self, log: usize) -> usize {
         self.runs
             .iter()
-            .map(|ends| (ends[log + 1] - ends[log]) as usize)
+            .map(|run| (run.ends[log + 1] - run.ends[log]) as usize)
             .sum()
     }
 
     /// Reads what a run has of a log, in place of other bytes.
     pub fn read(&mut self, run: usize, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let (start, end) = (self.runs[run][log], self.runs[run][log + 1]);
-        bytes.resize((end - start) as usize, 0);
+        let ends = &self.runs[run].ends;
+        self.read_range(ends[log]..ends[log + 1], bytes)
+    }
+
+    /// A piece of a run.
+    pub fn piece(&mut self, run: usize, piece: u64) -> Result<Vec<u8>> {
+        let range = self.runs[run].range();
+        let start = range.start + piece * PIECE;
+        let mut bytes = Vec::new();
+        self.read_range(start..range.end.min(start + PIECE), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_range(&mut self, range: std::ops::Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.resize((range.end - range.start) as usize, 0);
         let Some(file) = &mut self.file else { return Ok(()) };
         let read = file
-            .seek(SeekFrom::Start(start))
+            .seek(SeekFrom::Start(range.start))
             .and_then(|_| file.read_exact(bytes));
         read.map_err(|cause| full(&cause))
+    }
+
+    /// Appends a run that was saved, from its pieces.
+    pub fn append(
+        &mut self,
+        scratch: &Scratch,
+        from: &mut Reader<'_>,
+        mut piece: impl FnMut(u64) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let run = Run::load(from, self.end())?;
+        let range = run.range();
+        let (mut left, mut hasher) = (range.end - range.start, Xxh3::new());
+        let mut file = self.writer(scratch)?;
+        for number in 0..run.pieces() {
+            let bytes = piece(number)?;
+            if bytes.len() as u64 != left.min(PIECE) {
+                return Err(damaged("users on disk have another length"));
+            }
+            left -= bytes.len() as u64;
+            hasher.update(&bytes);
+            file.write_all(&bytes).map_err(|cause| full(&cause))?;
+        }
+        file.flush().map_err(|cause| full(&cause))?;
+        drop(file);
+        if hasher.digest() != run.digest {
+            return Err(damaged("users on disk are not what was written"));
+        }
+        self.runs.push(run);
+        Ok(())
     }
 }
 

@@ -205,6 +205,6 @@ pub fn begin(part: &mut Part, blocks: &[Vec<u8>], on_disk: usize) {
     part.begin(bytes / AN_ENTRY);
 }
 
-fn not_as_it_was() -> Error {
+pub fn not_as_it_was() -> Error {
     Error::window("what went to disk did not come back as it was: nothing was released")
 }

@@ -5,13 +5,26 @@ use std::collections::BTreeMap;
 use super::contributions::Contributions;
 use super::door::Tally;
 use super::live::Live;
+use super::scratch::no_room;
+use super::users::Users;
 use crate::codec::{Reader, Writer, damaged};
 use crate::error::Result;
 use crate::key::Key;
 use crate::spec::Bounds;
 
 /// What users have in a period of their own, or in an epoch: the number of either.
-type ByNumber<K> = BTreeMap<i64, Contributions<K>>;
+type ByNumber<K> = BTreeMap<i64, Users<K>>;
+
+/// A run of users that went to disk. Runs are written once, and never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunOfUsers {
+    /// Whether it is of what was admitted in an epoch, and not of what users came to in a period.
+    pub is_admitted: bool,
+    /// The number of the epoch, or of the period.
+    pub number: i64,
+    /// Which run of these users it is, from 0.
+    pub run: u32,
+}
 
 impl<K: Key> Live<K> {
     pub(crate) fn save(&self, to: &mut Writer) {
@@ -34,23 +47,99 @@ impl<K: Key> Live<K> {
         match self
             .open
             .iter()
-            .all(|(period, open)| open.total() <= offered(period))
+            .all(|(period, open)| open.memory.total() <= offered(period))
         {
             true => Ok(()),
             false => Err(damaged("users have more events than there were")),
         }
     }
+
+    /// The runs on disk, each with the number of its pieces.
+    pub(crate) fn runs(&self) -> Vec<(RunOfUsers, u64)> {
+        let mut runs = Vec::new();
+        for (is_admitted, all) in [(false, &self.open), (true, &self.admitted)] {
+            for (number, users) in all {
+                let run = |run: usize| {
+                    let of_users = RunOfUsers {
+                        is_admitted,
+                        number: *number,
+                        run: run as u32,
+                    };
+                    Some((of_users, users.on_disk.run(run)?.pieces()))
+                };
+                runs.extend((0..users.on_disk.runs()).filter_map(run));
+            }
+        }
+        runs
+    }
+
+    /// A piece of a run on disk.
+    pub(crate) fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
+        let all = match run.is_admitted {
+            true => &mut self.admitted,
+            false => &mut self.open,
+        };
+        match all.get_mut(&run.number) {
+            Some(users) if (run.run as usize) < users.on_disk.runs() => {
+                users.on_disk.piece(run.run as usize, piece)
+            }
+            _ => Err(damaged("users on disk are not there")),
+        }
+    }
+
+    /// Writes which runs there are; their pieces are kept apart.
+    pub(crate) fn save_runs(&self, to: &mut Writer) {
+        for all in [&self.open, &self.admitted] {
+            let on_disk: Vec<_> = all.iter().filter(|(_, users)| users.are_on_disk()).collect();
+            to.each(on_disk.into_iter(), |to, (number, users)| {
+                to.signed(*number);
+                let runs = (0..users.on_disk.runs()).filter_map(|run| users.on_disk.run(run));
+                let runs: Vec<_> = runs.collect();
+                to.each(runs.into_iter(), |to, run| run.save(to));
+            });
+        }
+    }
+
+    /// Brings back all runs, from their pieces.
+    pub(crate) fn load_runs(
+        &mut self,
+        from: &mut Reader<'_>,
+        mut piece: impl FnMut(&RunOfUsers, u64) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let scratch = self.scratch.clone().ok_or_else(no_room)?;
+        for (is_admitted, all) in [(false, &mut self.open), (true, &mut self.admitted)] {
+            for _ in 0..from.length()? {
+                let number = from.position()?;
+                let users = all.get_mut(&number);
+                let users = users.ok_or_else(|| damaged("users on disk are of no time"))?;
+                for run in 0..from.length()? {
+                    let run = RunOfUsers {
+                        is_admitted,
+                        number,
+                        run: run as u32,
+                    };
+                    users
+                        .on_disk
+                        .append(&scratch, from, |number| piece(&run, number))?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 fn save_all<K: Key>(all: &ByNumber<K>, to: &mut Writer) {
-    to.each(all.iter(), |to, (number, contributions)| {
+    to.each(all.iter(), |to, (number, users)| {
         to.signed(*number);
-        contributions.save(to);
+        users.memory.save(to);
     });
 }
 
 fn load_all<K: Key>(from: &mut Reader<'_>, bounds: &Bounds, seed: u64) -> Result<ByNumber<K>> {
-    from.each(|from| Ok((from.position()?, Contributions::load(from, bounds, seed)?)))
+    from.each(|from| {
+        let (number, memory) = (from.position()?, Contributions::load(from, bounds, seed)?);
+        Ok((number, Users::in_memory(memory, bounds, seed)))
+    })
 }
 
 impl<K: Key> Contributions<K> {

@@ -378,6 +378,46 @@ fn what_went_to_disk_is_counted_as_what_did_not() {
     }
 }
 
+/// Panes as time goes by, in so much memory: sorted, and what became of events. Also how many runs went to disk.
+fn live_counts_of_crowd(bounds: Bounds, pane: i64, memory: (u64, Option<Scratch>)) -> (Vec<String>, usize) {
+    let calendar = Calendar::new(&bounds, pane);
+    let mut live = Live::<u64>::new(Keys::Open, bounds, calendar, SEED, memory.0, Fault::default());
+    live.spill_to(memory.1);
+    let mut events = crowd();
+    // The panes of an epoch come in their order, all else at random.
+    events.sort_by_key(|(time, ..)| time.div_euclid(pane));
+    let (mut closed, mut runs) = (Vec::new(), 0);
+    for number in 0..2 * EPOCH / pane {
+        for (time, user, key) in events.iter().filter(|(time, ..)| time.div_euclid(pane) == number) {
+            live.push(*time, Some(user), Some(*key)).unwrap();
+        }
+        runs += live.runs().len();
+        let pane = live.close(number, made_with()).unwrap();
+        let mut counts: Vec<_> = pane.counts().iter().collect();
+        counts.sort_unstable();
+        closed.push(format!("{counts:?} {:?}", live.door.tally));
+    }
+    assert_eq!((live.bytes(), live.runs().len()), (0, 0), "nobody is remembered");
+    (closed, runs)
+}
+
+/// Whoever went to disk in the middle of an epoch is admitted as if they had stayed.
+#[test]
+fn what_went_to_disk_as_time_went_by_is_counted_as_what_did_not() {
+    for (per_user, per_key) in [(1, 1), (3, 1), (2, 3)] {
+        for pane in [HALF, EPOCH, 2 * EPOCH] {
+            let counts = |memory| live_counts_of_crowd(bounds(per_user, per_key), pane, memory);
+            let (all_in_memory, none) = counts((u64::MAX, None));
+            assert!(all_in_memory[0].len() > 1_000 && none == 0);
+            for memory in [20_000, 60_000] {
+                let (on_disk, runs) = counts((memory, Some(Scratch::new(in_memory))));
+                assert!(runs >= 2, "{runs} runs");
+                assert_eq!(on_disk, all_in_memory, "{per_user} {per_key} {pane} {memory}");
+            }
+        }
+    }
+}
+
 /// Where events stopped depends on everybody: what came before is no count of anything.
 #[test]
 fn after_events_that_had_no_room_nothing_is_counted() {

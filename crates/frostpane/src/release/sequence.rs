@@ -754,4 +754,73 @@ mod tests {
         }
         assert!(at_the_edge > 5 && below > 5, "{at_the_edge} {below}");
     }
+
+    /// Hourly lists of so many hours, of users who are protected by four hours and name three keys twice.
+    fn hourly_of_users(hours: u32, delta: f64) -> Sequence<u64> {
+        let hour = Duration::from_secs(3_600);
+        let unit = Unit::User(Bounds::new(3).per_key(2).epoch(4 * hour));
+        let builder = HeavyHitters::<u64>::builder(Keys::open())
+            .unit(unit)
+            .norm(Norm::L1)
+            .delta(delta)
+            .window(Window::clock(hours * hour).slide(hour));
+        let request = builder.horizon(50).together(1).sequence_request(0).unwrap();
+        let noise = WindowNoise::new(hours.into(), unit, request.split.counts, u64::MAX).unwrap();
+        let setup = Setup {
+            noise,
+            keys_of_people: KEYS_OF_PEOPLE,
+            memory: 1,
+            running: 0,
+            people: 0,
+        };
+        Sequence::new(request, setup, None).unwrap()
+    }
+
+    /// What a user does in an epoch moves the total of a node on every level by six.
+    #[test]
+    fn the_total_of_users_has_the_noise_of_every_node_of_its_window_and_of_every_level() {
+        let sequence = hourly_of_users(100, 1e-9);
+        let levels = sequence.noise.tree.levels();
+        assert!(levels > 1);
+        let epsilon = sequence.request.split.total.unwrap();
+        let laplace = DiscreteLaplace::new(6 * levels, epsilon);
+        let mut nodes = sequence.nodes();
+        let panes = [pane(times(1, 5_000), sequence.request.shape)];
+        for number in 0..120 {
+            let ending = nodes
+                .draw(number, &mut InsecureSeededEntropy::new(number as u64))
+                .unwrap();
+            nodes.complete(ending);
+            let window = nodes.window().unwrap();
+            let noise = window
+                .cover
+                .iter()
+                .map(|node| laplace.sample(&mut node.entropy(Purpose::Total)).unwrap());
+            let noisy = 5_000 + noise.sum::<i64>();
+            let total = sequence.total(&panes, &window).unwrap();
+            assert_eq!(total.value, noisy as u64, "{} nodes", window.cover.len());
+        }
+    }
+
+    /// Of the first 50 panes, those of an epoch of four are in up to `50 + 8 + 4 - 2` windows: a threshold of any fewer is too low.
+    #[test]
+    fn the_lift_of_users_is_over_the_windows_of_all_panes_of_an_epoch() {
+        let windows = |panes: u64| (panes + 8 + 4 - 2) as f64;
+        let mut lower = 0;
+        for step in 0..60 {
+            let delta = 1e-6 * 0.9_f64.powi(step);
+            let sequence = hourly_of_users(8, delta);
+            let (sum, keys) = (&sequence.noise.sum, KEYS_OF_PEOPLE as f64 + 3.0);
+            let least = |windows: f64| {
+                let chance = delta / (keys * windows);
+                1 + (0..).find(|reach| sum.tail(*reach) <= chance).unwrap()
+            };
+            let lift = sequence.lift.unwrap().past_threshold;
+            assert_eq!(lift, least(windows(50)), "{delta}");
+            lower += u32::from(least(windows(50) - 3.0) < lift);
+            let grown = sequence.delta_past_horizon(200).unwrap();
+            assert!((grown / delta - windows(200) / windows(50)).abs() < 1e-9);
+        }
+        assert!(lower > 0, "a union over fewer windows would show");
+    }
 }

@@ -71,7 +71,7 @@ impl<K: Key> Engine<K> {
             return Ok(Self::Once(Box::new(builder.build()?)));
         };
         let calendar = Calendar::of_epochs(&bounds);
-        let live = Live::new(
+        let mut live = Live::new(
             request.keys.clone(),
             bounds,
             calendar,
@@ -79,6 +79,7 @@ impl<K: Key> Engine<K> {
             plan.memory.users,
             request.fault,
         );
+        live.spill_to(builder.spills_to());
         let Grid { length, lateness, .. } = request.spec.grid();
         let made_with = request.shape.parameters();
         Ok(Self::People(Box::new(People {
@@ -404,6 +405,23 @@ impl<K: Key> Engine<K> {
             Self::Once(_) => {}
             Self::People(people) => people.standing.live.limit_memory(limited),
             Self::Always(continual) => continual.limit_memory(limited),
+        }
+    }
+
+    /// What users do, where they are protected.
+    pub fn live(&self) -> Option<&Live<K>> {
+        match self {
+            Self::Once(_) => None,
+            Self::People(people) => Some(&people.standing.live),
+            Self::Always(continual) => continual.live(),
+        }
+    }
+
+    pub fn live_mut(&mut self) -> Option<&mut Live<K>> {
+        match self {
+            Self::Once(_) => None,
+            Self::People(people) => Some(&mut people.standing.live),
+            Self::Always(continual) => continual.live_mut(),
         }
     }
 

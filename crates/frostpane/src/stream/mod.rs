@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::key::{Key, Keys};
 use crate::ledger::{Account, Cap, Charge, Ledger, Refusal};
 use crate::noise::Entropy;
+pub use crate::people::{RunOfUsers, Scratch};
 use crate::release::Release;
 use crate::spec::{Span, Spec};
 pub use crate::tree::stored::{Mark, SecretBytes, mark_of};

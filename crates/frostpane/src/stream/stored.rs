@@ -8,10 +8,13 @@ use crate::door::Builder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Keys};
 use crate::ledger::{Account, Amount, Ledger};
+use crate::people::{Live, RunOfUsers, Scratch};
 use crate::spec::Spec;
 
 /// The version of what is written: `docs/format.md`.
 const VERSION: u64 = 1;
+/// The same with users on disk.
+const WITH_RUNS: u64 = 2;
 
 /// Where the parts of a stream are kept that are not in its state.
 pub trait Kept {
@@ -20,18 +23,53 @@ pub trait Kept {
 
     /// A secret of noise, by its mark.
     fn secret(&mut self, mark: &Mark) -> Option<SecretBytes>;
+
+    /// Where users go that do not fit into the memory.
+    fn scratch(&mut self) -> Option<Scratch> {
+        None
+    }
+
+    /// A piece of a run of users that went to disk.
+    fn piece(&mut self, _run: &RunOfUsers, _piece: u64) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 impl<K: Key> Stream<K> {
-    /// Everything but the closed panes, the accounts and the secrets of noise, as bytes. They hold what people did: keep them as safe as the events.
+    /// Everything but the closed panes, the accounts, the secrets of noise and the runs of users on disk, as bytes. They hold what people did: keep them as safe as the events.
     pub fn state(&mut self) -> Vec<u8> {
         let mut to = Writer::default();
-        to.number(VERSION);
+        let has_runs = !self.runs_of_users().is_empty();
+        to.number(if has_runs { WITH_RUNS } else { VERSION });
         to.raw(&self.fingerprint());
         to.raw(&self.terms.seed.to_le_bytes());
         to.signed(self.terms.begin);
         self.engine.save(&mut to);
+        if let Some(live) = self.engine.live().filter(|_| has_runs) {
+            live.save_runs(&mut to);
+        }
         to.finish()
+    }
+
+    /// The runs of users that went to disk, each with the number of its pieces: they belong to the state. Runs never change.
+    pub fn runs_of_users(&self) -> Vec<(RunOfUsers, u64)> {
+        self.engine.live().map_or_else(Vec::new, Live::runs)
+    }
+
+    /// A piece of such a run. It holds what people did: keep it as safe as the events.
+    pub fn piece_of_run(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
+        match self.engine.live_mut() {
+            Some(live) => live.piece(run, piece),
+            None => Err(damaged("users on disk are not there")),
+        }
+    }
+
+    /// Users that do not fit into the memory go to files that this makes. Without it more users than fit are an error.
+    pub fn spill_to(&mut self, scratch: &Scratch) {
+        self.builder = self.builder.clone().spilling_to(Some(scratch.clone()));
+        if let Some(live) = self.engine.live_mut() {
+            live.spill_to(Some(scratch.clone()));
+        }
     }
 
     /// The accounts, as bytes. Nothing in them is private.
@@ -49,7 +87,8 @@ impl<K: Key> Stream<K> {
         kept: &mut impl Kept,
     ) -> Result<Self> {
         let mut from = Reader::new(state);
-        if from.number()? != VERSION {
+        let version = from.number()?;
+        if ![VERSION, WITH_RUNS].contains(&version) {
             return Err(Error::new(
                 ErrorKind::State,
                 "the state was written by a newer version of the program: use that version",
@@ -57,7 +96,8 @@ impl<K: Key> Stream<K> {
         }
         let (fingerprint, seed) = (from.array::<32>()?, u64::from_le_bytes(from.array()?));
         let begin = from.position()?;
-        let mut stream = Self::with_seed(&Builder::from_spec(spec, keys), begin, seed)?;
+        let builder = Builder::from_spec(spec, keys).spilling_to(kept.scratch());
+        let mut stream = Self::with_seed(&builder, begin, seed)?;
         if stream.fingerprint() != fingerprint {
             return Err(Error::new(
                 ErrorKind::State,
@@ -71,6 +111,11 @@ impl<K: Key> Stream<K> {
         let mut pane = |bounds: Range<i64>| kept.borrow_mut().pane(bounds).ok_or_else(missing);
         let secret = |mark: &Mark| kept.borrow_mut().secret(mark);
         stream.engine.load(&mut from, &mut pane, secret)?;
+        if let Some(live) = stream.engine.live_mut().filter(|_| version == WITH_RUNS) {
+            let missing = || damaged("users that went to disk are missing");
+            let piece = |run: &RunOfUsers, piece| kept.borrow_mut().piece(run, piece).ok_or_else(missing);
+            live.load_runs(&mut from, piece)?;
+        }
         from.finish()?;
         Ok(stream)
     }

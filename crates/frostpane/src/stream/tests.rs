@@ -29,6 +29,10 @@ struct Memory {
     panes: BTreeMap<(i64, i64), Vec<u8>>,
     secrets: BTreeMap<Mark, [u8; 32]>,
     log: Vec<(Entry, i64)>,
+    /// Pieces of users that went to disk.
+    pieces: BTreeMap<(RunOfUsers, u64), Vec<u8>>,
+    /// How much memory users may take, if not what was planned.
+    for_users: Option<u64>,
 }
 
 #[derive(Clone)]
@@ -45,6 +49,19 @@ impl Kept for Memory {
     fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
         self.secrets.get(mark).map(|secret| Zeroizing::new(*secret))
     }
+
+    fn scratch(&mut self) -> Option<Scratch> {
+        self.for_users.map(|_| scratch())
+    }
+
+    fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Option<Vec<u8>> {
+        self.pieces.get(&(*run, piece)).cloned()
+    }
+}
+
+/// Files in memory.
+fn scratch() -> Scratch {
+    Scratch::new(|| Ok(Box::new(std::io::Cursor::new(Vec::new()))))
 }
 
 impl Memory {
@@ -66,8 +83,23 @@ impl Memory {
             .into_iter()
             .map(|secret| (mark_of(secret), *secret))
             .collect();
+        self.keep_pieces(stream);
         (self.state, self.accounts) = (stream.state(), stream.accounts());
         self.log.clear();
+    }
+
+    /// A run that was kept is never written again: it does not change.
+    fn keep_pieces(&mut self, stream: &mut Stream<Bytes>) {
+        let runs = stream.runs_of_users();
+        self.pieces
+            .retain(|(run, _), _| runs.iter().any(|(there, _)| there == run));
+        for (run, pieces) in runs {
+            for piece in 0..pieces {
+                let bytes = stream.piece_of_run(&run, piece).unwrap();
+                let kept = self.pieces.entry((run, piece)).or_insert(bytes.clone());
+                assert_eq!(*kept, bytes);
+            }
+        }
     }
 
     fn restored(&self, spec: &Spec) -> Result<Stream<Bytes>> {
@@ -78,6 +110,7 @@ impl Memory {
             [&self.state, &self.accounts],
             &mut kept,
         )?;
+        self.limit(&mut stream);
         for (entry, present) in &self.log {
             match entry {
                 Entry::Events(batch) => stream.replay(batch, *present)?,
@@ -85,6 +118,12 @@ impl Memory {
             }
         }
         Ok(stream)
+    }
+
+    fn limit(&self, stream: &mut Stream<Bytes>) {
+        if let (Some(bytes), Some(live)) = (self.for_users, stream.engine.live_mut()) {
+            live.limit_bytes(bytes);
+        }
     }
 }
 
@@ -182,12 +221,29 @@ fn batch(number: i64, by_count: bool) -> Batch<Bytes> {
 
 /// A run, with everything it showed; written down and read again after each step, if it is to be.
 fn shown(spec: &Spec, restarts: bool, whole: bool) -> Vec<Release<Bytes>> {
+    shown_with(spec, restarts, whole, None).0
+}
+
+/// The same with so much memory for users, and a disk. Also how many runs went there.
+fn shown_with(
+    spec: &Spec,
+    restarts: bool,
+    whole: bool,
+    for_users: Option<u64>,
+) -> (Vec<Release<Bytes>>, usize) {
     let by_count = spec.longest().is_by_count();
     let builder = Builder::from_spec(spec.clone(), Keys::open());
     let mut stream = Stream::with_seed(&builder, 0, 5).unwrap().drawing_from(known);
-    let mut memory = Memory::default();
+    let mut memory = Memory {
+        for_users,
+        ..Memory::default()
+    };
+    if for_users.is_some() {
+        stream.spill_to(&scratch());
+        memory.limit(&mut stream);
+    }
     memory.keep(&mut stream);
-    let mut shown = Vec::new();
+    let (mut shown, mut runs) = (Vec::new(), 0);
     for number in 0..60 {
         let batch = batch(number, by_count);
         let now = (number + 1) * HOUR;
@@ -198,6 +254,7 @@ fn shown(spec: &Spec, restarts: bool, whole: bool) -> Vec<Release<Bytes>> {
             }
             .unwrap();
             shown.extend(taken.releases);
+            runs = runs.max(stream.runs_of_users().len());
             memory.log.push((entry, now));
             if taken.ticked || whole {
                 memory.keep(&mut stream);
@@ -213,7 +270,53 @@ fn shown(spec: &Spec, restarts: bool, whole: bool) -> Vec<Release<Bytes>> {
             memory.keep(&mut stream);
         }
     }
-    shown
+    (shown, runs)
+}
+
+/// Lists are the same, whether users went to disk or not and whether the process ended or not: also where several panes make an epoch.
+#[test]
+fn users_who_went_to_disk_are_released_as_if_they_had_stayed() {
+    for (name, spec) in all().into_iter().filter(|(_, spec)| spec.unit.is_user()) {
+        let expected = shown(&spec, false, false);
+        for (restarts, whole) in [(false, false), (true, false), (true, true)] {
+            let (found, runs) = shown_with(&spec, restarts, whole, Some(4_000));
+            assert!(runs >= 2, "{name}: {runs} runs");
+            assert_eq!(found, expected, "{name}, {restarts}, {whole}");
+        }
+    }
+}
+
+/// Of users on disk that are missing, shorter or others nothing is made.
+#[test]
+fn users_on_disk_that_are_not_what_was_written_are_noticed() {
+    let spec = of_people(24, None);
+    let mut memory = Memory {
+        for_users: Some(1_000),
+        ..Memory::default()
+    };
+    let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
+    stream.spill_to(&scratch());
+    memory.limit(&mut stream);
+    for number in 0..8 {
+        stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
+    }
+    memory.keep(&mut stream);
+    assert!(memory.restored(&spec).is_ok() && !memory.pieces.is_empty());
+    for damage in 0..4 {
+        let mut damaged = memory.clone();
+        let (name, mut piece) = damaged.pieces.pop_first().unwrap();
+        match damage {
+            0 => piece.truncate(1),
+            1 => piece.push(0),
+            2 => piece[0] ^= 1,
+            _ => {}
+        }
+        if damage < 3 {
+            damaged.pieces.insert(name, piece);
+        }
+        let refusal = damaged.restored(&spec).err().unwrap();
+        assert_eq!(refusal.kind(), ErrorKind::State, "{damage}");
+    }
 }
 
 /// Smooth panes end by noise that comes from one source in the first run, and begins anew after each restart in the others.
@@ -479,4 +582,34 @@ fn a_damaged_state_is_refused_or_read_and_never_a_panic() {
             }
         }
     }
+}
+
+/// What was bounded apart is never added up, and never replaced: users come in only where there are none.
+#[test]
+fn panes_of_users_come_in_where_there_is_none() {
+    let spec = of_people(24, None);
+    let stream = || {
+        let mut stream = Stream::<Bytes>::seeded(spec.clone(), Keys::open(), 0, 5).unwrap();
+        for number in 0..14 {
+            stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
+            stream.tick((number + 1) * HOUR).unwrap();
+        }
+        stream
+    };
+    let (mut from, mut to) = (stream(), stream());
+    let epoch = 0..6 * HOUR;
+    let panes = |stream: &Stream<Bytes>| -> Vec<Vec<u8>> {
+        let closed = stream.closed();
+        closed
+            .iter()
+            .map(|pane| stream.closed_pane(pane).unwrap())
+            .collect()
+    };
+    let exported = from.export(epoch.clone()).unwrap();
+    let before = panes(&to);
+    assert_eq!(to.import(&exported).unwrap_err().kind(), ErrorKind::Window);
+    assert_eq!(panes(&to), before);
+    to.forget(epoch).unwrap();
+    to.import(&exported).unwrap();
+    assert_eq!(panes(&to).len(), before.len());
 }
