@@ -255,7 +255,7 @@ def test_a_day_is_a_day_in_utc_wherever_the_session_is(zone: str, spark: SparkSe
         given = spark.createDataFrame([(moment,) for moment in moments], "n bigint")
         for kind, expression in KINDS.items():
             rows = given.select(F.lit("a").alias("key"), F.expr(expression).alias("time"))
-            counted = _columns.rows(rows, plan, (-10_000, 40_000), is_open=True).collect()
+            counted = _columns.rows(rows, plan, (-10_000, 40_000)).collect()
             assert sorted(row["pane"] for row in counted) == expected, kind
     finally:
         spark.conf.set("spark.sql.session.timeZone", "America/New_York")
