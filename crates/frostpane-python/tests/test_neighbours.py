@@ -264,7 +264,7 @@ def test_in_every_way_in_one_user_moves_no_other(tmp_path: Path) -> None:
     columns: dict[str, Any] = {"key": "k", "time": "t", "user": "u"}
     asked: dict[str, Any] = {"window": "2d", "all": True, "epsilon": NOISELESS}
     for odd, count in ((2**63, 1), (2**70, 1), (None, 0), (0.5, 0), ("ann", 1), (True, 0)):
-        table = {"k": ["x"] * 1_001, "t": [DAY] * 1_001, "u": [odd, *USERS]}
+        table: dict[str, list[Any]] = {"k": ["x"] * 1_001, "t": [DAY] * 1_001, "u": [odd, *USERS]}
         frames: list[Any] = [table, pd.DataFrame(table), pd.DataFrame({**table, "u": objects(table["u"])})]
         for number, frame in enumerate(frames):
             releases = [frostpane.top(frame, until=UNTIL, **columns, **asked)]
