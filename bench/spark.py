@@ -87,9 +87,7 @@ class Measured:
         with self.store("plain") as store:
             plan, numbers = store._keeper.plan(), store._keeper.to_build(START + DAYS * DAY)
         shutil.rmtree(self.folder / "plain")
-        rows = _columns.rows(
-            self.frame if self.user else self.frame.drop("user"), plan, numbers, is_open=True
-        )
+        rows = _columns.rows(self.frame if self.user else self.frame.drop("user"), plan, numbers)
         if self.user:
             rows = rows.dropDuplicates(["pane", "user", "key"])
         rows.groupBy("pane", "key").count().write.format("noop").mode("overwrite").save()

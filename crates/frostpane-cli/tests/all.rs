@@ -9,6 +9,7 @@ mod demo;
 mod files;
 mod memory;
 mod neighbours;
+mod odd_events;
 mod odd_inputs;
 mod options;
 mod output;

@@ -15,6 +15,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::error::{Failure, Result};
+use crate::number::{is_number, rewritten};
 
 /// What a column is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,12 +25,14 @@ pub enum Role {
     User,
 }
 
-/// What stands in a column.
+/// What stands in a column, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text, or other bytes.
     Text,
     Integers,
+    /// Floats or decimals, which may be whole.
+    Numbers,
     Time,
     /// Nothing at all.
     Nulls,
@@ -49,11 +52,28 @@ pub enum Column {
 impl Column {
     /// A column of Arrow's, if its type can have this role.
     pub fn arrow(chunks: Vec<ArrayRef>, data: &DataType, role: Role, name: &str) -> Result<Self> {
-        let kind = kind(data).filter(|kind| suits(*kind, role));
+        let kind = kind(data).filter(|kind| suits(*kind, role, data));
         match kind {
+            Some(Kind::Numbers) => Ok(Self::Arrow {
+                chunks: chunks.iter().map(|chunk| rewritten(chunk, role)).collect(),
+                kind: if role == Role::Time {
+                    Kind::Time
+                } else {
+                    Kind::Text
+                },
+            }),
             Some(kind) => Ok(Self::Arrow { chunks, kind }),
             None => Err(Failure::Input(unsuitable(&data.to_string(), role, name))),
         }
+    }
+
+    /// Whether it has rows, and a value in none of them.
+    pub fn is_blank(&self) -> bool {
+        let Self::Arrow { chunks, .. } = self else {
+            return false;
+        };
+        let blank = |chunk: &ArrayRef| chunk.logical_null_count() == chunk.len();
+        chunks.iter().any(|chunk| !chunk.is_empty()) && chunks.iter().all(blank)
     }
 
     pub fn kind(&self) -> Kind {
@@ -188,6 +208,7 @@ fn kind(data: &DataType) -> Option<Kind> {
             Kind::Text
         }
         data if data.is_integer() => Kind::Integers,
+        data if is_number(data) => Kind::Numbers,
         DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => Kind::Time,
         DataType::Null => Kind::Nulls,
         DataType::Dictionary(_, values) if !matches!(**values, DataType::Dictionary(..)) => kind(values)?,
@@ -195,19 +216,19 @@ fn kind(data: &DataType) -> Option<Kind> {
     })
 }
 
-fn suits(kind: Kind, role: Role) -> bool {
+fn suits(kind: Kind, role: Role, data: &DataType) -> bool {
     match role {
         Role::Key | Role::User => kind != Kind::Time,
-        Role::Time => kind != Kind::Text,
+        Role::Time => kind != Kind::Text && !data.is_decimal(),
     }
 }
 
 /// What to do about a column that cannot be read.
 pub fn unsuitable(data: &str, role: Role, name: &str) -> String {
     let (what, allowed) = match role {
-        Role::Key => ("keys", "text, bytes or integers"),
-        Role::User => ("users", "text, bytes or integers"),
-        Role::Time => ("times", "timestamps, dates or integers (Unix times)"),
+        Role::Key => ("keys", "text, bytes or whole numbers"),
+        Role::User => ("users", "text, bytes or whole numbers"),
+        Role::Time => ("times", "timestamps, dates or numbers (Unix times)"),
     };
     format!("{name} holds {data}, but {what} are {allowed}: cast it to one of these")
 }
@@ -384,15 +405,20 @@ fn read_times(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i64>>
     }
 }
 
-/// Seconds, milliseconds, microseconds or nanoseconds, told apart by their size as the program does.
+/// Seconds, milliseconds, microseconds or nanoseconds, told apart by their size as the program does: each by its own.
 fn unix_time(number: i128) -> Option<i64> {
-    let micros = match number.unsigned_abs() {
-        size if size < 100_000_000_000 => number * 1_000_000,
-        size if size < 100_000_000_000_000 => number * 1_000,
-        size if size < 100_000_000_000_000_000 => number,
-        _ => number.div_euclid(1_000),
-    };
-    within_calendar(micros)
+    let (multiply, divide) = unit_of(number.unsigned_abs());
+    within_calendar((number * multiply).div_euclid(divide))
+}
+
+/// What a Unix time of this size is multiplied with and divided by to be in microseconds.
+pub fn unit_of(size: u128) -> (i128, i128) {
+    match size {
+        ..100_000_000_000 => (1_000_000, 1),
+        ..100_000_000_000_000 => (1_000, 1),
+        ..100_000_000_000_000_000 => (1, 1),
+        _ => (1, 1_000),
+    }
 }
 
 fn within_calendar(micros: i128) -> Option<i64> {

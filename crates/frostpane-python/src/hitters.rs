@@ -1,10 +1,9 @@
 //! Single releases.
 
-use frostpane::{Bytes, Event, HeavyHitters, Key, KeySpec, Keys, Spec};
+use frostpane::{Bytes, Event, HeavyHitters, Key, Keys, Spec};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::column::Kind;
 use crate::error::{Failure, Result};
 use crate::events::{Columns, Sink, feed};
 use crate::made::{Made, made};
@@ -38,31 +37,24 @@ pub struct Hitters {
 
 struct State {
     engine: Engine,
-    /// Whether keys are what the first events have.
-    undecided: bool,
     rows: u64,
     without_time: u64,
 }
 
 #[pymethods]
 impl Hitters {
-    /// Of the keys that rows have, if those are given.
+    /// With open keys that are integers, if that is said.
     #[new]
-    #[pyo3(signature = (spec, rows=None))]
-    fn new(spec: &str, rows: Option<&Rows>) -> PyResult<Self> {
+    #[pyo3(signature = (spec, integers=false))]
+    fn new(spec: &str, integers: bool) -> PyResult<Self> {
         let spec = spec::parse(spec)?;
         check_end(&spec)?;
-        let integers = rows.is_some_and(|rows| rows.key.kind() == Kind::Integers);
-        let engine = match spec::keys(&spec)? {
-            AnyKeys::Bytes(_) if integers && spec::is_open(&spec) => {
-                Engine::Integers(build(&spec, Keys::open())?)
-            }
+        let engine = match spec::keys(&spec, integers)? {
             AnyKeys::Bytes(keys) => Engine::Bytes(build(&spec, keys)?),
             AnyKeys::Integers(keys) => Engine::Integers(build(&spec, keys)?),
         };
         let state = State {
             engine,
-            undecided: spec::is_open(&spec) && !integers,
             rows: 0,
             without_time: 0,
         };
@@ -76,12 +68,11 @@ impl Hitters {
     #[pyo3(signature = (rows, told=None))]
     fn update(&self, py: Python<'_>, rows: &Rows, told: Option<Py<PyAny>>) -> PyResult<()> {
         rows.check(&self.spec)?;
-        let (kind, total) = (rows.key.kind(), rows.len as u64);
+        let total = rows.len as u64;
         let held = rows.borrow(py)?;
         let columns = held.columns(&self.spec)?;
         let mut pace = Pace::new(told, total);
         self.own.change(py, |state| {
-            state.decide(&self.spec, kind).map_err(Change::Refused)?;
             let without_time = with_engine!(&mut state.engine, hitters => take(hitters, columns, &mut pace))?;
             state.rows += total;
             state.without_time += without_time;
@@ -151,35 +142,6 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>) -> Result<HeavyHitters<K>> {
         .iter()
         .try_for_each(|window| hitters.check_window(*window))?;
     Ok(hitters)
-}
-
-/// The type of keys that a column has, against that of a window.
-pub fn check_kind(spec: &Spec, are_integers: bool, kind: Kind) -> Result<()> {
-    match (&spec.keys, kind, are_integers) {
-        (KeySpec::Open, Kind::Text, true) => Err(Failure::Input(
-            "the keys of this window are integers, as its first events had them, but these are text: cast them to integers".to_owned(),
-        )),
-        (KeySpec::Open, Kind::Integers, false) => Err(Failure::Input(
-            "the keys of this window are text, as its first events had them, but these are integers: cast them to text".to_owned(),
-        )),
-        _ => Ok(()),
-    }
-}
-
-impl State {
-    /// With open keys the type of the first column that has one is that of the window: of types this may depend, of what stands in the
-    /// column it does not.
-    fn decide(&mut self, spec: &Spec, kind: Kind) -> Result<()> {
-        match (self.undecided, kind) {
-            (true, Kind::Integers) if self.rows == 0 => {
-                self.engine = Engine::Integers(build(spec, Keys::open())?);
-                self.undecided = false;
-            }
-            (true, Kind::Text | Kind::Integers) => self.undecided = false,
-            _ => {}
-        }
-        check_kind(spec, matches!(self.engine, Engine::Integers(_)), kind)
-    }
 }
 
 struct Into<'a, K: Key>(&'a mut HeavyHitters<K>);

@@ -6,12 +6,14 @@ mod error;
 mod events;
 mod hitters;
 mod made;
+mod number;
 mod own;
 mod pace;
 mod rows;
 mod spec;
 mod store;
 mod table;
+mod value;
 mod watch;
 
 use frostpane::{Edge, Span, Spec};

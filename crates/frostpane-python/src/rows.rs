@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, UInt64Builder};
+use arrow_array::builder::Int64Builder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, NullArray, TimestampMicrosecondArray};
+use arrow_array::{Array, ArrayRef, Float64Array, LargeBinaryArray, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Fields};
 use frostpane::Spec;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyInt, PyList, PyString};
+use pyo3::types::PyList;
 use pyo3_arrow::input::AnyArray;
 
-use crate::column::{Borrowed, Column, Kind, Role, unsuitable};
+use crate::column::{Borrowed, Column, Kind, Role};
 use crate::error::{Failure, Result};
 use crate::events::Columns;
+use crate::number::is_number;
+use crate::value::Values;
 
 /// Rows of a list are looked at so often for an interrupt.
 const OFTEN: usize = 1 << 16;
@@ -26,6 +28,8 @@ pub struct Rows {
     pub time: Option<Column>,
     pub user: Option<Column>,
     pub len: usize,
+    /// The columns that have values of which none can be read.
+    unreadable: Vec<&'static str>,
 }
 
 #[pymethods]
@@ -69,15 +73,30 @@ impl Rows {
             Column::arrow(of.collect(), data, *role, &column(name)).map(Some)
         };
         let missing = || Failure::Column("there is no column of keys".to_owned());
+        let columns = found.iter().map(take).collect::<Result<Vec<_>>>()?;
+        let is_lost =
+            |(found, column): &(&Option<(usize, Role, String)>, &Option<Column>)| match (found, column) {
+                (Some((place, ..)), Some(column)) => {
+                    is_number(fields[*place].data_type()) && column.is_blank()
+                }
+                _ => false,
+            };
+        let lost = found.iter().zip(&columns).filter(is_lost);
+        let unreadable = lost
+            .filter_map(|(found, _)| Some(plural(found.as_ref()?.1)))
+            .collect();
+        let mut columns = columns.into_iter();
+        let mut next = || columns.next().flatten();
         Ok(Self {
-            key: take(&found[0])?.ok_or_else(missing)?,
-            time: take(&found[1])?,
-            user: take(&found[2])?,
+            key: next().ok_or_else(missing)?,
+            time: next(),
+            user: next(),
             len: chunks.iter().map(|chunk| chunk.len()).sum(),
+            unreadable,
         })
     }
 
-    /// Columns one by one: Arrow's, arrays of 64-bit integers of numpy's, or lists. Integers are Unix times, told apart by their size, unless
+    /// Columns one by one: Arrow's, arrays of 64-bit numbers of numpy's, or lists. Numbers are Unix times, told apart by their size, unless
     /// they are said to be microseconds.
     #[staticmethod]
     #[pyo3(signature = (key, time=None, user=None, micros=false))]
@@ -88,13 +107,15 @@ impl Rows {
         user: Option<&Bound<'_, PyAny>>,
         micros: bool,
     ) -> PyResult<Self> {
-        let key = any_column(py, key, Role::Key)?;
-        let time = time.map(|time| any_column(py, time, Role::Time)).transpose()?;
-        let time = match time {
+        let mut unreadable = Vec::new();
+        let key = any_column(py, key, Role::Key, &mut unreadable)?;
+        let time = time.map(|time| any_column(py, time, Role::Time, &mut unreadable));
+        let time = match time.transpose()? {
             Some(Column::Signed(array, _)) if micros => Some(Column::Signed(array, Kind::Time)),
             time => time,
         };
-        let user = user.map(|user| any_column(py, user, Role::User)).transpose()?;
+        let user = user.map(|user| any_column(py, user, Role::User, &mut unreadable));
+        let user = user.transpose()?;
         let len = key.len(py);
         for (column, what) in [(&time, "times"), (&user, "users")] {
             if let Some(other) = column
@@ -108,7 +129,19 @@ impl Rows {
                 .into());
             }
         }
-        Ok(Self { key, time, user, len })
+        Ok(Self {
+            key,
+            time,
+            user,
+            len,
+            unreadable,
+        })
+    }
+
+    /// The columns that have values of which none can be read, for the operator: "keys", "users".
+    #[getter]
+    fn unreadable(&self) -> Vec<&'static str> {
+        self.unreadable.clone()
     }
 
     fn __len__(&self) -> usize {
@@ -177,6 +210,14 @@ fn column(name: &str) -> String {
     format!("the column {name}")
 }
 
+fn plural(role: Role) -> &'static str {
+    match role {
+        Role::Key => "keys",
+        Role::Time => "times",
+        Role::User => "users",
+    }
+}
+
 fn place(fields: &Fields, name: &str) -> Result<usize> {
     let named: Vec<usize> = (0..fields.len())
         .filter(|place| fields[*place].name() == name)
@@ -212,14 +253,18 @@ pub fn pull(py: Python<'_>, array: AnyArray) -> PyResult<Vec<ArrayRef>> {
     }
 }
 
-fn any_column(py: Python<'_>, given: &Bound<'_, PyAny>, role: Role) -> PyResult<Column> {
-    let name = match role {
-        Role::Key => "the column of keys",
-        Role::Time => "the column of times",
-        Role::User => "the column of users",
-    };
+fn any_column(
+    py: Python<'_>,
+    given: &Bound<'_, PyAny>,
+    role: Role,
+    unreadable: &mut Vec<&'static str>,
+) -> PyResult<Column> {
+    let what = plural(role);
+    let name = &format!("the column of {what}");
     if let Ok(list) = given.cast::<PyList>() {
-        return Ok(of_list(py, list, role)?);
+        let (column, is_lost) = of_list(py, list, role)?;
+        unreadable.extend(is_lost.then_some(what));
+        return Ok(column);
     }
     if let Ok(array) = given.cast::<PyArray1<u64>>() {
         return Ok(Column::Unsigned(array.clone().unbind()));
@@ -227,25 +272,50 @@ fn any_column(py: Python<'_>, given: &Bound<'_, PyAny>, role: Role) -> PyResult<
     if let Ok(array) = given.cast::<PyArray1<i64>>() {
         return Ok(Column::Signed(array.clone().unbind(), Kind::Integers));
     }
-    let array: AnyArray = given.extract()?;
-    let field = array.field()?;
-    let data = field.data_type();
-    Column::arrow(Vec::new(), data, role, name)?;
-    let data = data.clone();
-    Ok(Column::arrow(pull(py, array)?, &data, role, name)?)
+    let (chunks, data) = match given.cast::<PyArray1<f64>>() {
+        Ok(array) => (vec![floats(array)?], DataType::Float64),
+        Err(_) => of_arrow(py, given, role, name)?,
+    };
+    let column = Column::arrow(chunks, &data, role, name)?;
+    unreadable.extend((is_number(&data) && column.is_blank()).then_some(what));
+    Ok(column)
 }
 
-/// What a list of Python's objects holds.
-fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<Column> {
-    let first = list.iter().find(|item| !item.is_none());
-    let array: ArrayRef = match first {
-        None => Arc::new(NullArray::new(list.len())),
-        Some(_) if role == Role::Time => Arc::new(moments(py, list)?),
-        Some(item) if item.cast::<PyInt>().is_ok() => integers(py, list, role)?,
-        Some(_) => texts(py, list, role)?,
+fn floats(array: &Bound<'_, PyArray1<f64>>) -> Result<ArrayRef> {
+    let held = array.try_readonly();
+    let values = held.ok().and_then(|held| held.to_vec().ok());
+    match values {
+        Some(values) => Ok(Arc::new(Float64Array::from(values))),
+        None => Err(Failure::Input(
+            "an array cannot be read while it is written to".to_owned(),
+        )),
+    }
+}
+
+/// What cannot be read is refused by its type, before anything is read.
+fn of_arrow(
+    py: Python<'_>,
+    given: &Bound<'_, PyAny>,
+    role: Role,
+    name: &str,
+) -> PyResult<(Vec<ArrayRef>, DataType)> {
+    let array: AnyArray = given.extract()?;
+    let data = array.field()?.data_type().clone();
+    Column::arrow(Vec::new(), &data, role, name)?;
+    Ok((pull(py, array)?, data))
+}
+
+/// A list of Python's objects, each read by itself, and whether it has values of which none can be read.
+fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(Column, bool)> {
+    let (array, is_lost): (ArrayRef, bool) = match role {
+        Role::Time => (Arc::new(moments(py, list)?), false),
+        Role::Key | Role::User => {
+            let (values, is_lost) = values(py, list)?;
+            (Arc::new(values), is_lost)
+        }
     };
     let data = array.data_type().clone();
-    Column::arrow(vec![array], &data, role, "the list")
+    Ok((Column::arrow(vec![array], &data, role, "the list")?, is_lost))
 }
 
 /// The package has made microseconds of them.
@@ -253,79 +323,19 @@ fn moments(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<TimestampMicrosec
     let mut builder = Int64Builder::with_capacity(list.len());
     for (row, item) in list.iter().enumerate() {
         look_around(py, row)?;
-        builder.append_option(item.extract::<Option<i64>>()?);
+        // Beyond 64 bits is beyond the calendar.
+        builder.append_option(item.extract::<Option<i64>>().unwrap_or(None));
     }
     Ok(builder.finish().reinterpret_cast())
 }
 
-/// Whole numbers, of which those beyond 64 bits are none.
-fn integers(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<ArrayRef> {
-    let mut numbers = Vec::with_capacity(list.len());
+fn values(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<(LargeBinaryArray, bool)> {
+    let mut values = Values::default();
     for (row, item) in list.iter().enumerate() {
         look_around(py, row)?;
-        numbers.push(match item {
-            item if item.is_none() => None,
-            item if item.cast::<PyInt>().is_ok() && item.cast::<PyBool>().is_err() => {
-                item.extract::<i128>().ok()
-            }
-            item => return Err(Failure::Input(mixed(&item, "integers", role))),
-        });
+        values.push(&item);
     }
-    let signed = numbers
-        .iter()
-        .flatten()
-        .all(|number| i64::try_from(*number).is_ok());
-    Ok(match signed {
-        true => {
-            let mut builder = Int64Builder::with_capacity(numbers.len());
-            let narrow = |number: i128| i64::try_from(number).ok();
-            numbers
-                .into_iter()
-                .for_each(|number| builder.append_option(number.and_then(narrow)));
-            Arc::new(builder.finish())
-        }
-        false => {
-            let mut builder = UInt64Builder::with_capacity(numbers.len());
-            let narrow = |number: i128| u64::try_from(number).ok();
-            numbers
-                .into_iter()
-                .for_each(|number| builder.append_option(number.and_then(narrow)));
-            Arc::new(builder.finish())
-        }
-    })
-}
-
-fn texts(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<ArrayRef> {
-    let mut builder = LargeBinaryBuilder::new();
-    for (row, item) in list.iter().enumerate() {
-        look_around(py, row)?;
-        if item.is_none() {
-            builder.append_null();
-        } else if let Ok(text) = item.cast::<PyString>() {
-            // Half of a pair is no text that could be written down.
-            builder.append_option(text.to_cow().ok().map(|text| text.as_bytes().to_vec()));
-        } else if let Ok(bytes) = item.cast::<PyBytes>() {
-            builder.append_value(bytes.as_bytes());
-        } else if let Ok(bytes) = item.cast::<PyByteArray>() {
-            builder.append_value(bytes.to_vec());
-        } else {
-            return Err(Failure::Input(mixed(&item, "text or bytes", role)));
-        }
-    }
-    Ok(Arc::new(builder.finish()))
-}
-
-fn mixed(item: &Bound<'_, PyAny>, others: &str, role: Role) -> String {
-    let name = item
-        .get_type()
-        .name()
-        .map_or_else(|_| "another type".to_owned(), |name| name.to_string());
-    match others {
-        "integers" => {
-            format!("the list holds {others}, and then one of the type {name}: give all of one type")
-        }
-        _ => unsuitable(&format!("the type {name}"), role, "the list"),
-    }
+    Ok(values.finish())
 }
 
 fn look_around(py: Python<'_>, row: usize) -> Result<()> {

@@ -28,9 +28,11 @@ pub enum AnyKeys {
     Integers(Keys<u64>),
 }
 
-/// The keys that may be named.
-pub fn keys(spec: &Spec) -> Result<AnyKeys> {
+/// The keys that may be named; open ones are bytes, unless they are said to be integers. No column decides that: its type may follow from
+/// what one user did.
+pub fn keys(spec: &Spec, integers: bool) -> Result<AnyKeys> {
     Ok(match &spec.keys {
+        KeySpec::Open if integers => AnyKeys::Integers(Keys::open()),
         KeySpec::Range(range) => AnyKeys::Integers(Keys::range(range.clone())?),
         KeySpec::List(keys) => {
             let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
@@ -39,11 +41,6 @@ pub fn keys(spec: &Spec) -> Result<AnyKeys> {
         KeySpec::File(file) => AnyKeys::Bytes(Keys::list(lines(file)?)?),
         _ => AnyKeys::Bytes(Keys::open()),
     })
-}
-
-/// Whether any key may be named.
-pub fn is_open(spec: &Spec) -> bool {
-    spec.keys == KeySpec::Open
 }
 
 fn lines(file: &Path) -> Result<Vec<Bytes>> {
@@ -65,7 +62,7 @@ pub fn builder<K: Key>(spec: &Spec, keys: Keys<K>) -> Builder<K> {
 /// Does the same with keys of either type.
 macro_rules! with_builder {
     ($spec:expr, $builder:ident => $value:expr) => {
-        match $crate::spec::keys($spec)? {
+        match $crate::spec::keys($spec, false)? {
             $crate::spec::AnyKeys::Bytes(keys) => {
                 let $builder = $crate::spec::builder($spec, keys);
                 $value

@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::building::Plan;
 use crate::error::{Failure, Result};
 use crate::events::{ColumnKey, Columns, Sink, feed};
-use crate::hitters::check_kind;
 use crate::made::{Made, sentences};
 use crate::own::{Change, Own};
 use crate::pace::Pace;
@@ -75,10 +74,7 @@ impl Keeper {
         let spec = spec::parse(spec)?;
         let begin = beginning(begin, witness);
         let engine = py.detach(|| -> Result<Engine> {
-            Ok(match spec::keys(&spec)? {
-                AnyKeys::Bytes(_) if integers && spec::is_open(&spec) => {
-                    Engine::Integers(create(&folder, &spec, Keys::open(), begin)?)
-                }
+            Ok(match spec::keys(&spec, integers)? {
                 AnyKeys::Bytes(keys) => Engine::Bytes(create(&folder, &spec, keys, begin)?),
                 AnyKeys::Integers(keys) => Engine::Integers(create(&folder, &spec, keys, begin)?),
             })
@@ -140,11 +136,6 @@ impl Keeper {
         told: Option<Py<PyAny>>,
     ) -> PyResult<(u64, u64, Vec<Made>)> {
         rows.check(self.spec())?;
-        check_kind(
-            self.spec(),
-            self.header.keys == KeyKind::Integers,
-            rows.key.kind(),
-        )?;
         let held = rows.borrow(py)?;
         let columns = held.columns(self.spec())?;
         let mut pace = Pace::prompt(told, rows.len as u64);

@@ -5,10 +5,8 @@ use jiff::Timestamp;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::column::Kind;
 use crate::error::{Failure, Result};
 use crate::events::{ColumnKey, Sink, feed};
-use crate::hitters::check_kind;
 use crate::made::{Made, made};
 use crate::own::{Change, Own};
 use crate::pace::Pace;
@@ -40,44 +38,38 @@ macro_rules! with_engine {
 pub struct Watching {
     own: Own<State>,
     spec: Spec,
-    period: Option<(i64, i64)>,
 }
 
 struct State {
     engine: Engine,
-    undecided: bool,
     rows: u64,
     without_time: u64,
-    /// When time began and where it has come to, if it was told before the first event.
-    told: Option<(i64, i64)>,
     /// Lists that an interrupt has kept from being handed over.
     kept: Vec<Made>,
 }
 
 #[pymethods]
 impl Watching {
-    /// Of people between two moments, in microseconds since 1970, if these are given; else from now on.
+    /// Of people between two moments, in microseconds since 1970, if these are given; else from now on. With open keys that are integers, if
+    /// that is said.
     #[new]
-    #[pyo3(signature = (spec, period=None))]
-    fn new(spec: &str, period: Option<(i64, i64)>) -> PyResult<Self> {
+    #[pyo3(signature = (spec, period=None, integers=false))]
+    fn new(spec: &str, period: Option<(i64, i64)>, integers: bool) -> PyResult<Self> {
         let mut spec = spec::parse(spec)?;
         spec.continual = true;
-        let engine = match spec::keys(&spec)? {
+        let engine = match spec::keys(&spec, integers)? {
             AnyKeys::Bytes(keys) => Engine::Bytes(build(&spec, keys, period)?),
             AnyKeys::Integers(keys) => Engine::Integers(build(&spec, keys, period)?),
         };
         let state = State {
             engine,
-            undecided: spec::is_open(&spec),
             rows: 0,
             without_time: 0,
-            told: None,
             kept: Vec::new(),
         };
         Ok(Self {
             own: Own::new(state),
             spec,
-            period,
         })
     }
 
@@ -85,14 +77,11 @@ impl Watching {
     #[pyo3(signature = (rows, told=None))]
     fn update(&self, py: Python<'_>, rows: &Rows, told: Option<Py<PyAny>>) -> PyResult<Vec<Made>> {
         rows.check(&self.spec)?;
-        let (kind, total) = (rows.key.kind(), rows.len as u64);
+        let total = rows.len as u64;
         let held = rows.borrow(py)?;
         let columns = held.columns(&self.spec)?;
         let mut pace = Pace::new(told, total);
         self.own.change(py, |state| {
-            state
-                .decide(&self.spec, self.period, kind)
-                .map_err(Change::Refused)?;
             let mut due = Due::new(&self.spec);
             let without_time = with_engine!(&mut state.engine, lists => {
                 feed(columns, &mut pace, &mut Into { lists, due: &mut due })
@@ -115,8 +104,6 @@ impl Watching {
                     "the end of these lists was given before the first event: finish shows them".to_owned(),
                 ))),
             });
-            let first = state.told.map_or(time, |(first, _)| first);
-            state.told = Some((first, time));
             state.kept.extend(due.lists()?);
             Ok(std::mem::take(&mut state.kept))
         })
@@ -200,34 +187,6 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Resu
         Some((from, until)) => Lists::Past(Some(Box::new(builder.history(edge(from)?, edge(until)?)?))),
         None => Lists::Live(Box::new(builder.continual()?)),
     })
-}
-
-impl State {
-    fn decide(&mut self, spec: &Spec, period: Option<(i64, i64)>, kind: Kind) -> Result<()> {
-        match (self.undecided, kind) {
-            (true, Kind::Integers) if self.is_untouched() => {
-                let mut lists = build(spec, Keys::open(), period)?;
-                if let (Lists::Live(continual), Some((first, now))) = (&mut lists, self.told) {
-                    continual.advance(first, |_| ())?;
-                    continual.advance(now, |_| ())?;
-                }
-                self.engine = Engine::Integers(lists);
-                self.undecided = false;
-            }
-            (true, Kind::Text | Kind::Integers) => self.undecided = false,
-            _ => {}
-        }
-        check_kind(spec, matches!(self.engine, Engine::Integers(_)), kind)
-    }
-
-    /// Whether no event has come, and no list was shown.
-    fn is_untouched(&self) -> bool {
-        let has_lists = with_engine!(&self.engine, lists => match lists {
-            Lists::Live(continual) => continual.release().is_ok(),
-            Lists::Past(_) => false,
-        });
-        self.rows == 0 && !has_lists
-    }
 }
 
 /// Lists that are due, as they come.

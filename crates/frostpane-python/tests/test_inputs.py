@@ -105,26 +105,43 @@ NUMBERS: dict[str, Callable[[], Any]] = {
     "arrow uint64": lambda: pa.array(INTEGERS, type=pa.uint64()),
     "arrow dictionary": lambda: pa.array(INTEGERS).dictionary_encode(),
     "arrow slice": lambda: pa.array([1, *INTEGERS, None])[1:-1],
+    "numpy objects": lambda: np.array(INTEGERS, dtype=object),
+    "numpy float64": lambda: np.array(INTEGERS, dtype=float),
+    "numpy with a mask": lambda: np.ma.array(INTEGERS, mask=False),
+    "pandas objects": lambda: pd.Series(INTEGERS, dtype=object),
+    "pandas with a gap": lambda: pd.Series([*INTEGERS, None]),
+    "pandas categories": lambda: pd.Series(INTEGERS, dtype="category"),
+    "polars objects": lambda: pl.Series(INTEGERS, dtype=pl.Object),
+    "polars int128": lambda: pl.Series(INTEGERS, dtype=pl.Int128),
+    "polars decimal": lambda: pl.Series(INTEGERS, dtype=pl.Decimal(30, 3)),
+    "arrow double": lambda: pa.array(INTEGERS, type=pa.float64()),
+    "arrow decimal": lambda: pa.array(INTEGERS, type=pa.decimal256(60, 2)),
 }
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_integers_are_counted_whatever_holds_them(name: str) -> None:
-    assert listed(NUMBERS[name]()) == expected(INTEGERS)
+    """As their digits, unless they are said to be integers."""
+    assert listed(NUMBERS[name]()) == expected([str(number) for number in INTEGERS])
+    assert listed(NUMBERS[name](), integers=True) == expected(INTEGERS)
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
 def test_narrow_integers_are_counted(kind: str) -> None:
     small = [number % 100 for number in INTEGERS]
-    assert listed(np.array(small, dtype=kind)) == expected(small)
-    assert listed(pa.array([*small, None], type=kind)) == expected(small)
+    assert listed(np.array(small, dtype=kind), integers=True) == expected(small)
+    assert listed(pa.array([*small, None], type=kind), integers=True) == expected(small)
 
 
-def test_negative_integers_and_those_beyond_64_bits_are_events_without_a_key() -> None:
-    hitters = frostpane.HeavyHitters(all=True, epsilon=NOISELESS)
+def test_where_keys_are_integers_those_below_0_and_beyond_64_bits_are_none() -> None:
+    hitters = frostpane.HeavyHitters(all=True, epsilon=NOISELESS, integers=True)
     hitters.update([5, -1, None, 2**64, 2**63] * 100)
     assert counts(hitters.release()) == {5: 100, 2**63: 100}
     assert (hitters.counted.rows, hitters.counted.without_key) == (500, 300)
+    text = frostpane.HeavyHitters(all=True, epsilon=NOISELESS)
+    text.update([5, -1, None, 2**64, 2**63] * 100)
+    assert counts(text.release()) == {str(number): 100 for number in (5, -1, 2**64, 2**63)}
+    assert (text.counted.rows, text.counted.without_key) == (500, 100)
 
 
 def test_integers_are_text_where_declared_keys_are_and_text_is_read_where_they_are_integers() -> None:

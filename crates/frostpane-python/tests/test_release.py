@@ -59,7 +59,7 @@ def test_it_converts_to_frames_of_all_kinds(hostile: frostpane.Release) -> None:
         assert list(columns) == ["key", "count", "low", "high"]
         assert columns["key"] == keys and columns["count"] == [heavy.count for heavy in hostile]
     assert pa.table(hostile) == arrow and pl.DataFrame(hostile).equals(polars)
-    numbers = frostpane.top(np.array([2**63 + 1, 5] * 900, dtype=np.uint64))
+    numbers = frostpane.top(np.array([2**63 + 1, 5] * 900, dtype=np.uint64), integers=True)
     assert numbers.to_arrow()["key"].type == pa.uint64()
     assert set(numbers.to_polars()["key"]) == {2**63 + 1, 5}
 

@@ -229,8 +229,13 @@ def test_one_call_is_the_list_of_one_machine(frame: DataFrame, events: dict[str,
     hitters.update(events)
     assert release == hitters.release() and release.alone
     numbers = frame.select(F.length("user").alias("n"), "time")
-    release = on_spark.heavy_hitters(numbers, key="n", time="time", window="3d", slide="1d", until=UNTIL, all=True, epsilon=NOISELESS)
+    asked = {"key": "n", "time": "time", "window": "3d", "slide": "1d", "until": UNTIL, "all": True, "epsilon": NOISELESS}
+    release = on_spark.heavy_hitters(numbers, integers=True, **asked)
     assert {heavy.key for heavy in release} == {2, 3, 4}
+    # Text unless that is said, whatever type the column has.
+    counts = {str(heavy.key): heavy.count for heavy in release}
+    released = on_spark.heavy_hitters(numbers.withColumn("n", F.col("n").cast("double")), **asked)
+    assert {heavy.key: heavy.count for heavy in released} == counts
 
 
 KINDS: dict[str, str] = {
@@ -255,10 +260,64 @@ def test_a_day_is_a_day_in_utc_wherever_the_session_is(zone: str, spark: SparkSe
         given = spark.createDataFrame([(moment,) for moment in moments], "n bigint")
         for kind, expression in KINDS.items():
             rows = given.select(F.lit("a").alias("key"), F.expr(expression).alias("time"))
-            counted = _columns.rows(rows, plan, (-10_000, 40_000), is_open=True).collect()
+            counted = _columns.rows(rows, plan, (-10_000, 40_000)).collect()
             assert sorted(row["pane"] for row in counted) == expected, kind
     finally:
         spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+
+
+# As JSON has them: the user, the key and the time of one event more, and whether it is counted.
+ODD: dict[str, tuple[str, str, str, bool]] = {
+    "a user of 2 to the 63": ("9223372036854775808", "7", "1765065600", True),
+    "a user of 2 to the 70": ("1180591620717411303424", "7", "1765065600", True),
+    "a user that is text": ('"ann"', "7", "1765065600", True),
+    "a user that is a whole float": ("17000.0", "7", "1765065600", True),
+    "a user that is a fraction": ("0.5", "7", "1765065600", False),
+    "no user": ("null", "7", "1765065600", False),
+    "a key of 2 to the 63": ("17000", "9223372036854775808", "1765065600", True),
+    "a key of 2 to the 70": ("17000", "1180591620717411303424", "1765065600", True),
+    "a key that is text": ("17000", '"seven"', "1765065600", True),
+    "a key that is a fraction": ("17000", "0.5", "1765065600", False),
+    "no key": ("17000", "null", "1765065600", False),
+    "a time in milliseconds": ("17000", "7", "1765065600000", True),
+    "a time with a fraction": ("17000", "7", "1765065600.5", True),
+    "a time of another day": ("17000", "7", "5", False),
+    "no time": ("17000", "7", "null", False),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_one_event_that_changes_the_schema_moves_no_other(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Spark finds types that suit all values of a column of JSON."""
+    user, key, time, counts = ODD[name]
+    usual = [(str(-number), "7", "1765065600") for number in range(1, 101)]
+    with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
+        plan = store._keeper.plan()
+    expected = sorted((f"-{number}".encode(), b"7") for number in range(1, 101))
+    lines = [f'{{"user": {u}, "key": {k}, "time": {t}}}' for u, k, t in [*usual, (user, key, time)]]
+    (tmp_path / "events.json").write_text("\n".join(lines))
+    frame = spark.read.json(str(tmp_path / "events.json"))
+    selected = _columns.Columns("key", "time", "user")
+    selected.check(frame)
+    rows = _columns.rows(selected.select(frame), plan, (FIRST, END)).collect()
+    found = sorted((bytes(row["user"]), bytes(row["key"])) for row in rows)
+    assert [row for row in found if row in expected] == expected
+    assert len(found) == 100 + counts
+
+
+TYPES = ["smallint", "int", "bigint", "float", "double", "decimal(12,3)", "decimal(38,0)", "string", "binary"]
+
+
+def test_keys_and_users_are_the_same_whatever_type_has_them(spark: SparkSession, tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
+        plan = store._keeper.plan()
+    given = spark.createDataFrame([(number, START + 5 * DAY) for number in (-300, 0, 17)], "n bigint, time bigint")
+    for kind in TYPES:
+        column = F.col("n").cast("string").cast(kind) if kind == "binary" else F.col("n").cast(kind)
+        frame = given.select(column.alias("key"), "time", column.alias("user"))
+        rows = _columns.rows(frame, plan, (FIRST, END)).collect()
+        assert sorted(bytes(row["key"]) for row in rows) == [b"-300", b"0", b"17"], kind
+        assert all(row["key"] == row["user"] for row in rows)
 
 
 def test_panes_are_built_again_before_their_release_and_not_after(frame: DataFrame, tmp_path: Path) -> None:
@@ -326,7 +385,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(spark: SparkSession, frame: Dat
             on_spark.heavy_hitters(df, **{"key": "key", "time": "time", **asked, **changes})
 
     refused(frostpane.ColumnError, "there is no column kee: there are key, time, user", key="kee")
-    refused(frostpane.InputError, "holds double, but keys are text", df=frame.withColumn("key", F.lit(0.5)))
+    refused(frostpane.InputError, "holds boolean, but keys are text", df=frame.withColumn("key", F.lit(True)))
     refused(frostpane.InputError, "holds string, but times are timestamps", time="user")
     refused(frostpane.InputError, "holds timestamp, but users are text", user="time", slide=None)
     refused(frostpane.ParameterError, "it was not said where the window ends", until=None)
@@ -341,8 +400,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(spark: SparkSession, frame: Dat
             on_spark.build_panes(frame, store, "panes", key="key", time="time", until=UNTIL)
         with pytest.raises(frostpane.ParameterError, match="users were given"):
             on_spark.build_panes(frame, store, table, **columns(True), until=UNTIL)
-        with pytest.raises(frostpane.InputError, match="are integers: cast them to string"):
-            on_spark.build_panes(frame.withColumn("key", F.lit(5)), store, table, key="key", time="time", until=UNTIL)
         on_spark.build_panes(frame, store, table, key="key", time="time", until="2025-12-06")
         with pytest.raises(frostpane.ConflictError, match="are missing: build those first"):
             on_spark.build_panes(frame, store, table, key="key", time="time", until=UNTIL, since="2025-12-07")

@@ -43,7 +43,7 @@ def test_events_count_once_under_an_id_and_other_events_are_refused(tmp_path: Pa
             store.update(["a"] * 600, id="x")
         assert store.update(["a"] * 800, id="x").new == 100
         with pytest.raises(frostpane.InputError):
-            store.update([5], id="y")
+            store.update(np.array([True]), id="y")
         assert store.update(["a"] * 100, id="y").new == 100
         assert store.release("one")[0].count == 900
 

@@ -72,7 +72,7 @@ impl Times {
         if number.is_nan() || number.abs() >= 1e19 {
             return None;
         }
-        let billionths = (number * BILLION as f64) as i128;
+        let billionths = billionths(number);
         match &self.format {
             TimeFormat::Any => Unit::of_billionths(billionths).micros(billionths),
             TimeFormat::Unix(unit) => unit.micros(billionths),
@@ -176,8 +176,13 @@ fn number(text: &str) -> Option<i128> {
         let float: f64 = text
             .ends_with(|c: char| c.is_ascii_digit())
             .then(|| text.parse().ok())??;
-        (float.abs() < 1e19).then_some((float * BILLION as f64) as i128)
+        (float.abs() < 1e19).then(|| billionths(float))
     })
+}
+
+/// A billion times a float: exact if it is whole, so that no moment falls into the day before.
+fn billionths(number: f64) -> i128 {
+    number.trunc() as i128 * BILLION + (number.fract() * BILLION as f64) as i128
 }
 
 /// A billion times a decimal without exponent, exactly; digits after the ninth are cut off.
@@ -338,6 +343,23 @@ mod tests {
         assert_eq!(seconds.parse(b"20251001"), Some(20_251_001_000_000));
         assert_eq!(seconds.of_integer(20_251_001), Some(20_251_001_000_000));
         assert_eq!(seconds.of_float(0.5), Some(500_000));
+    }
+
+    /// As where a column of integers has become one of floats by a single gap.
+    #[test]
+    fn a_whole_number_is_the_same_time_as_a_float() {
+        let times = Times::default().by_themselves();
+        for second in 0..1_000 {
+            let midnight = 1_700_006_400 + 86_400 * second;
+            for unit in [1, 1_000, 1_000_000] {
+                let number = midnight * unit;
+                assert_eq!(
+                    times.of_float(number as f64),
+                    times.of_integer(number),
+                    "{number}"
+                );
+            }
+        }
     }
     #[test]
     fn the_first_number_decides_nothing_where_each_is_read_by_itself() {

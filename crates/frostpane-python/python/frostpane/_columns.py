@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _internal
 from ._time import micros
-from .errors import ColumnError, InputError, ParameterError
+from .errors import ColumnError, InputError, OperatorWarning, ParameterError
 
 _ONE = (str, bytes, bytearray, int)
 _WHAT = {"key": "keys", "time": "times", "user": "users"}
@@ -17,6 +17,13 @@ _WHAT = {"key": "keys", "time": "times", "user": "users"}
 
 def rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
     """The events, with columns that are named in a table or given beside keys."""
+    taken = _rows(events, key, time, user)
+    for what in taken.unreadable:
+        warnings.warn(f"none of the {what} can be read: {what} are text, bytes or whole numbers", OperatorWarning, stacklevel=3)
+    return taken
+
+
+def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
     if isinstance(events, _ONE) and not isinstance(events, bool):
         return _internal.Rows.of_columns([events], _one_time(time), None if user is None else [user])
     if hasattr(events, "collect") and not _is_arrow(events):
@@ -85,9 +92,9 @@ def _is_pandas(given: Any, name: str) -> bool:
     return pandas is not None and isinstance(given, getattr(pandas, name))
 
 
-def _is_polars(given: Any) -> bool:
+def _is_polars(given: Any, name: str = "DataFrame") -> bool:
     polars = sys.modules.get("polars")
-    return polars is not None and isinstance(given, polars.DataFrame)
+    return polars is not None and isinstance(given, getattr(polars, name))
 
 
 def _is_numpy(given: Any) -> bool:
@@ -96,11 +103,13 @@ def _is_numpy(given: Any) -> bool:
 
 
 def _column(given: Any, role: str) -> Any:
-    """A column as the Rust side takes it: Arrow's, an array of 64-bit integers, or a list."""
+    """A column as the Rust side takes it: Arrow's, an array of 64-bit numbers, or a list, each of whose values is read by itself."""
     if _is_pandas(given, "Series") or _is_pandas(given, "Index"):
         return _of_pandas(given, role)
     if _is_numpy(given):
         return _of_numpy(given, role)
+    if _is_polars(given, "Series"):
+        return _of_polars(given)
     if _is_arrow(given):
         return given
     if isinstance(given, _ONE) or not isinstance(given, Iterable):
@@ -116,26 +125,37 @@ def _of_numpy(array: Any, role: str) -> Any:
     if isinstance(array, numpy.ma.MaskedArray):
         return array.tolist()
     kind = array.dtype.kind
-    if kind in "iu":
-        wide = array.astype(numpy.int64 if kind == "i" else numpy.uint64, copy=False)
+    if kind in "iuf" and array.dtype.itemsize <= 8:
+        wide = array.astype({"i": numpy.int64, "u": numpy.uint64, "f": numpy.float64}[kind], copy=False)
         return numpy.ascontiguousarray(wide)
-    if kind in "OUS":
+    if kind in "OUST":
         return array.tolist()
-    raise InputError(f"the array of {_WHAT[role]} holds {array.dtype}, but {_WHAT[role]} are text, bytes or integers: cast it to one of these")
+    raise InputError(f"the array of {_WHAT[role]} holds {array.dtype}, but {_WHAT[role]} are text, bytes or whole numbers: cast it to one of these")
 
 
 def _of_pandas(series: Any, role: str) -> Any:
     import numpy
 
-    if isinstance(series.dtype, numpy.dtype) and series.dtype.kind in "iufbcmM":
+    dtype = series.dtype
+    if isinstance(dtype, numpy.dtype):
         return _of_numpy(series.to_numpy(), role)
-    if (arrow := _pyarrow()) is not None:
+    categories = getattr(dtype, "categories", None)
+    # Of objects pyarrow would look for a type that suits all of them.
+    if categories is None or not isinstance(categories.dtype, numpy.dtype) or categories.dtype.kind in "iu":
+        arrow = _pyarrow()
         try:
-            return arrow.Array.from_pandas(series)
-        except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
-            raise InputError(f"the column of {_WHAT[role]} cannot be read: {error}") from None
-    missing = series.isna()
-    return [None if gone else value for value, gone in zip(series.tolist(), missing)]
+            return series.tolist() if arrow is None else arrow.Array.from_pandas(series)
+        except (TypeError, ValueError, NotImplementedError):
+            pass
+    return series.tolist()
+
+
+def _of_polars(series: Any) -> Any:
+    name = str(series.dtype)
+    if name == "Object":
+        # Arrow would have addresses in memory in their place.
+        return series.to_list()
+    return series.cast(sys.modules["polars"].String) if name in ("Int128", "UInt128") else series
 
 
 def _pyarrow() -> Any:
@@ -150,15 +170,23 @@ def _times(given: Any) -> tuple[Any, bool]:
     """A column of times, and whether its integers are microseconds."""
     if _is_pandas(given, "Series") or _is_pandas(given, "Index"):
         return _pandas_times(given)
-    if _is_numpy(given) and given.dtype.kind == "M":
+    if _is_numpy(given) and given.dtype.kind == "M" and not _is_masked(given):
         return _moments(given), True
-    if _is_numpy(given) and given.dtype.kind == "O":
+    if _is_numpy(given) and (given.dtype.kind in "OUST" or _is_masked(given)):
         return _list_of_times(given.tolist()), True
+    if _is_polars(given, "Series") and str(given.dtype) == "Object":
+        return _list_of_times(given.to_list()), True
     if _is_numpy(given) or _is_arrow(given):
         return _column(given, "time"), False
     if isinstance(given, _ONE) or not isinstance(given, Iterable):
         raise InputError(f"{type(given).__name__} is no column of times: give one for every event")
     return _list_of_times(given), True
+
+
+def _is_masked(array: Any) -> bool:
+    import numpy
+
+    return isinstance(array, numpy.ma.MaskedArray)
 
 
 def _moments(array: Any) -> Any:
@@ -177,14 +205,19 @@ def _pandas_times(series: Any) -> tuple[Any, bool]:
     if kind == "M":
         return _moments(series.to_numpy()), True
     if kind == "O":
-        return _list_of_times(None if gone else value for value, gone in zip(series, series.isna())), True
+        return _list_of_times(series.tolist()), True
     return _of_pandas(series, "time"), False
 
 
 def _list_of_times(given: Iterable[Any]) -> list[int | None]:
-    return [None if _is_missing(moment) else micros(moment) for moment in given]
+    return [_moment(moment) for moment in given]
 
 
-def _is_missing(moment: Any) -> bool:
-    """None, or what stands for it with numpy and pandas."""
-    return moment is None or type(moment).__name__ in ("NAType", "NaTType") or (isinstance(moment, float) and math.isnan(moment))
+def _moment(given: Any) -> int | None:
+    """A moment that is read by itself: what is none is the loss of its event alone."""
+    if type(given).__name__ in ("NoneType", "NAType", "NaTType"):
+        return None
+    try:
+        return micros(given)
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, Union
 
 from . import _internal
 from .errors import InputError
 
-Moment = Union[str, int, datetime, date]
+Moment = Union[str, int, float, datetime, date]
 """A moment: text such as ``2025-12-01`` or ``2025-12-01T08:00:00Z``, a ``datetime`` or a ``date``, in UTC unless it says otherwise; or a Unix time in
 seconds, milliseconds, microseconds or nanoseconds, told apart by its size."""
 
 Span = Union[str, int, timedelta]
 """A number of events, or a time such as ``"30d"``."""
 
+_BILLION = 1_000_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -34,18 +36,22 @@ def micros(moment: Any) -> int:
         moment = moment.item()
     if isinstance(moment, int) and not isinstance(moment, bool):
         return _unix(moment)
+    if isinstance(moment, float) and math.isfinite(moment):
+        whole = int(moment)
+        return _unix(whole * _BILLION + int((moment - whole) * _BILLION), _BILLION)
     raise InputError(f"{type(moment).__name__} is no time: give text such as 2025-12-01, a datetime, or a Unix time")
 
 
-def _unix(number: int) -> int:
-    size = abs(number)
+def _unix(number: int, parts: int = 1) -> int:
+    """Of so many parts of a Unix time, whose unit is told by its size."""
+    size = abs(number) // parts
     if size < 100_000_000_000:
-        return number * 1_000_000
+        return number * 1_000_000 // parts
     if size < 100_000_000_000_000:
-        return number * 1_000
+        return number * 1_000 // parts
     if size < 100_000_000_000_000_000:
-        return number
-    return number // 1_000
+        return number // parts
+    return number // (1_000 * parts)
 
 
 def edge(moment: Any) -> str | int:

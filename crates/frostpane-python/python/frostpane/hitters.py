@@ -33,7 +33,7 @@ class Counted:
     rows: int = 0
     """How many were given."""
     without_key: int = 0
-    """How many had no key that counts: none, an undeclared one, a negative integer, or one that is too long."""
+    """How many had no key that counts: none, one that cannot be read, an undeclared one, or one that is too long."""
     without_time: int = 0
     """How many had no time within the calendar, and were left out."""
     without_user: int = 0
@@ -54,7 +54,8 @@ class HeavyHitters(Once):
     """The frequent keys of a sliding window, and private releases of them, in memory.
 
     What is asked for is given as keywords (:class:`Fields` has them all), as a :class:`Spec`, or as both. ``key``, ``time`` and ``user`` are the
-    columns of tables that :meth:`update` is given; with ``user``, people are protected and not single events.
+    columns of tables that :meth:`update` is given; with ``user``, people are protected and not single events. ``integers`` says that open keys are integers
+    from 0 on; else they are text, and integers are their digits.
 
     >>> pages = HeavyHitters(window=100_000, top=2)
     >>> pages.update(["/"] * 5_000 + ["/about"] * 1_000)
@@ -89,12 +90,13 @@ class HeavyHitters(Once):
         key: str | None = None,
         time: str | None = None,
         user: str | None = None,
+        integers: bool = False,
         **fields: Unpack[Fields],
     ) -> None:
         asked = written(spec, dict(fields), people=user is not None)
         self._spec = Spec._of(asked)
         self._columns = (key, time, user)
-        self._hitters = _internal.Hitters(asked)
+        self._hitters = _internal.Hitters(asked, integers)
 
     @property
     def spec(self) -> Spec:
@@ -114,9 +116,9 @@ class HeavyHitters(Once):
 
         ``events`` is a table (anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, a data frame of pandas, a mapping of columns), a column
         of keys (Arrow's, numpy's, pandas', an iterable of ``str``, ``bytes`` or ``int``), or one key. Beside a column of keys, ``time`` and ``user`` are columns of
-        the same length.
+        the same length. Every value is read by itself: what is no key, no time or no user is the loss of its event alone.
 
-        Types are checked before the first event is counted. An interrupt comes before the first event or after the last: if it cannot wait that long,
+        Types of columns are checked before the first event is counted. An interrupt comes before the first event or after the last: if it cannot wait that long,
         nothing more is released from this object.
         """
         names = (key or self._columns[0], self._columns[1] if time is None else time, self._columns[2] if user is None else user)

@@ -166,7 +166,7 @@ class Store(Once):
     ) -> Self:
         """Begins a store in a new folder; what is asked for is fixed from then on.
 
-        With ``user``, or any bound such as ``per_user``, people are protected, from ``begin`` on (now unless told). ``integers`` says that open keys are integers. ``witness`` is a
+        With ``user``, or any bound such as ``per_user``, people are protected, from ``begin`` on (now unless told). ``integers`` says that open keys are integers from 0 on; else they are text, and integers are their digits. ``witness`` is a
         file elsewhere that notices restored copies. With ``like`` another store, it makes the same panes, and panes can go from one to the other.
         """
         since = None if begin is None else micros(begin)

@@ -28,13 +28,15 @@ def top(
     key: str | None = None,
     time: Any = None,
     user: Any = None,
+    integers: bool = False,
     progress: Progress = None,
     **fields: Unpack[Fields],
 ) -> Release:
     """A private list of the most frequent keys: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
 
     ``events`` is whatever :meth:`HeavyHitters.update` takes. Without ``until`` the window ends with the last event, which is public where the key of an event is
-    what is protected. With ``user`` people are protected, nothing is read off the events, and ``until`` is required.
+    what is protected. With ``user`` people are protected, nothing is read off the events, and ``until`` is required. Keys that are listed are text, and
+    integers are their digits, unless ``integers`` or declared ``keys`` say otherwise.
 
     >>> release = top({"page": ["/", "/", "/about"] * 1_000}, key="page", top=2, epsilon=0.5)
     >>> [heavy.key for heavy in release], release.epsilon
@@ -49,7 +51,7 @@ def top(
     if isinstance(Spec._of(asked).window, list):
         raise ParameterError("several windows are several releases, each at its epsilon: take HeavyHitters, and release each of them")
     taken = rows(events, key, time, user)
-    hitters = _internal.Hitters(_internal.ended(asked, taken), taken)
+    hitters = _internal.Hitters(_internal.ended(asked, taken), integers)
     hitters.update(taken, told(progress))
     release = Release(*hitters.release())
     hitters.close()

@@ -33,7 +33,8 @@ class Watch(Once):
     True
 
     By the clock, the times of events end slides, and so does :meth:`advance`. Where people are protected only :meth:`advance` does, and it must be called
-    before the first event; for a time that is over, :func:`watch` with ``until`` is simpler.
+    before the first event; for a time that is over, :func:`watch` with ``until`` is simpler. ``integers`` says that open keys are integers from 0 on; else they
+    are text, and integers are their digits.
     """
 
     __slots__ = ("_columns", "_spec", "_watching")
@@ -46,18 +47,19 @@ class Watch(Once):
         key: str | None = None,
         time: str | None = None,
         user: str | None = None,
+        integers: bool = False,
         **fields: Unpack[Fields],
     ) -> None:
-        self._begin(written(spec, _continual(dict(fields)), people=user is not None), (key, time, user), None)
+        self._begin(written(spec, _continual(dict(fields)), people=user is not None), (key, time, user), None, integers)
 
-    def _begin(self, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None) -> None:
+    def _begin(self, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None, integers: bool) -> None:
         self._spec, self._columns = Spec._of(asked), columns
-        self._watching = _internal.Watching(asked, period)
+        self._watching = _internal.Watching(asked, period, integers)
 
     @classmethod
-    def _over(cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None) -> Watch:
+    def _over(cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None, integers: bool) -> Watch:
         watch = cls.__new__(cls)
-        watch._begin(asked, columns, period)
+        watch._begin(asked, columns, period, integers)
         return watch
 
     @property
@@ -140,6 +142,7 @@ def watch(
     key: str | None = None,
     time: str | None = None,
     user: str | None = None,
+    integers: bool = False,
     begin: Moment | None = None,
     **fields: Unpack[Fields],
 ) -> Lists:
@@ -164,7 +167,7 @@ def watch(
         period = _period(asked, begin, until)
     elif begin is not None:
         raise ParameterError("begin is for people, whose events do not tell the time: leave it out")
-    watching = Watch._over(asked, (key, time, user), period)
+    watching = Watch._over(asked, (key, time, user), period, integers)
     is_several = hasattr(events, "__next__") and not hasattr(events, "__arrow_c_stream__")
     return Lists(watching, iter(events) if is_several else iter([events]), until, of_people)
 

@@ -9,6 +9,9 @@ mod sink;
 mod text;
 pub mod time;
 
+#[cfg(test)]
+mod neighbours;
+
 use frostpane::Bytes;
 use frostpane_store::KeyKind;
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _LONGEST_KEY = 65_536
 _SECOND, _DAY = 1_000_000, 86_400_000_000
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double")
+# From here on floats skip integers.
+_INEXACT = float(2**53)
 # Far outside of the calendar, and far from overflow.
 _MOST_DAYS = 4_000_000
 _MOST_SECONDS, _MOST_MILLIS, _MOST_MICROS = 10**11, 10**14, 10**17
@@ -37,10 +40,11 @@ class Columns:
             if frame.columns.count(name) != 1:
                 several = "there are several columns" if name in frame.columns else "there is no column"
                 raise ColumnError(f"{several} {name}: there are {', '.join(frame.columns)}")
-        _refuse(frame, self.key, "keys", "text, bytes or integers", ("string", "binary", *_INTEGERS))
-        _refuse(frame, self.time, "times", "timestamps, dates or integers (Unix times)", ("timestamp", "timestamp_ntz", "date", *_INTEGERS))
+        names = ("string", "binary", "decimal", *_FLOATS, *_INTEGERS)
+        _refuse(frame, self.key, "keys", "text, bytes or whole numbers", names)
+        _refuse(frame, self.time, "times", "timestamps, dates or numbers (Unix times)", ("timestamp", "timestamp_ntz", "date", *_FLOATS, *_INTEGERS))
         if self.user is not None:
-            _refuse(frame, self.user, "users", "text, bytes or integers", ("string", "binary", *_INTEGERS))
+            _refuse(frame, self.user, "users", "text, bytes or whole numbers", names)
 
     def select(self, frame: DataFrame) -> DataFrame:
         """These columns alone, under the names of what they hold."""
@@ -50,7 +54,7 @@ class Columns:
         return frame.select(*columns)
 
 
-def rows(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int], *, is_open: bool) -> DataFrame:
+def rows(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int]) -> DataFrame:
     """Of columns ``key``, ``time`` and perhaps ``user`` those rows that lie in these panes, with the number of their pane in place of the time."""
     from pyspark.sql import functions as F
 
@@ -60,7 +64,7 @@ def rows(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int], *, is
             if plan.people
             else "users were given, but what is protected is the key of one event: begin the store with user, or leave them out"
         )
-    columns = [pane_of(frame, plan, numbers).alias("pane"), _key(frame, plan, is_open).alias("key")]
+    columns = [pane_of(frame, plan, numbers).alias("pane"), _key(frame, plan).alias("key")]
     if plan.people:
         columns.append(_bytes(frame, "user").alias("user"))
     if _type(frame, "time") == "timestamp":
@@ -76,6 +80,8 @@ def rows(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int], *, is
 
 def _type(frame: DataFrame, name: str) -> str:
     kind = frame.schema[name].dataType.simpleString()
+    if kind.startswith("decimal"):
+        return "decimal"
     return "string" if kind.startswith(("string", "char", "varchar")) else kind
 
 
@@ -109,16 +115,20 @@ def _micros(frame: DataFrame) -> Column:
     if kind == "date":
         days = F.unix_date(time).cast("bigint")
         return F.when(days.between(-_MOST_DAYS, _MOST_DAYS), days * _DAY)
-    number = time.cast("bigint")
+    is_float = kind in _FLOATS
+    number = time.cast("double" if is_float else "bigint")
 
     def within(most: int) -> Column:
         return (number > -most) & (number < most)
 
+    def whole(scaled: Column) -> Column:
+        return F.floor(scaled).try_cast("bigint") if is_float else scaled
+
     return (
-        F.when(within(_MOST_SECONDS), number * _SECOND)
-        .when(within(_MOST_MILLIS), number * 1_000)
-        .when(within(_MOST_MICROS), number)
-        .otherwise(_floor(number, 1_000))
+        F.when(within(_MOST_SECONDS), whole(number * _SECOND))
+        .when(within(_MOST_MILLIS), whole(number * 1_000))
+        .when(within(_MOST_MICROS), whole(number))
+        .otherwise(whole(number / 1_000) if is_float else _floor(number, 1_000))
     )
 
 
@@ -133,14 +143,20 @@ def pane_of(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int]) ->
 
 
 def _bytes(frame: DataFrame, name: str) -> Column:
-    """As bytes: compared whole, whatever collation text has. Integers are written out."""
+    """As bytes: compared whole, whatever collation text has. Numbers that are whole are their digits, whatever type Spark has found for the column."""
     from pyspark.sql import functions as F
 
-    column = F.col(name)
-    return (column.cast("string") if _type(frame, name) in _INTEGERS else column).cast("binary")
+    column, kind = F.col(name), _type(frame, name)
+    if kind in _FLOATS:
+        exact = (F.abs(column) < _INEXACT) & (column == F.rint(column))
+        return F.when(exact, column.try_cast("bigint").cast("string").cast("binary"))
+    if kind == "decimal":
+        whole = column.cast("decimal(38,0)")
+        return F.when(column == whole, whole.cast("string").cast("binary"))
+    return (column.cast("string") if kind in _INTEGERS else column).cast("binary")
 
 
-def _key(frame: DataFrame, plan: _internal.Plan, is_open: bool) -> Column:
+def _key(frame: DataFrame, plan: _internal.Plan) -> Column:
     from pyspark.sql import functions as F
 
     kind = _type(frame, "key")
@@ -148,8 +164,6 @@ def _key(frame: DataFrame, plan: _internal.Plan, is_open: bool) -> Column:
         if kind not in _INTEGERS:
             raise InputError(f"the keys of this store are integers, but these are {kind}: cast them to bigint")
         return F.when(F.col("key") >= 0, F.col("key").cast("bigint"))
-    if kind in _INTEGERS and is_open:
-        raise InputError("the keys of this store are text, but these are integers: cast them to string, or begin the store with integers=True")
     key: Any = F.col("key")
     plain = frame.schema["key"].dataType.simpleString() == "string"
     # Spark counts plain text faster than bytes.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def panes(frame: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numbers: tuple[int, int], *, is_open: bool) -> DataFrame:
+def panes(frame: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numbers: tuple[int, int]) -> DataFrame:
     """A row for every pane of these numbers, with events or without: ``pane``, ``bytes`` and ``seal``.
 
     All that a pane holds comes from one pass over its rows, so that its parts cannot have seen different ones.
@@ -23,7 +23,7 @@ def panes(frame: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numb
     from . import _workers as workers
 
     first, end = numbers
-    events = rows(frame, plan, numbers, is_open=is_open)
+    events = rows(frame, plan, numbers)
     if plan.people:
         counts = _bounded(events, plan, shared, numbers)
     else:

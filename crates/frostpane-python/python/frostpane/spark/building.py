@@ -81,7 +81,7 @@ def assembled(frame: DataFrame, store: Store, numbers: tuple[int, int]) -> Itera
     shared = ready(frame.sparkSession).sparkContext.broadcast(plan.to_bytes())
     try:
         with translated():
-            yield plan, panes(frame, plan, shared, numbers, is_open=store.spec.keys == "open")
+            yield plan, panes(frame, plan, shared, numbers)
     finally:
         shared.destroy()
 

@@ -34,11 +34,12 @@ def heavy_hitters(
     key: str,
     time: str,
     user: str | None = None,
+    integers: bool = False,
     **fields: Unpack[Fields],
 ) -> Release:
     """A private list of the most frequent keys of a DataFrame, counted by Spark: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
 
-    The window, such as ``window="30d"``, ends at ``until``, where a slide, or an epoch of people, ends. With ``user`` people are protected. The epsilon is for this release alone: build panes
+    Keys that are listed are text, and integers are their digits, unless ``integers`` says that they are integers from 0 on. The window, such as ``window="30d"``, ends at ``until``, where a slide, or an epoch of people, ends. With ``user`` people are protected. The epsilon is for this release alone: build panes
     for a :class:`frostpane.Store` where lists are made again and again.
     """
     columns = Columns(key, time, user)
@@ -52,14 +53,13 @@ def heavy_hitters(
     asked = Spec._of(written(spec, given, people=user is not None)).replace(until=None)
     if isinstance(asked.window, list):
         raise ParameterError("several windows are several releases, each at its epsilon: build panes for a Store, and release each of them")
-    return _released(columns.select(df), asked, micros(until))
+    return _released(columns.select(df), asked, micros(until), integers)
 
 
-def _released(frame: DataFrame, spec: Spec, until: int) -> Release:
+def _released(frame: DataFrame, spec: Spec, until: int, integers: bool) -> Release:
     length, by_count = _internal.span(str(spec.window))
     if by_count:
         raise ParameterError(f'the window is {spec.window} events, whose order Spark does not keep: give a time, such as window="30d"')
-    integers = spec.keys == "open" and frame.schema["key"].dataType.simpleString() in ("tinyint", "smallint", "int", "bigint")
     folder = tempfile.mkdtemp()
     try:
         with Store.create(f"{folder}/store", _evenly(spec), integers=integers, begin=_internal.moment_text(until - length)) as store:

@@ -1,0 +1,242 @@
+//! Neighbours: another key or another user in one event, however odd, moves no other event, in any form and with keys of either type.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int64Array, RecordBatch, StringArray,
+    UInt64Array,
+};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{Field, Schema};
+use frostpane::Bytes;
+use frostpane_store::KeyKind;
+
+use super::{Format, Has, Reading, Wrong, read};
+use crate::key::ServedKey;
+use crate::stream::Columns;
+
+const EVENTS: usize = 40;
+/// Where the odd event stands.
+const PLACES: [usize; 3] = [0, 20, EVENTS - 1];
+const NOW: i64 = 1_764_547_200_000_000;
+
+/// A key and a user, as bytes.
+type Parts = (Option<Vec<u8>>, Option<Vec<u8>>);
+/// A key and a user, as they are written.
+type Row = [Vec<u8>; 2];
+
+fn reading(format: Format, keys: KeyKind) -> Reading {
+    Reading {
+        format,
+        columns: Columns::default(),
+        keys,
+        has: Has {
+            time: true,
+            user: true,
+        },
+        wrong: Wrong::Skip,
+        since: None,
+        present: NOW,
+        earliest: 0,
+        tolerance: 0,
+    }
+}
+
+/// The events of a body, and how many were left out.
+fn events(body: &[u8], format: Format, keys: KeyKind) -> (Vec<Parts>, u64) {
+    let found = read(body, &reading(format, keys)).unwrap();
+    let events = match keys {
+        KeyKind::Bytes => parts::<Bytes>(&found, |key| key.to_vec()),
+        KeyKind::Integers => parts::<u64>(&found, |key| key.to_string().into_bytes()),
+    };
+    (events, found.wrong)
+}
+
+fn parts<K: ServedKey>(found: &super::Read, text: impl Fn(K::Ref<'_>) -> Vec<u8>) -> Vec<Parts> {
+    let batch = K::batch(&found.batch).unwrap();
+    let part = |event: frostpane::Event<'_, K>| (event.key.map(&text), event.user.map(<[u8]>::to_vec));
+    batch.events().map(part).collect()
+}
+
+fn plain(row: usize) -> Row {
+    [(row % 7).to_string(), format!("-{row}")].map(String::into_bytes)
+}
+
+/// Bodies that differ in the key, or in the user, of one event: nothing else does. `lost` says whether that event is left out.
+fn assert_alone(format: Format, write: impl Fn(&[Row]) -> Vec<u8>, odd: &[u8], lost: bool) {
+    let usual: Vec<Row> = (0..EVENTS).map(plain).collect();
+    for keys in [KeyKind::Bytes, KeyKind::Integers] {
+        let (before, wrong) = events(&write(&usual), format, keys);
+        assert_eq!((before.len(), wrong), (EVENTS, 0));
+        for place in PLACES {
+            for column in [0, 1] {
+                let mut rows = usual.clone();
+                rows[place][column] = odd.to_vec();
+                let (mut after, wrong) = events(&write(&rows), format, keys);
+                let mut others = before.clone();
+                others.remove(place);
+                if !lost {
+                    after.remove(place);
+                }
+                let name = String::from_utf8_lossy(odd);
+                assert_eq!(wrong, u64::from(lost), "{name} as {format:?}");
+                assert_eq!(after, others, "{name} as {format:?}");
+            }
+        }
+    }
+}
+
+/// What JSON may have in place of a key or a user.
+const JSON: [&str; 22] = [
+    "9223372036854775808",
+    "-9223372036854775809",
+    "1180591620717411303424",
+    "0",
+    "-0",
+    "1.5",
+    "7.0",
+    "1e3",
+    "1e400",
+    "true",
+    "null",
+    "[7]",
+    "{\"key\": 7}",
+    "\"\"",
+    "\"7\"",
+    "\"seven\"",
+    "\"a\\\"b\"",
+    "\"a,b\\n\\t\"",
+    "\"\\ud800\"",
+    "\"\\u0000\"",
+    "\"\u{2028}\"",
+    "\"{}\"",
+];
+
+fn object(row: &Row) -> Vec<u8> {
+    let [key, user] = row;
+    [
+        b"{\"key\": ",
+        &key[..],
+        b", \"time\": 1764547199, \"user\": ",
+        user,
+        b"}",
+    ]
+    .concat()
+}
+
+#[test]
+fn one_value_of_json_moves_no_other_event() {
+    for odd in JSON {
+        let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
+        assert_alone(Format::JsonLines, lines, odd.as_bytes(), false);
+        let array = |rows: &[Row]| {
+            let objects = rows.iter().map(object).collect::<Vec<_>>().join(&b',');
+            [b"[", &objects[..], b"]"].concat()
+        };
+        assert_alone(Format::JsonArray, array, odd.as_bytes(), false);
+    }
+    let bytes = b"\"\xff\"";
+    let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
+    assert_alone(Format::JsonLines, lines, bytes, false);
+}
+
+#[test]
+fn one_value_of_csv_moves_no_other_event() {
+    let rows_by = |delimiter: u8| {
+        move |rows: &[Row]| {
+            let line = |[key, user]: &Row| [&key[..], b"1764547199", user].join(&delimiter);
+            let header = vec![[&b"key"[..], b"time", b"user"].join(&delimiter)];
+            header
+                .into_iter()
+                .chain(rows.iter().map(line))
+                .collect::<Vec<_>>()
+                .join(&b'\n')
+        }
+    };
+    for (odd, lost) in [
+        (&b"9223372036854775808"[..], false),
+        (b"1180591620717411303424", false),
+        (b"1.5", false),
+        (b"", false),
+        (b" ", false),
+        (b"NA", false),
+        (b"key", false),
+        (b"\xff", false),
+        (b"\r", false),
+        (b"a\"b", false),
+        (b"\"a,\"\"b\"", false),
+        (b"\"a\"b", false),
+        (b"\"\"", false),
+        (b"\"", true),
+        (b"\"a", true),
+        (b"\"a\"\"", true),
+        (b"a,b", true),
+    ] {
+        assert_alone(Format::Csv, rows_by(b','), odd, lost);
+        assert_alone(Format::Tsv, rows_by(b'\t'), odd, false);
+    }
+    assert_alone(Format::Tsv, rows_by(b'\t'), b"a\tb", true);
+}
+
+/// Keys and users as columns, which hold what is no value of theirs as none.
+fn stream(rows: &[Row], column: impl Fn(Vec<Option<&str>>) -> ArrayRef) -> Vec<u8> {
+    let values = |place: usize| {
+        let texts = rows.iter().map(|row| str::from_utf8(&row[place]).ok());
+        column(texts.map(|text| text.filter(|text| *text != "none")).collect())
+    };
+    let times: ArrayRef = Arc::new(Int64Array::from(vec![1_764_547_199; rows.len()]));
+    let columns = vec![values(0), times, values(1)];
+    let fields: Vec<Field> = ["key", "time", "user"]
+        .into_iter()
+        .zip(&columns)
+        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
+        .collect();
+    let schema = Arc::new(Schema::new(fields));
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer
+        .write(&RecordBatch::try_new(schema, columns).unwrap())
+        .unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn one_value_of_arrow_moves_no_other_event() {
+    let text = |values: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringArray::from(values)) };
+    let bytes = |values: Vec<Option<&str>>| -> ArrayRef {
+        let values: Vec<Option<&[u8]>> = values.iter().map(|value| value.map(str::as_bytes)).collect();
+        Arc::new(BinaryArray::from(values))
+    };
+    let integers = |values: Vec<Option<&str>>| -> ArrayRef {
+        let value = |text: &str| text.parse::<i64>().ok();
+        Arc::new(Int64Array::from_iter(
+            values.into_iter().map(|text| text.and_then(value)),
+        ))
+    };
+    let unsigned = |values: Vec<Option<&str>>| -> ArrayRef {
+        let value = |text: &str| text.trim_start_matches('-').parse::<u64>().ok();
+        Arc::new(UInt64Array::from_iter(
+            values.into_iter().map(|text| text.and_then(value)),
+        ))
+    };
+    let dictionary = |values: Vec<Option<&str>>| -> ArrayRef {
+        let places = (0..values.len()).map(|row| values[row].map(|_| row as i8));
+        let places = Int8Array::from_iter(places);
+        Arc::new(DictionaryArray::new(places, Arc::new(StringArray::from(values))))
+    };
+    for odd in [
+        "none",
+        "",
+        "seven",
+        "0",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "18446744073709551615",
+    ] {
+        let odd = odd.as_bytes();
+        assert_alone(Format::Arrow, |rows| stream(rows, text), odd, false);
+        assert_alone(Format::Arrow, |rows| stream(rows, bytes), odd, false);
+        assert_alone(Format::Arrow, |rows| stream(rows, integers), odd, false);
+        assert_alone(Format::Arrow, |rows| stream(rows, unsigned), odd, false);
+        assert_alone(Format::Arrow, |rows| stream(rows, dictionary), odd, false);
+    }
+}
