@@ -35,8 +35,8 @@ pub struct Service {
     folder: PathBuf,
     witnesses: Option<PathBuf>,
     streams: RwLock<BTreeMap<String, Arc<Stream>>>,
-    /// Streams whose state could not be opened.
-    failed: RwLock<BTreeSet<String>>,
+    /// Streams whose state could not be opened, and whether anyone may read them.
+    failed: RwLock<BTreeMap<String, bool>>,
     gone: Tombstones,
     /// No other process has the folder as long as this is held.
     lock: Mutex<Option<Lock>>,
@@ -137,8 +137,9 @@ impl Service {
     }
 
     fn fail(&self, name: &str) {
+        let public = Settings::read(&self.folder_of(name)).is_ok_and(|settings| settings.public);
         let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
-        failed.insert(name.to_owned());
+        failed.insert(name.to_owned(), public);
     }
 
     fn opening(&self, name: &str) -> Opening {
@@ -184,7 +185,14 @@ impl Service {
 
     /// Streams whose state could not be opened.
     pub fn failed(&self) -> BTreeSet<String> {
-        self.failed.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
+        failed.keys().cloned().collect()
+    }
+
+    /// Whether the state of a stream that anyone may read could not be opened.
+    pub fn has_failed_in_public(&self, name: &str) -> bool {
+        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
+        failed.get(name).copied().unwrap_or(false)
     }
 
     /// Whether every stream's state could be opened.
@@ -197,7 +205,7 @@ impl Service {
 
     fn has_failed(&self, name: &str) -> bool {
         let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
-        failed.contains(name)
+        failed.contains_key(name)
     }
 
     /// Whether there are streams, or were, that may have been given the events of this one.

@@ -89,7 +89,7 @@ pub fn app(service: Arc<Service>) -> Router {
     let (router, _) = routes().split_for_parts();
     router
         .merge(dashboard::routes())
-        .fallback(async || Problem::unknown("page"))
+        .fallback(dashboard::missing)
         .method_not_allowed_fallback(async || {
             Problem::new(
                 StatusCode::METHOD_NOT_ALLOWED,

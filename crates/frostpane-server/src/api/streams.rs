@@ -74,6 +74,8 @@ pub struct Descriptions {
     demo: bool,
     /// In the order of their names.
     streams: Vec<Description>,
+    /// The names of streams whose state cannot be opened.
+    failed: Vec<String>,
 }
 
 /// The streams that you may read: the public ones, and with a token others.
@@ -81,14 +83,16 @@ pub struct Descriptions {
     responses((status = 200, body = Descriptions), Refusals),
     security((), ("token" = [])))]
 pub async fn list(State(app): State<App>, caller: Caller) -> Json<Descriptions> {
-    let all = app.streams().into_iter();
-    let seen = all.filter(|stream| {
-        let name = Some(stream.name());
-        stream.settings().public || caller.may(Scope::Read, name) || caller.may(Scope::Admin, name)
-    });
+    let may = |name: &str| caller.may(Scope::Read, Some(name)) || caller.may(Scope::Admin, Some(name));
+    let streams = app.streams().into_iter();
+    let streams = streams.filter(|stream| stream.settings().public || may(stream.name()));
+    let failed = app.failed().into_iter();
     Json(Descriptions {
         demo: app.demo,
-        streams: seen.map(|stream| Description::of(&stream)).collect(),
+        streams: streams.map(|stream| Description::of(&stream)).collect(),
+        failed: failed
+            .filter(|name| app.has_failed_in_public(name) || may(name))
+            .collect(),
     })
 }
 

@@ -1,10 +1,16 @@
-// What the service is asked, and by whom.
+// Requests to the service.
 
 const TOKEN = "frostpane-token";
-/** After so long a connection that was lost is tried again. */
+/** Milliseconds until a lost connection is tried again. */
 const AGAIN = 2_000;
-/** The service says something every 15 seconds: whoever is silent for so long is gone. */
+/** The service sends a heartbeat every 15 seconds: after so long without one it is gone. */
 const SILENT = 45_000;
+const GONE = { error: "the service does not answer", do: "this page keeps trying" };
+/** By how much the clock of the service is ahead of this one, in milliseconds. */
+let ahead = 0;
+
+/** What time it is for the service. */
+export const now = () => Date.now() + ahead;
 
 /** The token that this tab has, if any. */
 export const token = () => sessionStorage.getItem(TOKEN);
@@ -15,7 +21,7 @@ export function keep(text) {
   else sessionStorage.removeItem(TOKEN);
 }
 
-/** A request that was not done: what went wrong, and what to do. */
+/** A request that failed: what went wrong, and what to do. */
 export class Problem extends Error {
   constructor(status, { error, do: then }) {
     super(error);
@@ -33,8 +39,10 @@ async function ask(path, options = {}) {
     response = await fetch(path, { ...options, headers, credentials: "omit", cache: "no-cache" });
   } catch (cause) {
     if (options.signal?.aborted) throw cause;
-    throw new Problem(0, { error: "the service does not answer", do: "this page goes on asking" });
+    throw new Problem(0, GONE);
   }
+  const date = Date.parse(response.headers.get("Date"));
+  if (date) ahead = date - Date.now();
   if (response.ok) return response;
   const said = await response.json().catch(() => ({ error: `the service answered ${response.status}` }));
   throw new Problem(response.status, said);
@@ -50,22 +58,23 @@ export const post = (path, body, options) =>
 /** The path of something of a stream. */
 export const of = (name, what = "") => `/v1/streams/${encodeURIComponent(name)}${what}`;
 
-/** What is promised, unless it takes too long. */
+/** The outcome of a promise, or a problem if it takes too long. */
 function withinTime(promise, time) {
   let timer;
   const late = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Problem(0, { error: "the service is silent" })), time);
+    timer = setTimeout(() => fail(new Problem(0, GONE)), time);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Events of a body that is sent bit by bit. */
+/** Server-sent events of a body. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await withinTime(reader.read(), SILENT);
+      const read = reader.read().catch(() => Promise.reject(new Problem(0, GONE)));
+      const { done, value } = await withinTime(read, SILENT);
       if (done) return;
       const whole = (rest + value).split("\n\n");
       rest = whole.pop();
@@ -79,13 +88,26 @@ async function* events(body) {
   }
 }
 
-/** A while. */
+/** Waits for some milliseconds. */
 export const rest = (time) => new Promise((done) => setTimeout(done, time));
+
+/** Does something that may succeed later: while the service does not answer or is busy it is tried again. */
+export async function persist(act, failed) {
+  for (;;) {
+    try {
+      return await act();
+    } catch (problem) {
+      if (!(problem.status === 0 || problem.status === 429 || problem.status >= 500)) throw problem;
+      failed(problem);
+      await rest(AGAIN);
+    }
+  }
+}
 
 /** Releases of a stream after a number, a page of them: the path. */
 export const after = (name, number) => of(name, `/releases?after=${number}`);
 
-/** Hears every release of a stream after a number, and goes on when the connection is lost. Where too many listen it asks instead. */
+/** Receives every release of a stream after a number, and connects again when the connection is lost. Where too many listen it polls. */
 export async function listen(name, last, { heard, told }) {
   const hear = (list) => {
     last = list.number;
@@ -99,10 +121,10 @@ export async function listen(name, last, { heard, told }) {
       for await (const { event, id, data } of events(body)) {
         if (event === "release") hear({ number: Number(id), release: JSON.parse(data) });
       }
-      told(new Problem(0, { error: "the connection was lost" }));
+      told(new Problem(0, GONE));
     } catch (problem) {
       const full = problem.status === 429;
-      told(full ? new Problem(429, { error: "too many listen, so it asks now and then" }) : problem);
+      told(problem);
       if (full) (await get(after(name, last)).catch(() => ({ releases: [] }))).releases.forEach(hear);
     }
     await rest(AGAIN);

@@ -1,46 +1,67 @@
-// The page of lists: one stream, its latest list, and how it came about.
+// The page of lists: one stream, its latest list, and its past.
 
-import { after, get, keep, listen, token } from "./api.js";
+import { after, get, keep, listen, now, of, persist, token } from "./api.js";
 import { Budget } from "./budget.js";
 import { at, complain, make, say, toggle } from "./dom.js";
 import { Holds } from "./holds.js";
+import { Names } from "./keys.js";
 import { List } from "./list.js";
 import { HELD, Ranks } from "./ranks.js";
-import { cut, grouped, many, period, printable, span } from "./words.js";
+import { FAILED, age, edge, grouped, isMoment, many, period, position, span } from "./words.js";
 
-/** Whoever listens instead of looking is told of the first keys no more often than this. */
-const TOLD = 30_000;
+/** Milliseconds between two announcements of the first keys to a screen reader. */
+const ANNOUNCED = 30_000;
+/** How late a list may be before it is said to be, in milliseconds. */
+const LATE = 15_000;
+/** From this age on a list has it beside it, in milliseconds. */
+const OLD = 60_000;
+
+const trouble = (problem) => complain(at("problem"), problem);
 
 async function begin() {
-  const { demo, streams } = await get("/v1/streams");
+  const { demo, streams, failed = [] } = await persist(() => get("/v1/streams"), trouble);
+  trouble(null);
   at("made-up").hidden = !demo;
   const asked = new URLSearchParams(location.search).get("stream");
-  const stream = streams.find(({ name }) => name === asked) ?? streams[0];
-  at("streams").replaceChildren(...streams.map((one) => choice(one, one === stream)));
-  if (!stream) {
-    say(at("covered"), "There is no stream that anyone may read. PUT /v1/streams/NAME?public=true begins one, with a token; and with a token, given on the operator's page, there may be others.");
-    return;
-  }
+  const stream = asked ? streams.find(({ name }) => name === asked) : streams[0];
+  at("streams").replaceChildren(...streams.map((one) => choice(one.name, one.people ? "users" : "events", one === stream)), ...failed.map((name) => choice(name, "failed", name === asked)));
+  if (!stream) return instead(asked, streams, failed);
   document.title = `${stream.name}: Frostpane`;
   say(at("name"), stream.name);
   say(at("asked"), about(stream));
   const view = new View(stream);
-  await view.recall();
+  await persist(() => view.recall(), trouble);
+  trouble(null);
+  view.show();
   await listen(stream.name, view.last, { heard: (list) => view.hear(list), told: (problem) => view.told(problem) });
 }
 
-function choice({ name, people }, current) {
+function choice(name, kind, current) {
   const link = make("a", { href: `?stream=${encodeURIComponent(name)}`, "aria-current": current ? "true" : null }, name);
-  return make("li", {}, link, make("span", { class: "small" }, people ? " people" : " events"));
+  return make("li", { class: kind === "failed" ? "failed" : null }, link, make("span", { class: "small" }, ` ${kind}`));
 }
+
+/** What there is to say where no stream can be shown. */
+function instead(asked, streams, failed) {
+  const paragraphs = failed.includes(asked) ? [FAILED.what, FAILED.then] : asked ? unknown(asked, streams) : none(failed);
+  document.title = `${failed.includes(asked) ? "Failed stream" : asked ? "Unknown stream" : "Lists"}: Frostpane`;
+  say(at("name"), asked ? new Names([asked]).text(asked, 64) : "Lists");
+  say(at("covered"), failed.includes(asked) ? "This stream has failed." : asked ? "There is no such stream." : "There is nothing to show.");
+  const card = make("article", { class: `card ${failed.includes(asked) ? "failed" : "absent"}` }, ...paragraphs.map((text) => make("p", {}, text)));
+  at("instead").replaceChildren(card);
+  if (asked && streams.length) card.append(make("p", {}, "Streams that can be shown:"), make("ul", {}, ...streams.map(({ name }) => make("li", {}, make("a", { href: `?stream=${encodeURIComponent(name)}` }, name)))));
+}
+
+const unknown = (asked, streams) => ["No stream of this name can be read here. It may be misspelt, deleted, or not public: then it needs a token, which the operator page takes.", ...(streams.length ? [] : none([]))];
+const none = (failed) => [failed.length ? "No stream can be shown." : "No stream is public.", "PUT /v1/streams/NAME?public=true with a token of the scope admin begins one. Streams that are not public are shown with a token, which the operator page takes."];
 
 /** What the stream is asked for. */
 function about({ spec, continual, people, slide_seconds: slide }) {
   const which = spec.top ? `The ${many(spec.top, "key")} with the highest counts` : spec.all ? "All keys that can be shown" : `Keys from alpha ${spec.alpha} on`;
   const window = span([spec.window].flat().at(-1)).replace(/^1 /, "");
   const slides = slide ? `every ${span(spec.slide ?? `${slide}s`).replace(/^1 /, "")}` : "at every slide";
-  const often = continual ? `a new list ${slides}` : "a list when it is asked for";
-  return `${which} of the last ${window}, ${often}. Protected: ${people ? "people" : "single events"}.`;
+  const often = continual ? `a new list ${slides}` : "a list on request";
+  return `${which} of the last ${window}, ${often}. Unit of privacy: ${people ? "users" : "single events"}.`;
 }
 
 /** Everything that is shown of a stream. */
@@ -49,10 +70,11 @@ class View {
   last = 0;
   #stream;
   #latest = null;
+  #heard = null;
   #shown = 0;
   #waiting = 0;
   #announced = { at: 0, text: "" };
-  #list = new List(at("list"), (key) => this.#follow(key));
+  #list = null;
   #ranks = new Ranks(at("ranks"));
   #holds;
   #budget;
@@ -69,62 +91,78 @@ class View {
       if (!paused && this.#latest) this.#show();
       this.#state();
     });
-    at("columns").hidden = false;
-    at("live").hidden = false;
   }
 
-  /** Has the lists of the past. */
+  /** Reads the lists of the past. */
   async recall() {
-    this.last = Math.max(0, this.#stream.releases - HELD);
+    this.last ||= Math.max(0, this.#stream.releases - HELD);
     for (let next = this.last; next !== null; ) {
       const page = await get(after(this.#stream.name, next));
-      for (const list of page.releases) {
-        this.#ranks.add(list);
-        [this.last, this.#latest] = [list.number, list];
-      }
+      for (const list of page.releases) this.#add(list);
       next = page.next;
     }
+  }
+
+  /** Shows what there is, for the first time. */
+  show() {
+    at("columns").hidden = false;
+    at("live").hidden = false;
     if (this.#latest) this.#show();
     else this.#nothing();
+    setInterval(() => this.#state(), 1_000);
   }
 
   /** One more list. */
   hear(list) {
     if (list.number <= this.last) return;
-    [this.last, this.#latest] = [list.number, list];
-    this.#ranks.add(list);
+    this.#add(list);
+    this.#heard = now();
     if (this.#paused()) this.#waiting += 1;
     else this.#show();
     this.#state();
   }
 
   /** That the connection was lost, or is there. */
-  told(problem) {
-    this.#problem = problem;
+  async told(problem) {
+    const again = this.#problem && !problem;
+    const closed = problem?.status === 401 || problem?.status === 403;
+    this.#problem = closed ? { message: "this stream can no longer be read without a token", then: "the operator page takes one" } : problem;
     this.#state();
+    if (!again) return;
+    // A service that was restored, or begun anew, counts from a lower number on.
+    const { releases } = await get(of(this.#stream.name)).catch(() => ({ releases: this.last }));
+    if (releases < this.last) location.reload();
+  }
+
+  #add(list) {
+    [this.last, this.#latest] = [list.number, list];
+    this.#ranks.add(list);
   }
 
   #nothing() {
-    say(at("covered"), "Nothing has been released yet.");
-    at("list").replaceChildren(make("p", { class: "empty" }, this.#stream.continual ? "The first list comes when the first slide has ended." : `A list is made when it is asked for: PUT /v1/streams/${this.#stream.name}/releases/ID, with a token.`));
+    say(at("covered"), "There are no events to show yet.");
+    const { name, continual } = this.#stream;
+    at("list").replaceChildren(make("p", { class: "empty" }, continual ? "The first list comes when the first slide has ended." : `A list is made on request: PUT /v1/streams/${name}/releases/ID, with a token of the scope release.`));
     this.#budget.show(0, null);
     at("columns").classList.add("nothing");
+    this.#state();
   }
 
   #show() {
     const list = this.#latest;
-    if (at("columns").classList.contains("nothing")) {
-      at("columns").classList.remove("nothing");
-      this.#list = new List(at("list"), (key) => this.#follow(key));
-    }
+    at("columns").classList.remove("nothing");
+    this.#list ??= new List(at("list"), (key) => this.#follow(key));
     [this.#shown, this.#waiting] = [list.number, 0];
     say(at("covered"), covered(list.release));
-    this.#ranks.draw(list.number);
-    this.#list.show(list.release, this.#ranks.colour);
-    this.#list.follow(this.#followed);
+    const names = new Names([...list.release.heavy.map(({ key }) => key), ...this.#ranks.keys]);
+    at("trend").hidden = this.#ranks.keys.length === 0;
+    this.#ranks.draw(list.number, names);
+    this.#list.show(list.release, names, this.#ranks.colour);
+    this.#follow(this.#followed);
     this.#holds.show(list);
     this.#budget.show(list.number, list.release);
-    this.#announce(list);
+    this.#announce(list, names);
+    this.#state();
   }
 
   #follow(key) {
@@ -133,18 +171,38 @@ class View {
     this.#ranks.follow(key);
   }
 
-  #state() {
-    const element = at("state");
-    element.className = this.#problem ? "lost" : this.#paused() ? "paused" : "on";
-    if (this.#problem) say(element, `Not live: ${this.#problem.message}`);
-    else if (this.#paused()) say(element, `Paused at list ${grouped(this.#shown)}${this.#waiting ? `, ${grouped(this.#waiting)} newer` : ""}`);
-    else say(element, this.#shown ? `Live, list ${grouped(this.#shown)}` : "Live");
+  /** How old the latest list is, in milliseconds; none if nobody knows. */
+  #age() {
+    const to = this.#latest?.release.window.to;
+    if (isMoment(to)) return now() - position(to);
+    return this.#heard && now() - this.#heard;
   }
 
-  #announce({ number, release }) {
-    const first = release.heavy.slice(0, 3).map(({ key }) => cut(printable(key), 48));
+  /** Why what is shown may no longer be true. */
+  #doubt() {
+    if (this.#problem && this.#problem.status !== 429) return this.#problem;
+    const { continual, slide_seconds: slide } = this.#stream;
+    const late = continual && slide && this.#age() > Math.max(3_000 * slide, 1_000 * slide + LATE);
+    return late ? { message: `the next list is overdue: one should come every ${age(1_000 * slide)}`, then: "the operator of the service has to look at it" } : null;
+  }
+
+  #state() {
+    const [element, doubt, old] = [at("state"), this.#doubt(), this.#age()];
+    const aged = old !== null && this.#shown && (doubt || old > OLD) ? `, ${age(old)} old` : "";
+    at("columns").classList.toggle("stale", Boolean(doubt));
+    trouble(doubt);
+    element.className = doubt ? "lost" : this.#paused() ? "paused" : "on";
+    const list = this.#shown ? `list ${grouped(this.#shown)}${aged}` : "no list yet";
+    if (doubt) say(element, `Not live, ${list}`);
+    else if (this.#paused()) say(element, `Paused at ${list}${this.#waiting ? `, ${grouped(this.#waiting)} newer` : ""}`);
+    else say(element, this.#shown ? `Live, ${list}` : "Connected, no list yet");
+  }
+
+  /** Tells a screen reader the first keys, in the order of the lanes: that tied keys trade places is no news. */
+  #announce({ number, order }, names) {
+    const first = order.slice(0, 3).map((key) => names.text(key, 48));
     const text = first.length ? `First are ${first.join(", ")}.` : "Nothing is listed.";
-    if (Date.now() - this.#announced.at < TOLD || text === this.#announced.text) return;
+    if (Date.now() - this.#announced.at < ANNOUNCED || text === this.#announced.text) return;
     this.#announced = { at: Date.now(), text };
     say(at("told"), `List ${number}. ${text}`);
   }
@@ -153,6 +211,7 @@ class View {
 /** Which events a list is of. */
 function covered({ window, heavy, bounds }) {
   const { events, between, from, to } = window;
+  if (!between && events === 0) return `No events${isMoment(to) ? ` in the window up to ${edge(to)} (UTC)` : " yet"}.`;
   const number = between ? `about ${grouped(events)} contributions (${grouped(between[0])} to ${grouped(between[1])})` : many(events, "event");
   const when = from === null || to === null ? "" : `, ${period(from, to)}`;
   return `${number[0].toUpperCase()}${number.slice(1)}${when}${heavy.length || bounds ? "" : ": nothing is listed"}`;
@@ -166,6 +225,6 @@ try {
     keep(null);
     location.reload();
   }
-  complain(at("problem"), problem);
+  trouble(problem);
   say(at("covered"), "");
 }

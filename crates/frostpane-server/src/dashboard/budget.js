@@ -1,12 +1,12 @@
-// What every pane has spent, how many releases are left, and when there will be more.
+// The privacy budget: what every pane has spent, how many releases are left, and when there will be more.
 
 import { get, of } from "./api.js";
 import { make } from "./dom.js";
-import { edge, grouped, isMoment, many, mark, small, span } from "./words.js";
+import { edge, grouped, isMoment, many, mark, marks, position, small, span } from "./words.js";
 
-/** It changes with panes and releases: looked at so often. */
+/** Milliseconds between two requests for it. */
 const AGAIN = 10_000;
-/** More panes are not drawn one by one. */
+/** More panes than this are not drawn one by one. */
 const MOST = 180;
 
 /** The budget of a stream. */
@@ -22,7 +22,7 @@ export class Budget {
     setInterval(() => document.hidden || this.#look(), AGAIN);
   }
 
-  /** Shows it after a release; one that was asked for has changed it. */
+  /** Shows it after a release; a single release has changed it. */
   show(number, release) {
     const first = this.#latest[0] === 0;
     this.#latest = [number, release];
@@ -36,42 +36,47 @@ export class Budget {
 
   #fill(budget, number, release) {
     const words = budget.continual ? sequence(this.#stream, number, release) : single(budget, this.#stream);
+    const paragraphs = words.map((text) => make("p", {}, ...text));
+    // Before the first release no pane has a time.
+    const periods = budget.periods.filter(({ from, to }) => position(from) !== null && position(to) !== null);
+    if (!number || !periods.length) return this.#place.replaceChildren(...paragraphs);
+    budget = { ...budget, periods };
     const details = make("details", { open: this.#open }, make("summary", {}, "As a table"), table(budget));
     details.addEventListener("toggle", () => (this.#open = details.open));
     const focused = this.#place.contains(document.activeElement);
-    this.#place.replaceChildren(...words.map((text) => make("p", {}, ...text)), chart(budget), details);
+    this.#place.replaceChildren(...paragraphs, chart(budget), details);
     if (focused) details.firstChild.focus({ preventScroll: true });
   }
 }
 
-/** A list at every slide: each pane has paid once, and the lists run on until the horizon. */
+/** Of a continual release: each pane is charged once, and delta holds up to the horizon. */
 function sequence(stream, number, release) {
   const { epsilon, horizon } = stream.spec;
-  const words = [[make("b", {}, "Paid once."), ` Every pane has lost epsilon ${small(epsilon)} when it was born, for all lists it will ever be in. However many lists follow, it loses no more.`]];
+  const words = [[make("b", {}, "Charged once."), ` Every pane is charged epsilon ${small(epsilon)} when it opens. That covers all lists it is in: later lists cost nothing more.`]];
   if (release?.delta && horizon) {
     const left = Math.max(0, horizon - number);
     const seconds = Date.now() / 1_000 + left * (stream.slide_seconds ?? 0);
     const end = new Date(Math.floor(seconds / 60) * 60_000).toISOString();
     const until = stream.slide_seconds ? `, until ${edge(end)} (UTC)` : "";
-    words.push([make("b", {}, `${grouped(left)} lists are left`), ` of the ${grouped(horizon)} that delta holds for${until}.`]);
+    words.push([make("b", {}, left === 1 ? "1 list is left" : `${grouped(left)} lists are left`), ` of the ${grouped(horizon)} for which delta holds${until}.`]);
   }
   return words;
 }
 
-/** Lists that are asked for, one at a time. */
+/** Of single releases. */
 function single({ charge, left, more }, { spec }) {
-  const words = [[make("b", {}, left === 1 ? "1 release is left" : `${grouped(left)} releases are left`), ` of the longest window, ${span([spec.window].flat().at(-1))}. Each costs every pane that it covers epsilon ${small(charge.epsilon)}.`]];
-  if (more) words.push([`Panes leave the window: ${isMoment(more.at) ? `on ${edge(more.at)} (UTC)` : `with ${edge(more.at)}`} there will be ${many(more.left, "release")} left.`]);
+  const words = [[make("b", {}, left === 1 ? "1 release is left" : `${grouped(left)} releases are left`), ` for the longest window, ${span([spec.window].flat().at(-1))}. Each one charges epsilon ${small(charge.epsilon)} to every pane in the window.`]];
+  if (more && position(more.at) !== null) words.push([`The panes that have spent most leave the window ${isMoment(more.at) ? `on ${edge(more.at)} (UTC)` : `at ${edge(more.at)}`}; then ${many(more.left, "release is", "releases are")} left.`]);
   return words;
 }
 
-/** How much of the most that it may spend, between 0 and 1. */
+/** The share of the cap that is spent, between 0 and 1. */
 function share(spent, cap) {
   const part = cap.rho > 0 ? spent.rho / cap.rho : spent.epsilon / cap.epsilon;
   return Math.min(1, part || 0);
 }
 
-/** A column for each pane; of very many, one for those that have spent the same, as wide as they are many. */
+/** A column for each pane; of very many panes one for each period, as wide as it has panes. */
 function chart({ periods, cap }) {
   const all = periods.reduce((sum, { panes }) => sum + panes, 0);
   const column = (wide, spent) => {
@@ -82,14 +87,13 @@ function chart({ periods, cap }) {
     return element;
   };
   const columns = ({ panes, spent }) => (all > MOST ? [column(panes, spent)] : Array.from({ length: panes }, () => column(1, spent)));
-  const [first, last] = [periods[0], periods.at(-1)];
-  if (!first) return make("p", { class: "small" }, "No pane is kept yet.");
+  const [from, to] = marks([periods[0].from, periods.at(-1).to]);
   return make(
     "div",
     { class: "panes", "aria-hidden": "true" },
     make("p", { class: "small cap" }, cap.rho > 0 ? `at most rho ${small(cap.rho)}` : `at most epsilon ${small(cap.epsilon)}`),
     make("div", { class: "plot" }, ...periods.flatMap(columns)),
-    make("p", { class: "small ends" }, make("span", {}, mark(first.from)), make("span", {}, "spent by each pane"), make("span", {}, mark(last.to))),
+    make("p", { class: "small ends" }, make("span", {}, from), make("span", {}, "spent by each pane"), make("span", {}, to)),
   );
 }
 
@@ -97,7 +101,7 @@ function table({ periods, cap }) {
   const head = (text) => make("th", { scope: "col" }, text);
   const row = ({ from, to, panes, spent, leaves }) => {
     const loss = cap.rho > 0 ? `rho ${small(spent.rho)}` : small(spent.epsilon);
-    return make("tr", {}, make("th", { scope: "row" }, `${mark(from)} up to ${mark(to)}`), ...[grouped(panes), loss, mark(leaves)].map((text) => make("td", {}, text)));
+    return make("tr", {}, make("th", { scope: "row" }, marks([from, to]).join(" up to ")), ...[grouped(panes), loss, mark(leaves)].map((text) => make("td", {}, text)));
   };
   return make(
     "div",
@@ -105,8 +109,8 @@ function table({ periods, cap }) {
     make(
       "table",
       {},
-      make("caption", {}, "Panes that are next to each other and have spent the same are one row."),
-      make("thead", {}, make("tr", {}, ...["Panes", "How many", "Epsilon spent", "Left the window by"].map(head))),
+      make("caption", {}, "One row for adjacent panes that have spent the same"),
+      make("thead", {}, make("tr", {}, ...["Panes", "Number", cap.rho > 0 ? "Spent" : "Epsilon spent", "Out of the window"].map(head))),
       make("tbody", {}, ...periods.map(row)),
     ),
   );

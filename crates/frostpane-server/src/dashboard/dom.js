@@ -32,6 +32,21 @@ export function complain(element, problem) {
 
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
 
+/** Copies a text; returns whether it could. */
+export async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  // Without TLS a browser has no clipboard for scripts, but still the command.
+  const area = make("textarea", { readonly: true, class: "unseen" });
+  area.value = text;
+  const focused = document.activeElement;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  focused?.focus();
+  return done;
+}
+
 /** Whether things may move. */
 export const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
 

@@ -1,10 +1,10 @@
-// What holds of a list, and what is protected, in plain words.
+// What holds for a list, and what is protected.
 
 import { get, of } from "./api.js";
 import { make } from "./dom.js";
 import { likelier, small } from "./words.js";
 
-/** The words of the latest list. */
+/** Accuracy and privacy of the latest list, in sentences. */
 export class Holds {
   #place;
   #name;
@@ -16,7 +16,7 @@ export class Holds {
     this.#name = name;
   }
 
-  /** Shows what holds of a release; the words come from the service. */
+  /** Shows them for a release; the sentences come from the service. */
   async show({ number, release }) {
     this.#wanted = number;
     if (this.#asking) return;
@@ -30,14 +30,14 @@ export class Holds {
     const trusted = words
       ? [...(words.why_empty ? [make("p", {}, words.why_empty)] : []), make("p", {}, words.sure), make("ul", { class: "holds" }, ...words.holds.map((text) => make("li", {}, text)))]
       : [];
-    const chance = release.delta ? `, but for a chance of ${small(release.delta)} (delta)` : "";
+    const chance = release.delta ? `, except with probability ${small(release.delta)} (delta)` : "";
     const lists = release.continual ? "All lists together have" : "Each list has";
     this.#place.replaceChildren(
       ...trusted,
-      make("p", {}, make("b", {}, "Protected"), ` is ${release.unit}. ${lists} epsilon ${small(release.epsilon)}: whatever is shown here became at most ${likelier(release.epsilon)} as likely or unlikely by it${chance}.`),
-      ...(words ? [make("p", {}, make("b", {}, "Not hidden"), ` is ${words.not_hidden}.`)] : []),
+      make("p", {}, make("b", {}, "Protected:"), ` ${release.unit}. ${lists} epsilon ${small(release.epsilon)}: no outcome is more than ${likelier(release.epsilon)} as likely with it as without it, or the other way round${chance}.`),
+      ...(words ? [make("p", {}, make("b", {}, "Not hidden:"), ` ${words.not_hidden}.`)] : []),
       ...(beside ? [make("p", {}, beside)] : []),
-      make("p", { class: "small" }, `Of list ${number}.`),
+      make("p", { class: "small" }, `For list ${number}.`),
     );
   }
 }

@@ -1,7 +1,8 @@
 // The list: a row for each key, with its bar, which moves when its rank does.
 
-import { draw, make, moves } from "./dom.js";
-import { cut, grouped, printable } from "./words.js";
+import { copy, draw, make, moves, say } from "./dom.js";
+import { ranges, rankText } from "./order.js";
+import { grouped } from "./words.js";
 
 const COLUMNS = 48;
 const TIME = 600;
@@ -12,27 +13,32 @@ const head = (name, text) => make("th", { scope: "col", role: "columnheader", cl
 export class List {
   #rows = new Map();
   #caption = make("caption");
+  #top;
   #most = make("span");
   #body = make("tbody", { role: "rowgroup" });
   #followed;
+  #made = 0;
 
   /** In an element; `followed` is told which key is, if any. */
   constructor(place, followed) {
     this.#followed = followed;
     const scale = make("td", { class: "bar", "aria-hidden": "true" }, make("span", {}, "0"), this.#most);
     const heads = [head("rank", "Rank"), head("name", "Key"), head("count", "Count"), head("interval", "Between"), scale];
-    const top = make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...heads));
-    place.replaceChildren(make("table", { class: "list", role: "table" }, this.#caption, top, this.#body));
+    this.#top = make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...heads));
+    place.replaceChildren(make("table", { class: "list", role: "table" }, this.#caption, this.#top, this.#body));
   }
 
-  /** Shows a release; `colour` is that of a key elsewhere, if it has one. */
-  show({ heavy }, colour) {
+  /** Shows a release, with the names of its keys; `colour` is that of a key's line in the chart, if it has one. */
+  show({ heavy }, names, colour) {
     const before = new Map([...this.#rows].map(([key, row]) => [key, row.element.getBoundingClientRect().top]));
     const most = Math.max(1, ...heavy.map(({ high }) => high));
     const focused = document.activeElement;
-    this.#caption.textContent = `${heavy.length} ${heavy.length === 1 ? "key" : "keys, by falling count"}. Bars show the count, whiskers the interval.`;
+    const ranks = ranges(heavy);
+    const tied = [...ranks.values()].some(([best, worst]) => best < worst);
+    this.#top.hidden = heavy.length === 0;
+    this.#caption.textContent = heavy.length === 0 ? "No key is listed." : `${heavy.length} ${heavy.length === 1 ? "key" : "keys, by falling count"}. Bars show the count, whiskers the interval.${tied ? " A rank such as 2–4: the intervals overlap, so it may be any of these." : ""}`;
     this.#most.textContent = grouped(most);
-    const rows = heavy.map((one, index) => this.#row(one, index + 1, most, colour(one.key)));
+    const rows = heavy.map((one) => this.#row(one, rankText(ranks.get(one.key)), most, names, colour(one.key)));
     const listed = new Set(heavy.map(({ key }) => key));
     for (const key of [...this.#rows.keys()]) if (!listed.has(key)) this.#rows.delete(key);
     this.#body.replaceChildren(...rows);
@@ -58,12 +64,13 @@ export class List {
     }
   }
 
-  #row({ key, count, low, high }, rank, most, colour) {
+  #row({ key, count, low, high }, rank, most, names, colour) {
     if (!this.#rows.has(key)) this.#rows.set(key, this.#empty(key));
     const row = this.#rows.get(key);
+    this.#spell(row, key, names);
     const place = (value) => `${(100 * value) / most}%`;
     row.rank.textContent = rank;
-    row.button.className = colour === undefined ? "key" : `key c${colour}`;
+    row.button.className = colour === undefined ? "key" : colour < 0 ? "key grey" : `key c${colour}`;
     row.count.textContent = grouped(count);
     row.interval.textContent = `${grouped(low)} to ${grouped(high)}`;
     row.fill.style.width = place(count);
@@ -72,19 +79,34 @@ export class List {
     return row.element;
   }
 
+  /** The name of a key; beside it the whole of one that is cut, or the code points of one with escapes. */
+  #spell(row, key, names) {
+    const [text, whole] = [names.text(key, COLUMNS), names.text(key)];
+    const points = text === whole ? names.points(key) : whole;
+    if (row.name.textContent === text && row.points.textContent === points) return;
+    row.name.replaceChildren(...names.pieces(key, COLUMNS).map(({ text, odd }) => (odd ? make("span", { class: "odd" }, text) : text)));
+    say(row.points, points);
+    row.points.hidden = !points;
+    if (points) row.button.setAttribute("aria-describedby", row.points.id);
+    else row.button.removeAttribute("aria-describedby");
+  }
+
   #empty(key) {
-    const whole = printable(key);
-    const short = cut(whole, COLUMNS);
-    const name = make("bdi", { title: short === whole ? null : whole }, short);
+    const name = make("bdi");
     const button = make("button", { type: "button", class: "key", "aria-pressed": "false" }, name);
+    const points = make("span", { class: "points small", id: `points-${this.#made++}` });
+    const done = make("span", { role: "status", class: "small" });
+    const copied = make("button", { type: "button", class: "small" }, "Copy key");
+    copied.addEventListener("click", async () => say(done, (await copy(key)) ? "Copied." : "The browser does not allow it."));
+    const about = make("p", { class: "about" }, copied, " ", done);
     const cell = (name) => make("td", { role: "cell", class: name });
     const [rank, count, interval] = [cell("rank"), cell("count"), cell("interval")];
     const part = (name, y, height, width) => draw("rect", { class: name, y, height, width });
     const fill = part("fill", 2, 12, 0);
     const [low, high, between] = [part("", 4, 8, 1.5), part("", 4, 8, 1.5), part("", 7.25, 1.5, 0)];
     const bar = draw("svg", { width: "100%", height: 16 }, fill, draw("g", { class: "whisker" }, between, low, high));
-    const element = make("tr", { role: "row" }, rank, make("th", { scope: "row", role: "rowheader", class: "name" }, button), count, interval, make("td", { class: "bar", "aria-hidden": "true" }, bar));
+    const element = make("tr", { role: "row" }, rank, make("th", { scope: "row", role: "rowheader", class: "name" }, button, points, about), count, interval, make("td", { class: "bar", "aria-hidden": "true" }, bar));
     button.addEventListener("click", () => this.#followed(button.getAttribute("aria-pressed") === "true" ? null : key));
-    return { element, button, rank, count, interval, fill, low, high, between };
+    return { element, button, name, points, rank, count, interval, fill, low, high, between };
   }
 }

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
 use crate::api::App;
+use crate::problem::Problem;
 
 /// What a page may do: run its own script, ask this service, and nothing else. No script can make markup of text.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -32,8 +33,11 @@ const PAGES: &[Page] = &[
     ("/dashboard/budget.js", JS, include_bytes!("budget.js")),
     ("/dashboard/dom.js", JS, include_bytes!("dom.js")),
     ("/dashboard/holds.js", JS, include_bytes!("holds.js")),
+    ("/dashboard/keys.js", JS, include_bytes!("keys.js")),
+    ("/dashboard/labels.js", JS, include_bytes!("labels.js")),
     ("/dashboard/list.js", JS, include_bytes!("list.js")),
     ("/dashboard/operator.js", JS, include_bytes!("operator.js")),
+    ("/dashboard/order.js", JS, include_bytes!("order.js")),
     ("/dashboard/plan.js", JS, include_bytes!("plan.js")),
     ("/dashboard/ranks.js", JS, include_bytes!("ranks.js")),
     ("/dashboard/words.js", JS, include_bytes!("words.js")),
@@ -47,6 +51,23 @@ pub(crate) fn routes() -> Router<App> {
         )
     };
     PAGES.iter().fold(Router::new(), page)
+}
+
+/// Where there is nothing: a page for a browser, JSON for others.
+pub(crate) async fn missing(headers: HeaderMap) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok());
+    let mut response = match accepted.is_some_and(|kinds| kinds.contains("text/html")) {
+        true => {
+            let mut page = serve(&HeaderMap::new(), HTML, include_bytes!("missing.html"));
+            *page.status_mut() = StatusCode::NOT_FOUND;
+            page
+        }
+        false => Problem::unknown("page").into_response(),
+    };
+    response
+        .headers_mut()
+        .append(header::VARY, HeaderValue::from_static("accept"));
+    response
 }
 
 fn serve(asked: &HeaderMap, kind: &'static str, bytes: &'static [u8]) -> Response {

@@ -1,7 +1,7 @@
-// What will be listed, before any data: sliders, and the plan that follows from them.
+// The forecast of a specification that is set with sliders, before there is any data.
 
 import { post, rest } from "./api.js";
-import { at, complain, make, say } from "./dom.js";
+import { at, complain, copy, make, say } from "./dom.js";
 import { grouped, percent, small, span } from "./words.js";
 
 const steps = (from, to) => {
@@ -10,18 +10,19 @@ const steps = (from, to) => {
   return [...all, 10 ** to];
 };
 const WINDOWS = ["10m", "1h", "6h", "1d", "2d", "7d", "14d", "30d", "90d"];
-/** A person is protected for a day, so windows are of days. */
+/** The epoch of a user is a day, so windows are of days. */
 const DAYS = WINDOWS.filter((window) => window.endsWith("d"));
-/** Of a stream that is like many: the r-th key has the r-th part of the first one's count. */
+/** The number of keys of the example, which are distributed by Zipf's law. */
 const KEYS = 10_000;
+/** Milliseconds after the last change until the forecast is asked for. */
 const AFTER = 120;
-/** While others have the turn. */
+/** Milliseconds until it is asked for again where the service is busy. */
 const PATIENCE = 700;
 
 const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10];
 const KEYS_EACH = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
-/** One of several values, chosen by its place. */
+/** A slider over a list of values. */
 class Slider {
   #input;
   #output = make("output");
@@ -38,7 +39,7 @@ class Slider {
     this.#input.addEventListener("input", () => this.#tell());
   }
 
-  /** Has other values; it stays where it was if it can. */
+  /** Sets the list of values; the value stays if it is in the list. */
   among(values, value = this.value) {
     this.#values = values;
     this.#input.max = values.length - 1;
@@ -57,18 +58,18 @@ class Slider {
   }
 }
 
-const epsilon = new Slider("epsilon", "Epsilon", "How much one event, or person, may show: less is more private, and noisier.", EPSILONS, 1, small);
-const window_ = new Slider("window", "Window", "How far back a list looks.", WINDOWS, "1d", span);
-const perUser = new Slider("per-user", "Keys of a person in a day", "More of each person counts, but more noise is needed to hide it.", KEYS_EACH, 4, String);
-const events = new Slider("events", "Events in a window", "What you expect; of people, what is counted of them.", steps(3, 8), 100_000, grouped);
+const epsilon = new Slider("epsilon", "Epsilon", "Privacy loss of one event or user. Smaller is more private and noisier.", EPSILONS, 1, small);
+const window_ = new Slider("window", "Window", "The time that a list covers.", WINDOWS, "1d", span);
+const perUser = new Slider("per-user", "Keys per user and day", "With more keys more of each user is counted, with more noise.", KEYS_EACH, 4, String);
+const events = new Slider("events", "Events in a window", "The number that you expect; with users, the number of counted contributions.", steps(3, 8), 100_000, grouped);
 at("sliders").append(...[epsilon, window_, perUser, events].map(({ element }) => element));
 
 const form = at("form");
-const people = () => form.elements.unit.value === "user";
+const users = () => form.elements.unit.value === "user";
 
 function spec() {
   return {
-    unit: people() ? { user: { per_user: perUser.value, epoch: "1d" } } : "event",
+    unit: users() ? { user: { per_user: perUser.value, epoch: "1d" } } : "event",
     window: window_.value,
     epsilon: epsilon.value,
     all: true,
@@ -80,7 +81,7 @@ let waiting = 0;
 let busy = false;
 let again = false;
 
-/** Plans are made one at a time: what has changed meanwhile is asked for after it. */
+/** Asks for one forecast at a time; a change meanwhile is asked for afterwards. */
 async function ask() {
   again = true;
   if (busy) return;
@@ -100,23 +101,23 @@ async function ask() {
 }
 
 function changed() {
-  perUser.element.hidden = !people();
-  window_.among(people() ? DAYS : WINDOWS);
+  perUser.element.hidden = !users();
+  window_.among(users() ? DAYS : WINDOWS);
   at("spec").textContent = JSON.stringify(spec(), null, 2);
   clearTimeout(waiting);
   waiting = setTimeout(ask, AFTER);
 }
 
-/** From which counts on a key is listed. */
+/** The count from which on a key is surely listed, and the largest that is never listed. */
 function limits({ threshold, least_listed: sure, cut }) {
   return { threshold, sure, never: Math.max(1, 2 * threshold - sure - cut) };
 }
 
 function answer({ forecast, words, per_user: compared, events: expected }) {
   const { sure, never } = limits(forecast);
-  const counted = people() ? "is counted" : "occurs";
+  const counted = users() ? "is counted" : "occurs";
   const parts = [make("p", { class: "figure", id: "sure" }, `A key that ${counted} `, make("b", {}, `${grouped(sure)} times`), " or more is surely listed.")];
-  if (sure > expected) parts.push(make("p", { class: "warn" }, `The window has only ${grouped(expected)}: no list can be hoped for. Take a larger epsilon, or a window with more events.`));
+  if (sure > expected) parts.push(make("p", { class: "warn" }, `The window has only ${grouped(expected)}, so nothing will be listed. Choose a larger epsilon, or a window with more events.`));
   else parts.push(make("p", {}, `That is ${percent(sure / expected)} of the ${grouped(expected)} in a window. ${example(sure, never, expected)}`));
   parts.push(axis(sure, never, expected), make("ul", { class: "holds" }, ...words.map((text) => make("li", {}, text))));
   at("answer").replaceChildren(...parts);
@@ -124,22 +125,22 @@ function answer({ forecast, words, per_user: compared, events: expected }) {
   if (compared) at("compared").replaceChildren(comparison(compared));
 }
 
-/** How long a list of a stream would be that is like many. */
+/** The length of the list for counts by Zipf's law. */
 function example(sure, never, expected) {
   let whole = 0;
   for (let rank = 1; rank <= KEYS; rank++) whole += 1 / rank;
   const listed = (least) => Math.min(KEYS, Math.floor(expected / whole / least));
   const [least, most] = [listed(sure), listed(never)];
   const number = least === most ? grouped(least) : `${grouped(least)} to ${grouped(most)}`;
-  return `For example, of ${grouped(KEYS)} keys of which the second has half of the first one's count, the third a third and so on, ${number} would be listed.`;
+  return `Example: of ${grouped(KEYS)} keys with counts by Zipf's law (1, 1/2, 1/3 and so on of the first), ${number} would be listed.`;
 }
 
-/** Counts from 1 to all, a tenfold as wide as the next: where noise decides. */
+/** Counts on a logarithmic axis: never listed, undecided, surely listed. */
 function axis(sure, never, expected) {
   const end = Math.max(expected, 2 * sure);
   const place = (count) => Math.log(count) / Math.log(end);
   const zones = [
-    ["never", 0, place(never), "hidden by noise"],
+    ["never", 0, place(never), "not listed"],
     ["maybe", place(never), place(sure), "noise decides"],
     ["surely", place(sure), 1, "surely listed"],
   ];
@@ -156,7 +157,7 @@ function axis(sure, never, expected) {
   return make("div", { class: "zones", "aria-hidden": "true" }, make("div", { class: "plot" }, ...zones.map(zone)), make("div", { class: "ticks small" }, tick(1, "first"), tick(never, "left"), tick(sure, "right")), make("p", { class: "small ends" }, make("span", {}, "count of a key"), make("span", {}, grouped(end))));
 }
 
-/** What it costs to count more keys of each person. */
+/** The noise by the number of keys per user. */
 function comparison(compared) {
   const most = Math.max(...compared.map(({ least_listed_at_floor: least }) => least));
   const head = (text, name) => make("th", { scope: "col", class: name }, text);
@@ -168,15 +169,14 @@ function comparison(compared) {
   return make(
     "table",
     { class: "compared" },
-    make("caption", {}, "From which count on a key is surely listed"),
+    make("caption", {}, "The count from which on a key is surely listed"),
     make("thead", {}, make("tr", {}, head("Keys"), head("Count", "count"), head("Noise"), make("td", { class: "bar" }))),
     make("tbody", {}, ...compared.map(row)),
   );
 }
 
 at("copy").addEventListener("click", async () => {
-  const done = await navigator.clipboard?.writeText(at("spec").textContent).then(() => true, () => false);
-  say(at("copied"), done ? "Copied." : "It could not be copied: select it.");
+  say(at("copied"), (await copy(at("spec").textContent)) ? "Copied." : "The browser does not allow it: select the text.");
 });
 form.addEventListener("input", changed);
 form.addEventListener("submit", (event) => event.preventDefault());

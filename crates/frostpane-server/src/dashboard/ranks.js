@@ -1,18 +1,22 @@
 // Rank over time: a line for each key that was high, up to the latest list.
 
 import { draw, make } from "./dom.js";
-import { cut, grouped, mark, printable } from "./words.js";
+import { Names } from "./keys.js";
+import { Labels } from "./labels.js";
+import { ranges, rankText, settle, tied } from "./order.js";
+import { grouped, isMoment, marks, position } from "./words.js";
 
 /** Keys that were ever so high have a line, and lower ranks are not drawn. */
 const TOP = 10;
 const DEEPEST = 15;
-const COLOURS = 12;
+const COLOURS = 10;
 /** In pixels. */
 const HEAD = 30;
 const LANE = 34;
-const DOT = 11;
-const STEP = 36;
+const DOT = 4;
+const STEP = 28;
 const LETTER = 7.6;
+const PILL = { height: 20, letter: 7, pad: 8, room: 22 };
 /** As many lists are looked back on at the most. */
 const LOOKS = 16;
 export const HELD = 60;
@@ -23,6 +27,7 @@ const STRIDES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60];
 export class Ranks {
   #lists = [];
   #colours = new Map();
+  #names = new Names([]);
   #place;
   #svg = draw("svg", { class: "bump", role: "img", "aria-labelledby": "bump-title bump-desc" });
   #title = draw("title", { id: "bump-title" }, "Rank of keys over time");
@@ -30,6 +35,7 @@ export class Ranks {
   #axis = draw("g", { class: "axis" });
   #series = new Map();
   #words = make("p", { class: "small" });
+  #legend = make("ul", { class: "legend small" });
   #table = make("div", { class: "scroll", role: "region", "aria-label": "Ranks and counts", tabindex: 0 });
   #details = make("details", { class: "ranks" }, make("summary", {}, "Ranks and counts as a table"), this.#table);
   #shown = [];
@@ -38,15 +44,24 @@ export class Ranks {
   constructor(place) {
     this.#place = make("div", { class: "chart" }, this.#svg);
     this.#svg.append(this.#title, this.#desc, this.#axis);
-    place.replaceChildren(this.#words, this.#place, this.#details);
+    place.replaceChildren(this.#words, this.#place, this.#legend, this.#details);
     this.#details.addEventListener("toggle", () => this.#tell());
     new ResizeObserver(() => this.draw()).observe(this.#place);
   }
 
   /** One more list. */
   add(list) {
+    const { heavy } = list.release;
+    list.order = settle(this.#lists.at(-1)?.order ?? [], heavy);
+    list.found = new Map(heavy.map((one) => [one.key, one]));
+    list.ranges = ranges(heavy);
     this.#lists.push(list);
     if (this.#lists.length > HELD) this.#lists.shift();
+  }
+
+  /** The keys that may have a line. */
+  get keys() {
+    return this.#lists.flatMap(({ order }) => order.slice(0, TOP));
   }
 
   /** The colour of a key's line, if it has one. */
@@ -60,62 +75,82 @@ export class Ranks {
   }
 
   /** Draws the lists up to a number, as wide as there is room. */
-  draw(upTo = this.#shown.at(-1)?.number) {
+  draw(upTo = this.#shown.at(-1)?.number, names = this.#names) {
+    this.#names = names;
     const width = this.#place.clientWidth;
     const columns = pick(this.#lists.filter(({ number }) => number <= upTo), Math.floor((width - gutter(width)) / STEP));
     if (columns.length === 0 || width === 0) return;
     const wide = this.#svg.getAttribute("width") === String(width);
     const shifted = !wide || columns[0].number !== this.#shown[0]?.number || columns.length !== this.#shown.length;
-    this.#shown = columns;
     const keys = lines(columns);
-    this.#choose(keys);
     const frame = new Frame(width, columns, keys);
+    this.#shown = frame.columns;
+    this.#choose(keys);
     this.#svg.setAttribute("width", width);
     this.#svg.setAttribute("height", frame.height);
     this.#svg.setAttribute("viewBox", `0 0 ${width} ${frame.height}`);
     this.#svg.classList.toggle("still", shifted);
-    this.#axis.replaceChildren(...axis(frame));
+    this.#axis.replaceChildren(...axis(frame), ...ties(frame, keys));
     for (const [key, { group }] of this.#series) {
       if (keys.includes(key)) continue;
       group.remove();
       this.#series.delete(key);
     }
     for (const key of keys) this.#line(key, frame);
+    this.#label(keys, frame);
     this.#tell();
     this.follow(this.#followed);
   }
 
-  /** Keys keep the colour that they have. */
+  /** No two of the highest keys have the same colour, and a key keeps its own; where there are more keys the others have none. */
   #choose(keys) {
-    for (const key of [...this.#colours.keys()]) if (!keys.includes(key)) this.#colours.delete(key);
-    const used = (colour) => [...this.#colours.values()].filter((one) => one === colour).length;
-    for (const key of keys) {
-      if (this.#colours.has(key)) continue;
-      const all = Array.from({ length: COLOURS }, (_, colour) => colour);
-      this.#colours.set(key, all.reduce((best, colour) => (used(colour) < used(best) ? colour : best)));
-    }
+    const coloured = keys.slice(0, COLOURS);
+    const kept = new Map(coloured.filter((key) => this.#colours.get(key) >= 0).map((key) => [key, this.#colours.get(key)]));
+    const free = Array.from({ length: COLOURS }, (_, colour) => colour).filter((colour) => ![...kept.values()].includes(colour));
+    this.#colours = new Map(keys.map((key, index) => [key, kept.get(key) ?? (index < COLOURS ? free.shift() : -1)]));
   }
 
   #line(key, frame) {
     if (!this.#series.has(key)) this.#series.set(key, new Series(key, this.#svg));
-    this.#series.get(key).draw(frame, this.#colours.get(key));
+    this.#series.get(key).draw(frame, this.#colours.get(key), this.#names);
+  }
+
+  /** Names beside the lines that go on, and of those that have ended where there is room. */
+  #label(keys, frame) {
+    const all = keys.map((key) => this.#series.get(key));
+    const labels = new Labels(frame, all);
+    this.unnamed = all.filter((series) => !series.label(frame, labels)).map(({ key }) => key);
   }
 
   #tell() {
     const [first, last] = [this.#shown[0], this.#shown.at(-1)];
     if (!last) return;
-    const leader = ({ release }) => (release.heavy.length ? cut(printable(release.heavy[0].key), 48) : "no key");
-    const [from, to] = [mark(first.release.window.to), mark(last.release.window.to)];
-    const course = first === last ? "One list so far: lines begin with the second." : `From the list up to ${from} to the one up to ${to}.`;
-    this.#words.textContent = `${course} A gap: not listed then, or below rank ${DEEPEST}. Keys whose intervals overlap may stand in either order.`;
-    this.#desc.textContent = `${this.#shown.length} lists and ${this.#series.size} keys. First in rank was ${leader(first)} up to ${from}, and ${leader(last)} up to ${to}. The table below has all ranks and counts.`;
-    if (this.#details.open) this.#table.replaceChildren(table(this.#shown, [...this.#series.keys()]));
+    const name = (key) => this.#names.text(key, 48);
+    const leader = ({ order }) => (order.length ? name(order[0]) : "no key");
+    const ends = [first, last].map(({ release }) => release.window.to);
+    const [from, to] = marks(ends);
+    const unit = ends.every(isMoment) ? " (UTC)" : "";
+    this.#words.textContent = first === last ? "One list so far: lines begin with the second." : `By the end of the window, from ${from} to ${to}${unit}.`;
+    this.#desc.textContent = `${this.#shown.length} lists and ${this.#series.size} keys. First in rank: ${leader(first)} at ${from}, ${leader(last)} at ${to}. The table below has all ranks and counts.`;
+    this.#legend.replaceChildren(...this.#entries(name));
+    if (this.#details.open) this.#table.replaceChildren(table(this.#shown, [...this.#series.keys()], this.#names));
+  }
+
+  #entries(name) {
+    const entry = (swatch, ...text) => make("li", {}, make("span", { class: `swatch ${swatch}`, "aria-hidden": "true" }), make("span", {}, ...text));
+    const grey = [...this.#colours.values()].includes(-1);
+    return [
+      entry("tie", "Tied: the intervals overlap, so either key may have the higher count. Lanes change only when disjoint intervals show a new order."),
+      entry("gap", `A gap: not listed, or below rank ${DEEPEST}.`),
+      ...(grey ? [entry("grey", `Grey: beyond the ${COLOURS} keys that have a colour.`)] : []),
+      ...(this.unnamed?.length ? [entry("none", `No room for a name: ${this.unnamed.map(name).join(", ")}.`)] : []),
+    ];
   }
 }
 
-const gutter = (width) => (width < 480 ? 134 : 164);
+const gutter = (width) => (width < 480 ? Math.max(150, width / 2) : 184);
 
-/** Some of the lists, evenly apart, and always the latest: the others stay where they are while it moves. */
+/** Some of the lists, and always the latest: the others stay while it moves. */
 function pick(lists, room) {
   const columns = Math.max(2, Math.min(LOOKS, room));
   const stride = STRIDES.find((stride) => lists.length / stride <= columns - 1) ?? STRIDES.at(-1);
@@ -123,129 +158,167 @@ function pick(lists, room) {
   return lists.filter(({ number }) => number % stride === 0 || number === latest.number).slice(-columns);
 }
 
-const rankIn = (list, key) => {
-  const rank = 1 + list.release.heavy.findIndex((heavy) => heavy.key === key);
-  return rank > 0 && rank <= DEEPEST ? rank : null;
+const laneIn = (list, key) => {
+  const lane = 1 + list.order.indexOf(key);
+  return lane > 0 && lane <= DEEPEST ? lane : null;
 };
 
 /** The keys that have a line, those that are highest in the latest list first. */
 function lines(columns) {
-  const keys = [...columns].reverse().flatMap(({ release }) => release.heavy.slice(0, TOP).map(({ key }) => key));
-  return [...new Set(keys)];
+  return [...new Set([...columns].reverse().flatMap(({ order }) => order.slice(0, TOP)))];
 }
 
-/** Where things are. */
+/** Where things are: from left to right by the ends of windows, from top to bottom by lanes. */
 class Frame {
+  #xs;
+
   constructor(width, columns, keys) {
-    this.columns = columns;
-    this.letters = Math.floor((gutter(width) - 2 * DOT - 14) / LETTER);
-    this.step = Math.min(110, (width - gutter(width)) / Math.max(1, columns.length - 1));
-    this.left = DOT + 3;
-    const ranks = columns.flatMap((list) => keys.map((key) => rankIn(list, key) ?? 1));
-    this.lanes = Math.max(1, ...ranks);
+    const left = DOT + 6;
+    const long = Math.min(width - gutter(width), 110 * (columns.length - 1));
+    const ends = columns.map(({ release }) => position(release.window.to));
+    const places = ends.includes(null) ? columns.map(({ number }) => number) : ends;
+    const [first, last] = [places[0], places.at(-1)];
+    const xs = places.map((place) => left + (last > first ? (long * (place - first)) / (last - first) : 0));
+    // What the latest would lie on is left out.
+    const shown = columns.map((_, column) => column === columns.length - 1 || xs.at(-1) - xs[column] > PILL.room + DOT);
+    this.columns = columns.filter((_, column) => shown[column]);
+    this.#xs = xs.filter((_, column) => shown[column]);
+    this.width = width;
+    this.letters = Math.floor((gutter(width) - 2 * PILL.room - 14) / LETTER);
+    this.lanes = Math.max(1, ...this.columns.flatMap((list) => keys.map((key) => laneIn(list, key) ?? 1)));
     this.height = HEAD + LANE * this.lanes;
   }
 
   x(column) {
-    return this.left + this.step * column;
+    return this.#xs[column];
   }
 
-  y(rank) {
-    return HEAD + LANE * (rank - 0.5);
+  y(lane) {
+    return HEAD + LANE * (lane - 0.5);
   }
 }
 
-/** The ends of the windows, as many as there is room for. */
+/** The ends of the windows, as many as there is room for, the latest first. */
 function axis(frame) {
-  const marks = frame.columns.map(({ release }) => mark(release.window.to));
-  const every = Math.ceil(((Math.max(...marks.map((text) => text.length)) + 2) * LETTER) / frame.step);
-  const last = marks.length - 1;
-  return marks.flatMap((text, column) => {
-    const x = frame.x(column);
-    const line = draw("line", { x1: x, x2: x, y1: HEAD - 6, y2: frame.height });
-    const shown = (last - column) % every === 0 && x > 26;
-    return shown ? [line, draw("text", { x, y: 14 }, text)] : [line];
+  const texts = marks(frame.columns.map(({ release }) => release.window.to));
+  let room = Infinity;
+  const columns = texts.map((text, column) => [text, frame.x(column), frame.columns[column].number]);
+  return columns.reverse().flatMap(([text, x, number]) => {
+    const half = (text.length * LETTER) / 2;
+    const line = draw("line", { x1: x, x2: x, y1: HEAD - 6, y2: frame.height, "data-list": number });
+    if (x + half > room || x - half < 0) return [line];
+    room = x - half - LETTER;
+    return [line, draw("text", { x, y: 14 }, text)];
+  });
+}
+
+/** A bar between keys on lanes next to each other whose intervals overlap. */
+function ties(frame, keys) {
+  const drawn = new Set(keys);
+  return frame.columns.flatMap(({ order, found }, column) => {
+    const joined = order.slice(0, DEEPEST).map((key, lane) => [key, order[lane + 1], lane + 1]);
+    const pairs = joined.filter(([key, next, lane]) => lane < DEEPEST && drawn.has(key) && drawn.has(next) && tied(found.get(key), found.get(next)));
+    return pairs.map(([, , lane]) => draw("rect", { class: "tie", x: frame.x(column) - 5, width: 10, y: frame.y(lane), height: LANE }));
   });
 }
 
 /** The line of a key, whose dots glide when the latest list comes. */
 class Series {
   group;
-  #key;
+  key;
+  /** The columns in which it is, and its lanes there. */
+  points = [];
+  #title = draw("title");
   #path = draw("path");
   #dots = new Map();
+  #rank = draw("text", { class: "rank", y: 4 });
+  #pill = draw("rect", { class: "pill", y: -PILL.height / 2, height: PILL.height, rx: PILL.height / 2 });
+  #latest = draw("g", { class: "dot latest" }, this.#pill, this.#rank);
   #name = draw("text", { class: "name" });
 
   constructor(key, svg) {
-    this.#key = key;
-    this.group = draw("g", { class: "series" }, draw("title", {}, printable(key)), this.#path, this.#name);
+    this.key = key;
+    this.group = draw("g", { class: "series" }, this.#title, this.#path, this.#latest, this.#name);
     svg.append(this.group);
   }
 
-  draw(frame, colour) {
-    this.group.setAttribute("class", `series c${colour}`);
-    const ranks = frame.columns.map((list) => rankIn(list, this.#key));
-    this.#path.setAttribute("d", curve(frame, ranks));
-    const last = ranks.length - 1;
-    const seen = new Set(frame.columns.map(({ number }, column) => (column === last ? "latest" : number)));
-    for (const [id, dot] of this.#dots) if (!seen.has(id)) this.#drop(id, dot);
-    [...seen].forEach((id, column) => this.#dot(id, frame, column, ranks[column]));
-    this.#label(frame, ranks);
+  draw(frame, colour, names) {
+    this.group.setAttribute("class", `series ${colour < 0 ? "grey" : `c${colour}`}`);
+    this.#title.textContent = names.text(this.key);
+    const lanes = frame.columns.map((list) => laneIn(list, this.key));
+    this.#path.setAttribute("d", curve(frame, lanes));
+    this.points = lanes.flatMap((lane, column) => (lane === null ? [] : [[column, lane]]));
+    const last = lanes.length - 1;
+    const past = new Map(frame.columns.slice(0, last).map(({ number }, column) => [number, column]));
+    for (const [number, dot] of this.#dots) if (!past.has(number)) this.#drop(number, dot);
+    for (const [number, column] of past) this.#dot(number, frame, column, lanes[column]);
+    this.#end(frame, last, lanes[last]);
+    const goesOn = lanes[last] !== null;
+    this.#name.textContent = names.text(this.key, goesOn ? frame.letters : 16);
   }
 
-  #drop(id, dot) {
+  #drop(number, dot) {
     dot.remove();
-    this.#dots.delete(id);
+    this.#dots.delete(number);
   }
 
-  #dot(id, frame, column, rank) {
-    const known = this.#dots.get(id);
-    if (rank === null) return known && this.#drop(id, known);
-    const dot = known ?? draw("g", { class: "dot" }, draw("circle", { r: DOT }), draw("text", { class: "rank", y: 4 }));
-    dot.lastChild.textContent = rank;
-    dot.style.transform = `translate(${frame.x(column)}px, ${frame.y(rank)}px)`;
-    if (!known) this.group.insertBefore(dot, this.#name);
-    this.#dots.set(id, dot);
+  #dot(number, frame, column, lane) {
+    const known = this.#dots.get(number);
+    if (lane === null) return known && this.#drop(number, known);
+    const dot = known ?? draw("circle", { class: "dot", r: DOT });
+    dot.style.transform = `translate(${frame.x(column)}px, ${frame.y(lane)}px)`;
+    if (!known) this.group.insertBefore(dot, this.#latest);
+    this.#dots.set(number, dot);
   }
 
-  /** Beside the last dot, or above it where others follow. */
-  #label(frame, ranks) {
-    const column = ranks.findLastIndex((rank) => rank !== null);
-    const beside = column === ranks.length - 1;
-    this.#name.textContent = cut(printable(this.#key), beside ? frame.letters : 14);
-    this.#name.setAttribute("class", beside ? "name" : "name above");
-    const [x, y] = beside ? [DOT + 7, 4.5] : [0, -DOT - 2];
-    const left = beside ? 0 : Math.max(0, 44 - frame.x(column));
-    this.#name.style.transform = `translate(${frame.x(column) + x + left}px, ${frame.y(ranks[column]) + y}px)`;
+  /** In the latest list: the ranks that it may have. */
+  #end(frame, column, lane) {
+    this.#latest.style.display = lane === null ? "none" : "";
+    if (lane === null) return;
+    const text = rankText(frame.columns[column].ranges.get(this.key));
+    const wide = Math.max(PILL.height, text.length * PILL.letter + PILL.pad);
+    this.#rank.textContent = text;
+    this.#pill.setAttribute("x", -wide / 2);
+    this.#pill.setAttribute("width", wide);
+    this.#latest.style.transform = `translate(${frame.x(column)}px, ${frame.y(lane)}px)`;
+  }
+
+  /** Names the line, if there is room for it. */
+  label(frame, labels) {
+    const [column, lane] = this.points.at(-1);
+    const goesOn = column === frame.columns.length - 1;
+    this.#name.setAttribute("class", goesOn ? "name" : "name ended");
+    this.#name.style.display = "";
+    const place = goesOn ? [frame.x(column) + PILL.room + 4, frame.y(lane) + 4.5] : labels.place(this, this.#name.getComputedTextLength());
+    if (!place) this.#name.style.display = "none";
+    else this.#name.style.transform = `translate(${place[0]}px, ${place[1]}px)`;
+    return Boolean(place);
   }
 }
 
-function curve(frame, ranks) {
+function curve(frame, lanes) {
   let path = "";
-  ranks.forEach((rank, column) => {
-    if (rank === null) return;
-    const [x, y] = [frame.x(column), frame.y(rank)];
-    const before = ranks[column - 1];
-    const middle = x - frame.step / 2;
+  lanes.forEach((lane, column) => {
+    if (lane === null) return;
+    const [x, y] = [frame.x(column), frame.y(lane)];
+    const before = lanes[column - 1];
+    const middle = column && (x + frame.x(column - 1)) / 2;
     path += before ? `C${middle},${frame.y(before)} ${middle},${y} ${x},${y}` : `M${x},${y}`;
   });
   return path;
 }
 
-function table(columns, keys) {
-  const heads = columns.map(({ release }) => make("th", { scope: "col" }, mark(release.window.to)));
-  const cell = (list, key) => {
-    const rank = list.release.heavy.findIndex((heavy) => heavy.key === key);
-    if (rank < 0) return make("td", { class: "small" }, "not listed");
-    const count = grouped(list.release.heavy[rank].count);
-    return make("td", {}, make("b", {}, rank + 1), " ", make("span", { class: "small" }, count));
+function table(columns, keys, names) {
+  const heads = marks(columns.map(({ release }) => release.window.to)).map((text) => make("th", { scope: "col" }, text));
+  const cell = ({ found, ranges }, key) => {
+    if (!found.has(key)) return make("td", { class: "small" }, "not listed");
+    return make("td", {}, make("b", {}, rankText(ranges.get(key))), " ", make("span", { class: "small" }, grouped(found.get(key).count)));
   };
-  const row = (key) =>
-    make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, cut(printable(key), 24))), ...columns.map((list) => cell(list, key)));
+  const row = (key) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, names.text(key, 32))), ...columns.map((list) => cell(list, key)));
   return make(
     "table",
     {},
-    make("caption", {}, "Rank, and the noisy count, of each key in each list"),
+    make("caption", {}, "The ranks that each key may have, and its noisy count, in each list"),
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Key"), ...heads)),
     make("tbody", {}, ...keys.map(row)),
   );

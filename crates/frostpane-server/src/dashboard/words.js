@@ -1,6 +1,5 @@
-// Numbers, moments and keys as people read them.
+// Numbers and moments as text.
 
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
 /** A whole number with its thousands set apart. */
@@ -12,28 +11,20 @@ export const many = (number, one, more = `${one}s`) => (number === 1 ? `1 ${one}
 /** A small number as it is written. */
 export function small(number) {
   if (number === 0) return "0";
-  return number < 1e-4 ? number.toExponential().replace("e-", "e-") : String(Number(number.toPrecision(4)));
+  return number < 1e-4 ? number.toExponential() : String(Number(number.toPrecision(4)));
 }
 
 /** A share in percent, to two digits. */
 export const percent = (share) => `${Number((100 * share).toPrecision(2))} %`;
 
-/** A key: what cannot be seen is written out. */
-export const printable = (key) =>
-  String(key).replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
-
-/** Its beginning, if it is long. */
-export function cut(text, columns) {
-  const letters = [...text];
-  return letters.length > columns ? `${letters.slice(0, columns - 1).join("")}…` : text;
-}
-
 const two = (number) => String(number).padStart(2, "0");
 
+const hasSeconds = (moment) => new Date(moment).getUTCSeconds() !== 0;
+
 /** The time of day; seconds where they matter. */
-export function clock(moment) {
+export function clock(moment, exact = hasSeconds(moment)) {
   const at = new Date(moment);
-  const seconds = at.getUTCSeconds() ? `:${two(at.getUTCSeconds())}` : "";
+  const seconds = exact ? `:${two(at.getUTCSeconds())}` : "";
   return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}${seconds}`;
 }
 
@@ -49,28 +40,49 @@ function ordinal(end) {
   return digits && Math.max(0, Number(digits[1]));
 }
 
-/** An end of a window: a moment, or the number of an event. */
-export function edge(end) {
-  const number = ordinal(end);
-  return number === null ? `${day(end)}, ${clock(end)}` : `event ${grouped(number)}`;
+/** An end of a window as a number that grows with time; none if there is no end. */
+export function position(end) {
+  const place = ordinal(end) ?? Date.parse(end);
+  return Number.isFinite(place) ? place : null;
 }
 
-/** Whether it is a moment. */
-export const isMoment = (end) => ordinal(end) === null;
+/** Whether it is a moment, and not the number of an event. */
+export const isMoment = (end) => position(end) !== null && ordinal(end) === null;
 
-/** The same as short as it can be, beside others. */
-export function mark(end) {
-  const number = ordinal(end);
-  if (number !== null) return grouped(number);
-  const midnight = new Date(end).getTime() % 86_400_000 === 0;
-  return midnight ? end.slice(0, 10) : clock(end);
+/** An end of a window: a moment, or the number of an event. */
+export function edge(end) {
+  if (position(end) === null) return "no event yet";
+  return isMoment(end) ? `${day(end)}, ${clock(end)}` : `event ${grouped(ordinal(end))}`;
+}
+
+const isMidnight = (end) => position(end) % 86_400_000 === 0;
+
+/** Several of them as short as they can be beside each other. */
+export function marks(ends) {
+  const moments = ends.filter(isMoment);
+  const [days, exact] = [new Set(moments.map(day)), moments.some(hasSeconds)];
+  const date = (end) => (days.size > 1 ? `${day(end).replace(/(\d+ \w{3}).*/, "$1")}, ` : "");
+  const moment = (end) => (moments.every(isMidnight) ? end.slice(0, 10) : date(end) + clock(end, exact));
+  return ends.map((end) => (isMoment(end) ? moment(end) : position(end) === null ? "none" : grouped(ordinal(end))));
+}
+
+/** One of them. */
+export const mark = (end) => marks([end])[0];
+
+/** How long ago something was. */
+export function age(milliseconds) {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  if (seconds < 120) return many(seconds, "second");
+  if (seconds < 7_200) return many(Math.floor(seconds / 60), "minute");
+  return seconds < 172_800 ? many(Math.floor(seconds / 3_600), "hour") : many(Math.floor(seconds / 86_400), "day");
 }
 
 /** From one end up to another. */
 export function period(from, to) {
-  const [a, b] = [edge(from), edge(to)];
-  if (a.startsWith("event")) return `${a} up to ${mark(to)}`;
-  return day(from) === day(to) ? `${day(from)}, ${clock(from)} up to ${clock(to)} (UTC)` : `${a} up to ${b} (UTC)`;
+  if (!isMoment(from)) return `${edge(from)} up to ${mark(to)}`;
+  const exact = [from, to].some(hasSeconds);
+  const until = day(from) === day(to) ? "" : `${day(to)}, `;
+  return `${day(from)}, ${clock(from, exact)} up to ${until}${clock(to, exact)} (UTC)`;
 }
 
 const UNITS = { s: "second", m: "minute", h: "hour", d: "day", w: "week" };
@@ -82,8 +94,14 @@ export function span(text) {
   return parts.length ? parts.map(([, number, unit]) => many(Number(number), UNITS[unit])).join(" ") : String(text);
 }
 
-/** How much likelier an outcome may become, rounded up. */
+/** By how much an outcome may become more or less likely, rounded up. */
 export function likelier(epsilon) {
   const factor = Math.exp(epsilon);
   return factor < 100 ? `${Math.ceil(factor * 10) / 10} times` : `${grouped(Math.ceil(factor))} times`;
 }
+
+/** A stream whose state cannot be opened or written: what that means, and what to do. */
+export const FAILED = {
+  what: "The state of this stream cannot be opened or written, so it takes no events and releases nothing.",
+  then: "For the operator: the log of the service has the cause. If it is the disk, its space or its permissions, correct that and start the service again; nothing is lost. Only if the log says that the state is damaged, restore a copy with the command frostpane-server restore, which marks the past of the stream as spent.",
+};

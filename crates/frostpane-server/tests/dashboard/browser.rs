@@ -211,6 +211,13 @@ impl Tab<'_> {
         self.send("Input.insertText", json!({ "text": text }));
     }
 
+    /// Lets the page read what it has copied.
+    pub fn allow_clipboard(&self) {
+        let permissions = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        self.browser.send(None, "Browser.grantPermissions", permissions);
+        self.send("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
+    }
+
     /// The tab as a picture of a size, in a folder of the build, while nothing moves.
     pub fn picture(&self, name: &str, width: u32, height: u32) {
         self.resize(width, height);

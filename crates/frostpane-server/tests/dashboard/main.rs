@@ -10,9 +10,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use browser::{Browser, Tab};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::Server;
 
 const CHECKS: &str = include_str!("checks.js");
@@ -32,7 +34,7 @@ struct Scene<'a> {
 
 type Chapter = (&'static str, fn(&Scene<'_>));
 
-const CHAPTERS: [Chapter; 14] = [
+const CHAPTERS: [Chapter; 20] = [
     ("every file is served as what it is", served),
     ("the demo has something to look at", demo),
     ("the list moves by itself, and stops when it is told to", moves),
@@ -52,6 +54,18 @@ const CHAPTERS: [Chapter; 14] = [
     ),
     ("numbers of events are no moments", by_count),
     ("hostile keys are text", hostile),
+    ("keys that look the same can be told apart", look_alikes),
+    (
+        "ties are drawn as ties, steps by time, colours and names apart",
+        chart,
+    ),
+    ("a stream that is not there is not another", unknown),
+    ("a page that is not there is a page for a browser", missing),
+    ("a stream without events has no axis", empty),
+    (
+        "a service that is gone leaves an old list, and a state that is damaged a card",
+        gone,
+    ),
     ("what is wrong is found", found),
 ];
 
@@ -159,7 +173,7 @@ fn served(scene: &Scene<'_>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         let (at, kind) = match name.rsplit_once('.').unwrap() {
-            (_, "rs") => continue,
+            (_, "rs") | ("missing", _) => continue,
             ("index", "html") => ("/".to_owned(), "text/html; charset=utf-8"),
             (page, "html") => (format!("/{page}"), "text/html; charset=utf-8"),
             (_, "css") => (format!("/dashboard/{name}"), "text/css; charset=utf-8"),
@@ -207,7 +221,7 @@ fn demo(scene: &Scene<'_>) {
     );
     assert!(text(&tab, "#covered").contains("(UTC)"));
     assert!(text(&tab, "#holds").contains("Every true count lies between the two numbers beside it"));
-    assert!(text(&tab, "#holds").contains("Not hidden is that an event took place"));
+    assert!(text(&tab, "#holds").contains("Not hidden: that an event took place"));
     assert!(
         text(&tab, "#budget").contains("lists are left of the 100,000"),
         "{}",
@@ -367,13 +381,13 @@ fn operator(scene: &Scene<'_>) {
     give(&scene.server.token);
     tab.until("document.querySelectorAll('.card').length === 3");
     tab.until("/Events a second[\\d,]*\\d/.test(document.querySelector('.card').textContent)");
-    assert_eq!(text(&tab, "#said"), "The token may look at 3 streams.");
-    assert!(text(&tab, ".card").contains("Events since the start"));
+    assert_eq!(text(&tab, "#said"), "The token is for 3 streams.");
+    assert!(text(&tab, ".card").contains("Events since start"));
     for card in [2, 3] {
         let of_people = text(&tab, &format!(".card:nth-child({card})"));
-        assert!(!of_people.contains("Events since the start"), "{of_people}");
+        assert!(!of_people.contains("Events since start"), "{of_people}");
         assert!(
-            of_people.contains("How many events come is not shown"),
+            of_people.contains("Numbers of events are not shown"),
             "{of_people}"
         );
     }
@@ -437,31 +451,64 @@ fn by_count(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-fn hostile(scene: &Scene<'_>) {
-    let tab = scene.tab("/operator", WIDE, "light");
-    let long = "long ".repeat(60);
-    let keys: Vec<&str> = HOSTILE.into_iter().chain([long.as_str()]).collect();
-    let made = tab.eval(&format!(
-        "(async () => {{
-            const headers = {{ Authorization: 'Bearer {}' }};
-            const spec = {{ window: '10m', slide: '2s', all: true, epsilon: 5, continual: true, horizon: 1000, together: 10 }};
-            const made = await fetch('/v1/streams/hostile?public=true&time=arrival', {{ method: 'PUT', headers, body: JSON.stringify(spec) }});
-            if (!made.ok) return made.text();
-            const keys = {};
-            const events = keys.flatMap((key, index) => Array(3000 - 300 * index).fill(JSON.stringify({{ key }})));
-            const sent = await fetch('/v1/streams/hostile/events', {{ method: 'POST', headers: {{ ...headers, 'Content-Type': 'application/x-ndjson' }}, body: events.join('\\n') }});
-            return sent.ok ? 'sent' : sent.text();
-        }})()",
-        scene.server.token,
-        serde_json::to_string(&keys).unwrap()
+/// That nothing on the page keeps people out.
+fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
+    let Some(axe) = &scene.axe else { return };
+    tab.until("document.getAnimations().length === 0");
+    if tab.eval("typeof barriers") == "undefined" {
+        tab.eval(CHECKS);
+    }
+    tab.eval(axe);
+    assert_eq!(faults(tab, "barriers()"), Vec::<String>::new(), "{what}");
+}
+
+/// Asks the service for something, with its token; that has to be done.
+fn ask(tab: &Tab<'_>, token: &str, method: &str, path: &str, body: &str) {
+    let asked = json!({ "method": method, "body": if body.is_empty() { Value::Null } else { body.into() },
+        "headers": { "Authorization": format!("Bearer {token}"), "Content-Type": "application/x-ndjson" } });
+    let said = tab.eval(&format!(
+        "fetch('/v1/streams/{path}', {asked}).then((answer) => answer.ok ? '' : answer.text())"
     ));
-    assert_eq!(made, "sent");
-    tab.open(&scene.server.url("/?stream=hostile"));
+    assert_eq!(said, "", "{method} {path}");
+}
+
+/// Events of keys, so many of each.
+fn events<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> String {
+    let line = |(key, count): (&str, usize)| format!("{}\n", json!({ "key": key })).repeat(count);
+    counts.into_iter().map(line).collect()
+}
+
+const CONTINUAL: &str = r#"{ "window": "10m", "slide": "2s", "all": true, "epsilon": 5, "continual": true, "horizon": 1000, "together": 10 }"#;
+
+/// A tab at a public stream with such keys, the first the most frequent.
+fn stream_of<'a>(scene: &'a Scene<'_>, name: &str, keys: &[&str]) -> Tab<'a> {
+    let tab = scene.tab("/operator", WIDE, "light");
+    let token = &scene.server.token;
+    ask(
+        &tab,
+        token,
+        "PUT",
+        &format!("{name}?public=true&time=arrival"),
+        CONTINUAL,
+    );
+    let counts = keys
+        .iter()
+        .enumerate()
+        .map(|(index, key)| (*key, 4_000 - 200 * index));
+    ask(&tab, token, "POST", &format!("{name}/events"), &events(counts));
+    tab.open(&scene.server.url(&format!("/?stream={name}")));
     tab.eval(CHECKS);
     tab.until(&format!(
         "document.querySelectorAll('.list tbody tr').length === {}",
         keys.len()
     ));
+    tab
+}
+
+fn hostile(scene: &Scene<'_>) {
+    let long = "long ".repeat(60);
+    let keys: Vec<&str> = HOSTILE.into_iter().chain([long.as_str()]).collect();
+    let tab = stream_of(scene, "hostile", &keys);
     tab.until("document.querySelectorAll('.series').length === 7");
     click(&tab, "details.ranks summary");
     tab.until("document.querySelector('.ranks tbody') !== null");
@@ -469,7 +516,7 @@ fn hostile(scene: &Scene<'_>) {
     assert_eq!(faults(&tab, "faultsOfList('hostile')"), Vec::<String>::new());
     let shown = tab.eval("[...document.querySelectorAll('.list bdi')].map((name) => name.textContent)");
     assert_eq!(shown[0], HOSTILE[0]);
-    assert_eq!(shown[3], "\\u{202e}gnihtemos\\u{202c}\\u{a}{{7*7}} ${7*7}");
+    assert_eq!(shown[3], "⟨U+202E⟩gnihtemos⟨U+202C⟩⟨U+000A⟩{{7*7}} ${7*7}");
     assert_eq!(tab.eval("window.pwned ?? null"), Value::Null);
     assert_eq!(
         number(
@@ -483,9 +530,239 @@ fn hostile(scene: &Scene<'_>) {
     fits(&tab, "hostile keys");
 }
 
+/// Keys that look the same, or nearly, and their names.
+const LOOK_ALIKES: [(&str, &str); 14] = [
+    ("login", "login"),
+    ("login\u{200b}", "login⟨U+200B⟩"),
+    ("l\u{43e}gin", "l\u{43e}⟨U+043E⟩gin"),
+    ("lo\u{ad}gin", "lo⟨U+00AD⟩gin"),
+    ("login ", "login⟨U+0020⟩"),
+    ("\u{a0}login", "⟨U+00A0⟩login"),
+    ("\u{202e}nigol", "⟨U+202E⟩nigol"),
+    ("log\u{131}n", "log\u{131}⟨U+0131⟩n"),
+    ("cafe\u{301}", "cafe⟨U+0301⟩"),
+    ("caf\u{e9}", "caf\u{e9}⟨U+00E9⟩"),
+    ("paypaI", "paypaI⟨U+0049⟩"),
+    ("paypal", "paypal"),
+    ("login⟨U+200B⟩", "login⟨U+27E8⟩U+200B⟩"),
+    ("\u{41c}\u{438}\u{440} 2", "\u{41c}\u{438}\u{440} 2"),
+];
+
+fn look_alikes(scene: &Scene<'_>) {
+    let keys = LOOK_ALIKES.map(|(key, _)| key);
+    let tab = stream_of(scene, "look-alikes", &keys);
+    pause(&tab);
+    let names = |place: &str| {
+        tab.eval(&format!(
+            "[...document.querySelectorAll({place:?})].map((name) => name.textContent)"
+        ))
+    };
+    assert_eq!(names(".list bdi"), json!(LOOK_ALIKES.map(|(_, name)| name)));
+    assert_eq!(
+        names(".series title"),
+        json!(LOOK_ALIKES[..10].iter().map(|(_, name)| name).collect::<Vec<_>>())
+    );
+    assert_eq!(faults(&tab, "faultsOfList('look-alikes')"), Vec::<String>::new());
+    // Code points on focus, and the key itself to be copied.
+    tab.eval("document.querySelectorAll('.list .key')[2].focus()");
+    let points = "document.querySelectorAll('.list .points')[2]";
+    tab.press("Tab");
+    assert_eq!(tab.eval(&format!("{points}.checkVisibility()")), false);
+    tab.eval("document.querySelectorAll('.list .key')[2].focus({ focusVisible: true })");
+    assert_eq!(tab.eval(&format!("{points}.checkVisibility()")), true);
+    assert_eq!(
+        tab.eval(&format!("{points}.textContent")),
+        "U+006C l, U+043E \u{43e}, U+0067 g, U+0069 i, U+006E n"
+    );
+    tab.press(" ");
+    tab.allow_clipboard();
+    click(&tab, "tr.followed .about button");
+    tab.until("document.querySelector('tr.followed [role=status]').textContent === 'Copied.'");
+    assert_eq!(tab.eval("navigator.clipboard.readText()"), keys[2]);
+    scene.well(&tab);
+    no_barriers(scene, &tab, "look-alikes");
+    tab.resize(PHONE.0, PHONE.1);
+    fits(&tab, "look-alikes");
+}
+
+/// Three keys that are tied, one that comes from below, and others that come and go; lists at unequal times.
+fn chart(scene: &Scene<'_>) {
+    let tab = scene.tab("/operator", WIDE, "light");
+    let token = &scene.server.token;
+    let spec = r#"{ "window": "10m", "slide": "1s", "all": true, "releases": 8, "epsilon": 8 }"#;
+    ask(&tab, token, "PUT", "chart?public=true&time=arrival", spec);
+    for (round, rest) in [1_100, 1_100, 3_500, 1_100, 2_300].into_iter().enumerate() {
+        let fresh: Vec<String> = (0..4).map(|index| format!("key {}", 4 * round + index)).collect();
+        let fresh = fresh
+            .iter()
+            .enumerate()
+            .map(|(index, key)| (key.as_str(), 1_000 * (round + 1) + 100 * index));
+        let tied = ["ash", "elm", "oak"].map(|key| (key, 700));
+        let pine = ("pine", if round < 2 { 50 } else { 3_000 });
+        let all = events(fresh.chain(tied).chain([pine]));
+        ask(&tab, token, "POST", "chart/events", &all);
+        thread::sleep(Duration::from_millis(rest));
+        ask(&tab, token, "PUT", &format!("chart/releases/{round}"), "");
+    }
+    for size in [(1_440, 900), PHONE] {
+        let tab = scene.tab("/?stream=chart", size, "light");
+        tab.until("document.querySelectorAll('.series').length > 12");
+        assert_eq!(faults(&tab, "faultsOfChart('chart')"), Vec::<String>::new());
+        assert_eq!(faults(&tab, "faultsOfList('chart')"), Vec::<String>::new());
+        assert!(text(&tab, ".legend").contains("Tied: the intervals overlap"));
+        assert!(text(&tab, ".legend").contains("Grey: beyond the 10 keys"));
+        fits(&tab, "the chart");
+        scene.well(&tab);
+    }
+    let dark = scene.tab("/?stream=chart", WIDE, "dark");
+    dark.until("document.querySelectorAll('.series').length > 12");
+    assert_eq!(faults(&dark, "faultsOfChart('chart')"), Vec::<String>::new());
+}
+
+fn unknown(scene: &Scene<'_>) {
+    let tab = scene.tab("/?stream=%3Cb%3Enosuch%E2%80%AE", WIDE, "light");
+    tab.until("document.querySelector('.card') !== null");
+    assert_eq!(text(&tab, "h1"), "<b>nosuch⟨U+202E⟩");
+    assert_eq!(text(&tab, "#covered"), "There is no such stream.");
+    let listed = tab.eval("[...document.querySelectorAll('.card a')].map((link) => link.textContent)");
+    for name in ["searches", "searches-of-people", "searches-on-demand"] {
+        assert!(listed.as_array().unwrap().contains(&name.into()), "{listed}");
+    }
+    assert_eq!(
+        tab.eval("document.querySelector('.list, [aria-current=true], .live:not([hidden])')"),
+        Value::Null
+    );
+    no_barriers(scene, &tab, "an unknown stream");
+    click(&tab, ".card a[href$=searches]");
+    tab.until(COMPLETE);
+    scene.well(&tab);
+}
+
+fn missing(scene: &Scene<'_>) {
+    let page = scene.server.get("/nosuch", "Accept: text/html,*/*;q=0.8\r\n");
+    assert!(page.starts_with("HTTP/1.1 404"), "{page}");
+    for part in [
+        "text/html",
+        "default-src 'none'",
+        "vary: accept",
+        "<h1>Page not found</h1>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for accept in ["", "Accept: */*\r\n", "Accept: application/json\r\n"] {
+        let other = scene.server.get("/nosuch", accept);
+        assert!(other.starts_with("HTTP/1.1 404"), "{other}");
+        assert!(other.contains("application/json"), "{other}");
+    }
+    let tab = scene.tab("/nosuch", PHONE, "light");
+    assert_eq!(text(&tab, "h1"), "Page not found");
+    fits(&tab, "a page that is not there");
+    no_barriers(scene, &tab, "a page that is not there");
+    click(&tab, "main a");
+    tab.until("location.pathname === '/'");
+}
+
+fn empty(scene: &Scene<'_>) {
+    let tab = scene.tab("/operator", WIDE, "light");
+    let hourly = CONTINUAL.replace("2s", "10m");
+    let specs = [
+        ("empty-continual", hourly.as_str()),
+        ("empty-by-time", r#"{ "window": "1h", "top": 5, "releases": 3 }"#),
+        ("empty-by-count", r#"{ "window": 1000, "top": 5, "releases": 3 }"#),
+    ];
+    for (name, spec) in specs {
+        ask(
+            &tab,
+            &scene.server.token,
+            "PUT",
+            &format!("{name}?public=true"),
+            spec,
+        );
+        let tab = scene.tab(&format!("/?stream={name}"), WIDE, "light");
+        tab.until("document.getElementById('state').textContent === 'Connected, no list yet'");
+        tab.until("document.querySelector('#budget p') !== null");
+        let page = text(&tab, "main");
+        assert!(page.contains("There are no events to show yet."), "{page}");
+        for wrong in ["1969", "1970", "NaN", "Invalid", "null", "Live"] {
+            assert!(!page.contains(wrong), "{wrong}: {page}");
+        }
+        assert_eq!(
+            tab.eval("[...document.querySelectorAll('.axis, .plot, table')].filter((one) => one.checkVisibility()).length"),
+            0
+        );
+        scene.well(&tab);
+        no_barriers(scene, &tab, name);
+    }
+}
+
+/// A service of its own, which dies with a page open and comes back with a state that cannot be read.
+fn gone(scene: &Scene<'_>) {
+    let server = Server::plain();
+    let own = Scene {
+        server: &server,
+        browser: scene.browser,
+        axe: scene.axe.clone(),
+    };
+    let tab = stream_of(&own, "works", &["ash", "elm"]);
+    let operator = own.tab("/operator", WIDE, "light");
+    for (name, public) in [("broken", true), ("secret", false)] {
+        let path = format!("{name}?public={public}&time=arrival");
+        ask(&operator, &server.token, "PUT", &path, CONTINUAL);
+    }
+    operator.eval("document.getElementById('token').focus()");
+    operator.write(&server.token);
+    operator.press("Enter");
+    operator.until("document.querySelectorAll('.card').length === 3");
+    server.kill();
+    let dimmed = "document.getElementById('columns').matches('.stale') && getComputedStyle(document.getElementById('columns')).filter === 'grayscale(1)'";
+    tab.until(dimmed);
+    tab.until("/^Not live, list \\d+, \\d+ seconds old$/.test(document.getElementById('state').textContent)");
+    assert_eq!(
+        text(&tab, "#problem"),
+        "The service does not answer. This page keeps trying."
+    );
+    assert_eq!(
+        number(&tab, "document.querySelectorAll('.list tbody tr').length"),
+        2.0
+    );
+    no_barriers(scene, &tab, "a service that is gone");
+    operator.until("document.querySelector('#health.stale') !== null && /below is \\d+ seconds? old/.test(document.getElementById('ready').textContent)");
+    no_barriers(scene, &operator, "the operator of a service that is gone");
+
+    let before = number(&tab, "shown()");
+    for name in ["broken", "secret"] {
+        fs::write(server.stream(name).join("frostpane.redb"), "damaged").unwrap();
+    }
+    server.restart();
+    tab.until(&format!("shown() > {before} && document.getElementById('state').textContent.startsWith('Live') && document.querySelector('.stale') === null"));
+    assert_eq!(tab.eval("document.getElementById('problem').hidden"), true);
+    // The operator sees both, a stranger the public one.
+    operator.until(
+        "document.querySelectorAll('.card.failed').length === 2 && document.querySelector('.stale') === null",
+    );
+    let cards = text(&operator, ".cards");
+    for part in [
+        "broken",
+        "secret",
+        "cannot be opened or written",
+        "start the service again",
+    ] {
+        assert!(cards.contains(part), "{part}: {cards}");
+    }
+    no_barriers(scene, &operator, "the operator of a failed stream");
+    tab.open(&server.url("/?stream=broken"));
+    tab.until("document.querySelector('.card.failed') !== null");
+    assert_eq!(text(&tab, "#covered"), "This stream has failed.");
+    assert!(text(&tab, ".card").contains("the log of the service has the cause"));
+    assert!(!text(&tab, "main").contains("secret"));
+    no_barriers(scene, &tab, "a failed stream");
+    tab.open(&server.url("/?stream=secret"));
+    tab.until("document.querySelector('.card.absent') !== null");
+}
+
 fn on_demand(scene: &Scene<'_>) {
     let tab = scene.tab("/?stream=searches-on-demand", WIDE, "light");
-    tab.until("document.querySelector('#budget .plot') !== null");
+    tab.until("document.querySelector('#budget b') !== null");
     let left = |tab: &Tab<'_>| number(tab, "number(document.querySelector('#budget b').textContent)");
     let before = left(&tab);
     let asked = format!(
@@ -500,10 +777,11 @@ fn on_demand(scene: &Scene<'_>) {
     ));
     let budget = text(&tab, "#budget");
     assert!(
-        budget.contains("Panes leave the window: on ") && budget.contains("(UTC) there will be"),
+        budget.contains("leave the window on ") && budget.contains("(UTC); then "),
         "{budget}"
     );
     assert!(budget.contains("epsilon 0.5"), "{budget}");
+    tab.until("document.querySelector('#budget .plot') !== null");
     tab.picture("dashboard-on-demand", WIDE.0, 1_180);
     scene.well(&tab);
 }

@@ -1,17 +1,20 @@
-//! The real executable, with streams that are made up.
+//! The real executable.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 const PATIENCE: Duration = Duration::from_secs(120);
+const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane-server");
 
 /// A service that goes on until it is dropped.
 pub struct Server {
-    child: Child,
+    child: RefCell<Child>,
     folder: PathBuf,
     /// Where it listens, as in 127.0.0.1:7878.
     pub address: String,
@@ -20,33 +23,57 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins one.
+    /// One with streams that are made up.
     pub fn demo() -> Self {
-        let name = format!("dashboard-{}", std::process::id());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&folder).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_frostpane-server"))
-            .args(["--demo", "--listen", "127.0.0.1:0"])
-            .env("TMPDIR", &folder)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut told = |what: &str| {
-            let mut said = lines.by_ref().map_while(Result::ok);
-            said.find_map(|line| Some(line.split_once(what)?.1.to_owned()))
-                .unwrap_or_else(|| panic!("the service has not told {what}"))
-        };
-        let address = told("listening on http://");
-        let token = told("token of this demo: ");
-        // What it tells later is not waited for, and must not stop it.
-        thread::spawn(move || lines.for_each(drop));
+        let folder = new_folder("demo");
+        let (child, lines) = start(&folder, &["--demo", "--listen", "127.0.0.1:0"]);
         Self {
-            child,
+            child: RefCell::new(child),
             folder,
-            address,
+            address: told(&lines, "listening on http://"),
+            token: told(&lines, "token of this demo: "),
+        }
+    }
+
+    /// One without streams.
+    pub fn plain() -> Self {
+        let folder = new_folder("plain");
+        let scopes = ["admin", "ingest", "release", "read"].map(|scope| ["--scope", scope]);
+        let made = Command::new(PROGRAM)
+            .args(["token", "add"])
+            .arg(folder.join("data"))
+            .args(scopes.as_flattened())
+            .args(["--producer", "test"])
+            .output()
+            .unwrap();
+        let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
+        assert!(token.starts_with("frostpane_"), "{token}");
+        let (child, lines) = start(&folder, &["data", "--listen", "127.0.0.1:0"]);
+        Self {
+            child: RefCell::new(child),
+            folder,
+            address: told(&lines, "listening on http://"),
             token,
         }
+    }
+
+    /// Ends it at once, as if the machine had stopped.
+    pub fn kill(&self) {
+        let child = &mut *self.child.borrow_mut();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Goes on with one without made-up streams, at the same address.
+    pub fn restart(&self) {
+        let (child, lines) = start(&self.folder, &["data", "--listen", &self.address]);
+        *self.child.borrow_mut() = child;
+        told(&lines, "listening on http://");
+    }
+
+    /// The folder of a stream.
+    pub fn stream(&self, name: &str) -> PathBuf {
+        self.folder.join("data/streams").join(name)
     }
 
     /// An address below it.
@@ -72,14 +99,51 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        let child = self.child.get_mut();
+        if child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            let _ = Command::new("kill").arg(child.id().to_string()).status();
+        }
         let began = Instant::now();
-        while self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+        while child.try_wait().is_ok_and(|ended| ended.is_none()) {
             if began.elapsed() > Duration::from_secs(10) {
-                let _ = self.child.kill();
+                let _ = child.kill();
             }
             thread::sleep(Duration::from_millis(50));
         }
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn new_folder(name: &str) -> PathBuf {
+    let name = format!("dashboard-{name}-{}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(folder.join("data")).unwrap();
+    folder
+}
+
+/// The process, and what it tells.
+fn start(folder: &Path, args: &[&str]) -> (Child, Receiver<String>) {
+    let mut child = Command::new(PROGRAM)
+        .args(args)
+        .current_dir(folder)
+        .env("TMPDIR", folder)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let (tell, told) = channel();
+    // What it tells later is not waited for, and must not stop it.
+    thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(tell.send(line))));
+    (child, told)
+}
+
+/// What follows in the first line that has this in it.
+fn told(lines: &Receiver<String>, what: &str) -> String {
+    loop {
+        let line = lines.recv_timeout(PATIENCE);
+        let line = line.unwrap_or_else(|_| panic!("the service has not told {what}"));
+        if let Some((_, rest)) = line.split_once(what) {
+            return rest.to_owned();
+        }
     }
 }
