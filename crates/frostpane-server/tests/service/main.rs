@@ -11,6 +11,7 @@ mod people;
 mod process;
 mod quiet;
 mod releases;
+mod shares;
 mod strangers;
 mod streams;
 mod tokens;

@@ -140,15 +140,33 @@ impl Process {
         self.raw(&request)
     }
 
+    /// The answer to a probe, at the address that is for them.
+    pub fn probe(&self, path: &str) -> io::Result<Answer> {
+        self.probe_raw(
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes(),
+        )
+    }
+
+    /// The answer to these bytes at that address.
+    pub fn probe_raw(&self, request: &[u8]) -> io::Result<Answer> {
+        let log = self.log.lock().unwrap().clone();
+        let (_, rest) = log.split_once("probes are answered at http://").unwrap();
+        at(rest.lines().next().unwrap().parse().unwrap(), request)
+    }
+
     /// These bytes, and what comes back until the other side has ended.
     pub fn raw(&self, request: &[u8]) -> io::Result<Answer> {
-        let mut socket = TcpStream::connect(self.address)?;
-        socket.set_read_timeout(Some(Duration::from_secs(60)))?;
-        socket.write_all(request)?;
-        let mut bytes = Vec::new();
-        socket.read_to_end(&mut bytes)?;
-        parse(&bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        at(self.address, request)
     }
+}
+
+fn at(address: SocketAddr, request: &[u8]) -> io::Result<Answer> {
+    let mut socket = TcpStream::connect(address)?;
+    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
+    socket.write_all(request)?;
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes)?;
+    parse(&bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 impl Drop for Process {
