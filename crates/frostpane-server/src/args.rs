@@ -43,6 +43,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub listen: SocketAddr,
 
+    /// Where probes are answered too (/healthz, /readyz, and /metrics if it is on this machine), on a thread of their own without TLS
+    #[arg(long, value_name = "ADDRESS")]
+    pub probe: Option<SocketAddr>,
+
     /// Make up streams, in a folder that is gone afterwards, and show them
     #[arg(long, conflicts_with_all = ["witness", "from"])]
     pub demo: bool,
@@ -90,6 +94,22 @@ pub struct ServeArgs {
     /// The most megabytes of events in one request, unpacked
     #[arg(long, value_name = "MB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub most_body: u32,
+
+    /// The most events in one request
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_events: u32,
+
+    /// The most megabytes of memory that a new stream may be asked to take
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_memory: u32,
+
+    /// The most megabytes on disk of one stream: it takes no events and ends no slides while it has more
+    #[arg(long, value_name = "MB", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_disk: u32,
+
+    /// The most transactions a second of one stream: requests that come meanwhile share one
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub most_commits: u32,
 
     /// The most connections at once
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

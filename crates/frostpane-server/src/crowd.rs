@@ -1,35 +1,59 @@
-//! How many connections an address has.
+//! Shares: how many of something each caller holds at once.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// For each address how many it has.
-#[derive(Clone, Debug, Default)]
-pub struct Crowd(Arc<Mutex<HashMap<IpAddr, usize>>>);
+/// The holder of a share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// The token with this id.
+    Token(String),
+    /// Callers of one network who have no token.
+    Network(IpAddr),
+}
 
-/// A place among them.
+/// For each holder how many it has.
 #[derive(Debug)]
-pub struct Place(Crowd, IpAddr);
+pub struct Crowd<W>(Arc<Mutex<HashMap<W, usize>>>);
 
-impl Crowd {
-    /// One more for an address, if it has fewer than so many.
-    pub fn enter(&self, address: IpAddr, most: usize) -> Option<Place> {
+/// One of a holder's share, given back when it is dropped.
+#[derive(Debug)]
+pub struct Place<W: Eq + Hash>(Crowd<W>, W);
+
+impl<W> Default for Crowd<W> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<W> Clone for Crowd<W> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<W: Eq + Hash + Clone> Crowd<W> {
+    /// One more for a holder, if it has fewer than so many.
+    pub fn enter(&self, who: W, most: usize) -> Option<Place<W>> {
         let mut all = self.lock();
-        let count = all.entry(address).or_default();
+        let count = all.entry(who.clone()).or_default();
         if *count >= most {
             return None;
         }
         *count += 1;
-        Some(Place(self.clone(), address))
+        Some(Place(self.clone(), who))
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+impl<W> Crowd<W> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<W, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl<W: Eq + Hash> Drop for Place<W> {
     fn drop(&mut self) {
         let mut all = self.0.lock();
         if let Some(count) = all.get_mut(&self.1) {
@@ -57,12 +81,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_so_many_places_and_gives_them_back() {
+    fn a_holder_has_so_many_places_and_gives_them_back() {
         let crowd = Crowd::default();
-        let of = |text: &str| network(text.parse().unwrap());
-        let held: Vec<Place> = (0..3).map_while(|_| crowd.enter(of("192.0.2.1"), 2)).collect();
+        let of = |text: &str| Who::Network(network(text.parse().unwrap()));
+        let held: Vec<Place<Who>> = (0..3).map_while(|_| crowd.enter(of("192.0.2.1"), 2)).collect();
         assert_eq!(held.len(), 2);
         assert!(crowd.enter(of("192.0.2.2"), 2).is_some());
+        assert!(crowd.enter(Who::Token("one".to_owned()), 2).is_some());
         drop(held);
         assert!(crowd.enter(of("192.0.2.1"), 2).is_some());
         assert!(crowd.lock().is_empty(), "who has none is not remembered");

@@ -6,6 +6,7 @@
 
 mod api;
 mod args;
+mod connections;
 mod crowd;
 mod dashboard;
 mod deadline;
@@ -14,13 +15,16 @@ mod events;
 mod file;
 mod files;
 mod gone;
+mod held;
 mod key;
 mod limits;
 mod lock;
 mod log;
 mod metrics;
 mod name;
+mod pace;
 mod plan;
+mod probe;
 mod problem;
 mod rate;
 mod run;

@@ -7,6 +7,14 @@ use std::time::Duration;
 pub struct Limits {
     /// The most bytes of a body of events, unpacked.
     pub body: usize,
+    /// The most events of one request.
+    pub events: usize,
+    /// The most bytes of memory that a new stream may be asked to take.
+    pub memory: u64,
+    /// The most bytes on disk of one stream: it stops when it has more.
+    pub disk: u64,
+    /// The most transactions a second of one stream: what comes meanwhile shares one.
+    pub commits: u32,
     /// The most bytes of any other body.
     pub small_body: usize,
     /// The most bytes of a specification that anyone may ask a plan of.
@@ -35,6 +43,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body: 32 << 20,
+            events: 1_000_000,
+            memory: 1 << 30,
+            disk: 16 << 30,
+            commits: 100,
             small_body: 1 << 20,
             plan_body: 64 << 10,
             time: Duration::from_secs(30),

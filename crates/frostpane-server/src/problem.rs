@@ -162,6 +162,15 @@ impl Problem {
         )
     }
 
+    /// That a stream has its share of the disk.
+    pub fn disk() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the stream has more than its share of the disk: nothing is taken and nothing is released",
+            "begin another stream, or ask the operator to give this one more, with --most-disk",
+        )
+    }
+
     /// From a message that says what is wrong, and after a colon what to do.
     fn split(status: StatusCode, message: &str) -> Self {
         match message.rsplit_once(": ") {

@@ -30,7 +30,7 @@ use crate::serve::serve;
 use crate::service::{Service, lock_folder};
 use crate::source::{Nats, pull};
 use crate::token::{Scope, Tokens};
-use crate::{file, files, name};
+use crate::{file, files, name, probe};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -165,7 +165,10 @@ fn begin(args: &ServeArgs) -> Result<()> {
     let tls = tls(args)?;
     let made_up = args.demo.then(Demo::folder).transpose()?;
     let dir = made_up.clone().or(args.dir.clone()).unwrap_or_default();
+    // One more than there are processors, so that one that has to wait for a file leaves as many.
+    let workers = std::thread::available_parallelism().map_or(2, usize::from) + 1;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
         .enable_all()
         .build()
         .map_err(|cause| cause.to_string())?;
@@ -200,6 +203,10 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
         true => Some(Demo::begin(&service)?),
         false => None,
     };
+    if let Some(probe) = args.probe {
+        let probe = probe::start(probe, service.clone())?;
+        tell(format_args!("probes are answered at http://{probe}"));
+    }
     tell(format_args!("listening on {scheme}://{address}"));
     if let Some(demo) = &demo {
         tell(format_args!(
@@ -283,6 +290,10 @@ fn limits(args: &ServeArgs) -> Limits {
     }
     Limits {
         body: (args.most_body as usize) << 20,
+        events: args.most_events as usize,
+        memory: u64::from(args.most_memory) << 20,
+        disk: u64::from(args.most_disk) << 20,
+        commits: args.most_commits,
         connections,
         rate: args.most_requests,
         time: Duration::from_secs(args.most_seconds.into()),

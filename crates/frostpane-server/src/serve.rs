@@ -1,39 +1,38 @@
 //! Connections: how many, how long, and their orderly end.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::connections::{Connection, Room};
 use crate::crowd::{Crowd, network};
 use crate::deadline::Deadline;
+use crate::held::hold;
 use crate::service::Service;
 
 /// How long those that go on may take when the service stops.
 const FAREWELL: Duration = Duration::from_secs(10);
-/// One place of so many is kept for those who have a token.
-const KEPT: usize = 8;
-/// How long the headers may take of whoever comes when only those are left.
+/// How long the headers may take of whoever comes when only places are left that are kept for others.
 const SCARCE_TIME: Duration = Duration::from_secs(1);
 /// The most bytes of the headers of a request.
 const HEADER_BYTES: usize = 64 << 10;
 
-/// That only places are left which are kept for those who have a token.
+/// Marks an answer to a request that had a token.
 #[derive(Clone, Copy)]
-pub struct Scarce;
+pub struct HadToken;
 
 /// Answers until it is told to stop; then what was begun is finished, and nothing new is taken.
 pub async fn serve(
@@ -44,7 +43,6 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(service.limits.connections));
     let crowd = Crowd::default();
     tokio::pin!(stop);
     loop {
@@ -53,10 +51,9 @@ pub async fn serve(
             () = &mut stop => break,
         };
         // Whoever comes when all places are taken is turned away, not kept waiting.
-        let Ok(place) = room.clone().try_acquire_owned() else {
+        let Some(connection) = service.connections.enter() else {
             continue;
         };
-        let scarce = room.available_permits() < service.limits.connections / KEPT;
         let most = most_of_one(&service, address.ip());
         let Some(own) = crowd.enter(network(address.ip()), most) else {
             continue;
@@ -66,27 +63,25 @@ pub async fn serve(
         let (tls, app, service) = (tls.clone(), app.clone(), service.clone());
         let watcher = graceful.watcher();
         tokio::spawn(async move {
-            let _places = (place, own);
-            let _counted = Counted::new(&service.connections);
-            let answer = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
-                request.extensions_mut().insert(ConnectInfo(address));
-                if scarce {
-                    request.extensions_mut().insert(Scarce);
-                }
-                app.clone().oneshot(request.map(axum::body::Body::new))
-            });
-            let header_time = match scarce {
-                true => service.limits.header_time.min(SCARCE_TIME),
-                false => service.limits.header_time,
+            let _own = own;
+            let header_time = match connection.room {
+                Room::Free => service.limits.header_time,
+                _ => service.limits.header_time.min(SCARCE_TIME),
             };
-            match tls {
-                None => answer_all(socket, header_time, watcher, answer).await,
-                Some(tls) => {
-                    let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
-                    if let Ok(Ok(socket)) = greeted {
-                        answer_all(socket, header_time, watcher, answer).await;
+            let answering = async {
+                match tls {
+                    None => answer_all(socket, header_time, watcher, app, &connection, address).await,
+                    Some(tls) => {
+                        let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
+                        if let Ok(Ok(socket)) = greeted {
+                            answer_all(socket, header_time, watcher, app, &connection, address).await;
+                        }
                     }
                 }
+            };
+            tokio::select! {
+                () = answering => {}
+                () = connection.closed() => {}
             }
         });
     }
@@ -104,49 +99,50 @@ fn most_of_one(service: &Service, address: IpAddr) -> usize {
     }
 }
 
-async fn answer_all<S>(
+async fn answer_all(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     header_time: Duration,
     watcher: hyper_util::server::graceful::Watcher,
-    answer: S,
-) where
-    S: hyper::service::Service<
-            hyper::Request<Incoming>,
-            Response = axum::response::Response,
-            Error = std::convert::Infallible,
-        >,
-{
-    let connection = http1::Builder::new()
+    app: Router,
+    connection: &Arc<Connection>,
+    address: SocketAddr,
+) {
+    let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
+        answer(request, app.clone(), connection.clone(), address)
+    });
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(header_time)
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(socket), answer);
     // Whoever hangs up, or does not speak HTTP, is nobody's concern.
-    let _ = watcher.watch(connection).await;
+    let _ = watcher.watch(served).await;
+}
+
+/// Answers a request; its connection is busy until the answer has been sent.
+async fn answer(
+    mut request: hyper::Request<Incoming>,
+    app: Router,
+    connection: Arc<Connection>,
+    address: SocketAddr,
+) -> Result<Response, std::convert::Infallible> {
+    let busy = connection.begin();
+    request.extensions_mut().insert(ConnectInfo(address));
+    request.extensions_mut().insert(connection.room);
+    let answered = app.oneshot(request.map(axum::body::Body::new)).await?;
+    if answered.extensions().get::<HadToken>().is_some() {
+        connection.has_token();
+    }
+    Ok(hold(answered, busy))
 }
 
 /// The next connection; a failure is of one of them, or of the machine, and passes.
-async fn accept(listener: &TcpListener) -> (tokio::net::TcpStream, std::net::SocketAddr) {
+pub async fn accept(listener: &TcpListener) -> (tokio::net::TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
             Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
-    }
-}
-
-struct Counted<'a>(&'a AtomicUsize);
-
-impl<'a> Counted<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

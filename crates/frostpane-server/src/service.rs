@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
+use std::time::Instant;
 
 use axum::http::StatusCode;
 use frostpane::Spec;
 use frostpane_store::Begin;
 use tokio::sync::{Semaphore, watch};
 
-use crate::crowd::Crowd;
+use crate::connections::Connections;
+use crate::crowd::{Crowd, Who};
 use crate::file;
 use crate::gone::{Epochs, Gone, Tombstones};
 use crate::limits::Limits;
@@ -25,6 +27,10 @@ use crate::token::Tokens;
 
 /// Bodies of the largest size that may be on their way at once, of all requests and of one producer's.
 const BODIES: (usize, usize) = (8, 2);
+/// Of so many eighths of the connections all who listen with a token, and all who listen without one, have no more.
+const LISTENERS: usize = 3;
+/// Files that are written at once for requests that change settings.
+const WRITERS: usize = 2;
 /// Plans that may be asked for at once, and those of them that are made at once.
 const PLANS: (usize, usize) = (64, 1);
 /// The file that a process has while it serves a folder.
@@ -49,24 +55,62 @@ pub struct Service {
     /// Whether it is the one with a stream that is made up.
     pub demo: bool,
     /// Connections that are open.
-    pub connections: AtomicUsize,
+    pub(crate) connections: Arc<Connections>,
+    /// Requests of each token, and of each address, that are being answered.
+    pub(crate) asking: Crowd<Who>,
     /// How often an address asked.
     pub(crate) rate: Rate,
+    /// How often an address asked for a plan.
+    pub(crate) plan_rate: Rate,
+    /// Plans that each token, and each address, waits for.
+    pub(crate) planners: Crowd<Who>,
     /// Room for bodies that are being read, in bytes.
     pub(crate) bodies: Arc<Semaphore>,
-    /// The same of each producer.
-    of_producers: Mutex<BTreeMap<String, Arc<Semaphore>>>,
+    /// What each producer may take of that, and of turns to read.
+    of_producers: Mutex<BTreeMap<String, Arc<Producer>>>,
+    /// Turns to write settings.
+    pub(crate) writing: Arc<Semaphore>,
     /// Requests whose events are being unpacked and read.
     pub(crate) reading: Arc<Semaphore>,
     /// Requests for plans.
     pub(crate) planning: Arc<Semaphore>,
     /// Those of them that take a processor for a while.
     pub(crate) thinking: Arc<Semaphore>,
-    /// Places for those who listen without a token; others are kept for those who have one.
-    pub(crate) listeners: Arc<Semaphore>,
-    /// How many of those places an address has.
-    pub(crate) listening: Crowd,
+    /// Places for those who listen.
+    pub(crate) listeners: Listeners,
+    /// How many of those places each token, and each address, has.
+    pub(crate) listening: Crowd<Who>,
+    /// Counts what changes the list of streams, except releases.
+    revision: AtomicU64,
+    /// The list of streams as strangers see it.
+    pub(crate) listed: Mutex<Option<Listed>>,
     stopping: watch::Sender<bool>,
+}
+
+/// Places for those who listen with a token, and for those who listen without one.
+pub(crate) struct Listeners {
+    /// With a token.
+    pub with_token: Arc<Semaphore>,
+    /// Without one.
+    pub without: Arc<Semaphore>,
+}
+
+/// What one producer may take at once.
+pub(crate) struct Producer {
+    /// Room for bodies, in bytes.
+    pub bodies: Arc<Semaphore>,
+    /// Turns to unpack and read: one processor is left to others.
+    pub reading: Arc<Semaphore>,
+}
+
+/// The list of streams as it was written last.
+pub(crate) struct Listed {
+    /// What it is of.
+    pub revision: u64,
+    /// When it was written.
+    pub at: Instant,
+    /// The same bytes for everybody.
+    pub body: bytes::Bytes,
 }
 
 impl Service {
@@ -87,16 +131,26 @@ impl Service {
             changing: Arc::default(),
             tokens: Tokens::of(folder),
             demo: false,
-            connections: AtomicUsize::new(0),
+            connections: Connections::new(limits.connections),
+            asking: Crowd::default(),
             rate: Rate::default(),
+            plan_rate: Rate::default(),
+            planners: Crowd::default(),
+            writing: Arc::new(Semaphore::new(WRITERS)),
+            revision: AtomicU64::new(0),
+            listed: Mutex::default(),
             bodies: Arc::new(Semaphore::new(BODIES.0 * limits.body)),
             of_producers: Mutex::default(),
-            reading: Arc::new(Semaphore::new(
-                2 * thread::available_parallelism().map_or(2, usize::from),
-            )),
+            reading: Arc::new(Semaphore::new(2 * processors())),
             planning: Arc::new(Semaphore::new(PLANS.0)),
             thinking: Arc::new(Semaphore::new(PLANS.1)),
-            listeners: Arc::new(Semaphore::new(limits.connections.div_ceil(2))),
+            listeners: {
+                let places = || Arc::new(Semaphore::new((LISTENERS * limits.connections).div_ceil(8)));
+                Listeners {
+                    with_token: places(),
+                    without: places(),
+                }
+            },
             listening: Crowd::default(),
             limits,
             stopping: watch::Sender::new(false),
@@ -148,6 +202,8 @@ impl Service {
             accept_clock: limits.accept_clock,
             drains: limits.pulled.iter().any(|pulled| pulled == name),
             tolerance: limits.tolerance,
+            commits: limits.commits,
+            disk: limits.disk,
         }
     }
 
@@ -155,7 +211,19 @@ impl Service {
         let stream = Arc::new(stream);
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.insert(name.to_owned(), stream.clone());
+        drop(streams);
+        self.revise();
         stream
+    }
+
+    /// Something in the list of streams is another.
+    pub(crate) fn revise(&self) {
+        self.revision.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Which list of streams is the present one.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
     }
 
     fn folder_of(&self, name: &str) -> PathBuf {
@@ -174,13 +242,18 @@ impl Service {
         streams.values().cloned().collect()
     }
 
-    /// Room for bodies of a producer, in bytes.
-    pub(crate) fn bodies_of(&self, producer: &str) -> Arc<Semaphore> {
+    /// What a producer may take at once.
+    pub(crate) fn producer(&self, name: &str) -> Arc<Producer> {
         let mut all = self.of_producers.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_one = all.entry(producer.to_owned());
-        of_one
-            .or_insert_with(|| Arc::new(Semaphore::new(BODIES.1 * self.limits.body)))
-            .clone()
+        if let Some(known) = all.get(name) {
+            return known.clone();
+        }
+        let new = Arc::new(Producer {
+            bodies: Arc::new(Semaphore::new(BODIES.1 * self.limits.body)),
+            reading: Arc::new(Semaphore::new(processors().saturating_sub(1).max(1))),
+        });
+        all.insert(name.to_owned(), new.clone());
+        new
     }
 
     /// Streams whose state could not be opened.
@@ -260,6 +333,15 @@ impl Service {
     }
 
     fn begin(&self, name: &str, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
+        if spec.memory.0 > self.limits.memory {
+            return Err(Problem::invalid(
+                format!(
+                    "memory is more than the {} bytes that a stream of this service may take",
+                    self.limits.memory
+                ),
+                "give less, or ask the operator for more, with --most-memory",
+            ));
+        }
         let mut begin = Begin::default();
         begin.witness = self
             .witnesses
@@ -311,14 +393,20 @@ impl Service {
         let (service, name) = (self.clone(), name.to_owned());
         let deleted = tokio::spawn(async move {
             let _alone = service.changing.clone().lock_owned().await;
-            service.delete_alone(&name).await
+            service.delete_alone(name).await
         });
         deleted.await.map_err(|_| not_deleted())?
     }
 
-    async fn delete_alone(&self, name: &str) -> Result<()> {
-        let stream = self.stream(name).ok_or_else(|| Problem::unknown("stream"))?;
+    async fn delete_alone(self: &Arc<Self>, name: String) -> Result<()> {
+        let stream = self.stream(&name).ok_or_else(|| Problem::unknown("stream"))?;
         stream.stop().await;
+        let service = self.clone();
+        let buried = tokio::task::spawn_blocking(move || service.bury(&name, &stream));
+        buried.await.map_err(|_| not_deleted())?
+    }
+
+    fn bury(&self, name: &str, stream: &Stream) -> Result<()> {
         let spec = stream.spec();
         let gone = Gone {
             store: stream.header().store.clone(),
@@ -334,6 +422,7 @@ impl Service {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(name);
+        self.revise();
         if buried.is_err() {
             self.resume(name);
             return Err(not_deleted());
@@ -402,6 +491,10 @@ impl Service {
             None => Err(Problem::unknown("stream")),
         }
     }
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(2, usize::from)
 }
 
 /// The folder, for this process alone.

@@ -1,10 +1,13 @@
 //! Tokens: who may do what with which stream. They are kept as hashes alone.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -16,6 +19,10 @@ use crate::lock::Lock;
 const FILE: &str = "tokens.json";
 /// What every token begins with, so that it is known for one where it should not be.
 const PREFIX: &str = "frostpane_";
+/// Characters after that: 256 bits.
+const DIGITS: usize = 64;
+/// Milliseconds that a token which is not known waits for another request to have read the file.
+const PATIENCE: u32 = 50;
 /// The hash is of this kind of text, and of no other.
 const CONTEXT: &str = "frostpane 2026-11-17 the hash of a token of the service";
 /// All streams.
@@ -68,8 +75,13 @@ struct Kept {
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
-    read: RwLock<(Seen, Arc<Kept>)>,
+    known: RwLock<(Seen, Arc<ByHash>)>,
+    /// One request at a time looks at the file; the others go by what is known.
+    looking: Mutex<()>,
 }
+
+/// Tokens by their hashes.
+type ByHash = HashMap<[u8; blake3::OUT_LEN], Arc<Token>>;
 
 /// What tells one version of the file from another: each is a file of its own.
 type Seen = Option<(u64, i64, i64, u64)>;
@@ -79,27 +91,40 @@ impl Tokens {
     pub fn of(folder: &Path) -> Self {
         Self {
             path: folder.join(FILE),
-            read: RwLock::default(),
+            known: RwLock::default(),
+            looking: Mutex::default(),
         }
     }
 
-    /// The token that this text is, if it is one. How long it takes does not depend on how much of it is right.
-    pub fn find(&self, text: &str) -> Option<Token> {
-        let hash = hash(text);
-        let kept = self.kept();
-        let mut found = None;
-        for token in &kept.tokens {
-            // Hashes are compared in constant time.
-            if blake3::Hash::from_hex(&token.hash).is_ok_and(|known| known == hash) {
-                found = Some(token);
-            }
+    /// The token that this text is, if it is one: found by its hash, however many there are. Only whoever knows a token can make its hash,
+    /// so how long that takes tells nothing.
+    pub fn find(&self, text: &str) -> Option<Arc<Token>> {
+        let secret = text.strip_prefix(PREFIX)?;
+        if secret.len() != DIGITS {
+            return None;
         }
-        found.cloned()
+        let hash = hash(text);
+        let get = || {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            known.1.get(hash.as_bytes()).cloned()
+        };
+        // It may be one that another request is just reading.
+        let mut looked = self.look();
+        let mut found = get();
+        for _ in 0..PATIENCE {
+            if looked || found.is_some() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+            looked = self.look();
+            found = get();
+        }
+        found
     }
 
     /// All of them.
     pub fn all(&self) -> Vec<Token> {
-        self.kept().tokens.clone()
+        self.read_now().map(|kept| kept.tokens).unwrap_or_default()
     }
 
     /// Makes one. It is returned once, and cannot be found out again.
@@ -153,20 +178,29 @@ impl Tokens {
         }
     }
 
-    fn kept(&self) -> Arc<Kept> {
+    /// Reads the file if it is another than the one that is known. Returns false where another request does.
+    fn look(&self) -> bool {
+        // A disk that does not answer keeps one request waiting, and no other.
+        let Ok(_alone) = self.looking.try_lock() else {
+            return false;
+        };
         let seen = seen(&self.path);
-        {
-            let (known, kept) = &*self.read.read().unwrap_or_else(PoisonError::into_inner);
-            if *known == seen && seen.is_some() {
-                return kept.clone();
-            }
+        let known = |tokens: &Self| tokens.known.read().unwrap_or_else(PoisonError::into_inner).0;
+        if seen.is_some() && known(self) == seen {
+            return true;
         }
         // As long as it cannot be read nobody has a token; that is not remembered.
-        let Ok(kept) = self.read_now().map(Arc::new) else {
-            return Arc::default();
+        let (seen, kept) = match self.read_now() {
+            Ok(kept) => (seen, kept),
+            Err(_) => (None, Kept::default()),
         };
-        *self.read.write().unwrap_or_else(PoisonError::into_inner) = (seen, kept.clone());
-        kept
+        let by_hash = kept.tokens.into_iter().filter_map(|token| {
+            let hash = blake3::Hash::from_hex(&token.hash).ok()?;
+            Some((*hash.as_bytes(), Arc::new(token)))
+        });
+        let by_hash = Arc::new(by_hash.collect());
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = (seen, by_hash);
+        true
     }
 }
 

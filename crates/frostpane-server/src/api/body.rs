@@ -24,27 +24,21 @@ pub async fn receive(
     body: Body,
     most: usize,
 ) -> Result<(bytes::Bytes, Option<Room>)> {
-    let of_producer = app.bodies_of(caller.producer());
+    let producer = app.producer(caller.producer());
     let mut body = body;
     let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ended_early())?;
         let Ok(part) = frame.into_data() else { continue };
-        let entered = enter([&of_producer, &app.bodies], part.len());
-        let refusal = match entered {
-            _ if whole.len() + part.len() > most => too_large(most),
-            None => overloaded(),
-            Some(more) => {
-                match &mut room {
-                    Some(room) => room
-                        .iter_mut()
-                        .zip(more)
-                        .for_each(|(room, more)| room.merge(more)),
-                    None => room = Some(more),
+        let refusal = match whole.len() + part.len() > most {
+            true => too_large(most),
+            false => match enlarge(&mut room, [&producer.bodies, &app.bodies], part.len()) {
+                Ok(()) => {
+                    whole.extend_from_slice(&part);
+                    continue;
                 }
-                whole.extend_from_slice(&part);
-                continue;
-            }
+                Err(refusal) => refusal,
+            },
         };
         drop((whole, room));
         see_out(body, most).await;
@@ -53,10 +47,19 @@ pub async fn receive(
     Ok((whole.freeze(), room))
 }
 
-fn enter(bodies: [&Arc<Semaphore>; 2], size: usize) -> Option<Room> {
+/// Has room for so many bytes more, of the producer's and of all.
+pub fn enlarge(room: &mut Option<Room>, bodies: [&Arc<Semaphore>; 2], size: usize) -> Result<()> {
     let size = u32::try_from(size).unwrap_or(u32::MAX);
     let [one, other] = bodies.map(|bodies| bodies.clone().try_acquire_many_owned(size).ok());
-    Some([one?, other?])
+    let more = [one.ok_or_else(overloaded)?, other.ok_or_else(overloaded)?];
+    match room {
+        Some(room) => room
+            .iter_mut()
+            .zip(more)
+            .for_each(|(room, more)| room.merge(more)),
+        None => *room = Some(more),
+    }
+    Ok(())
 }
 
 /// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.

@@ -7,6 +7,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 
 use super::App;
+use super::guard::Address;
+use crate::crowd::{Who, network};
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::stream::Stream;
@@ -15,7 +17,7 @@ use crate::token::{Scope, Token};
 /// Whoever asks: with a token, or anyone.
 #[derive(Clone)]
 pub struct Caller {
-    token: Option<Token>,
+    token: Option<Arc<Token>>,
     /// To look again later, where an answer takes long.
     text: Option<String>,
     app: App,
@@ -25,7 +27,10 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        Self::of(app, &parts.headers)
+        match parts.extensions.get::<Self>() {
+            Some(caller) => Ok(caller.clone()),
+            None => Self::of(app, &parts.headers),
+        }
     }
 }
 
@@ -133,6 +138,14 @@ impl Caller {
                 format!("the token is for another stream, or not for this ({scope:?})").to_lowercase(),
                 "ask the operator for one that may do this",
             )),
+        }
+    }
+
+    /// Whose share their requests are of, as far as that is known.
+    pub fn who(&self, address: Option<Address>) -> Option<Who> {
+        match &self.token {
+            Some(token) => Some(Who::Token(token.id.clone())),
+            None => address.map(|Address(address)| Who::Network(network(address))),
         }
     }
 

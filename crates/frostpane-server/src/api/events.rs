@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::body::receive;
+use super::body::{enlarge, receive};
 use super::caller::Caller;
 use super::extract::{Path, Query};
 use super::refusals::Refusals;
@@ -102,15 +102,25 @@ impl Bringing<'_> {
             self.reading()?;
         }
         let most = app.limits.body;
-        let (body, room) = receive(app, caller, body, most).await?;
-        let Ok(turn) = app.reading.clone().acquire_owned().await else {
+        let (body, mut room) = receive(app, caller, body, most).await?;
+        let producer = app.producer(caller.producer());
+        // Its own turn first: whoever waits for that holds up nobody else.
+        let own = producer.reading.clone().acquire_owned().await;
+        let turn = app.reading.clone().acquire_owned().await;
+        let Ok(turns) = own.and_then(|own| turn.map(|turn| (own, turn))) else {
             return Err(overloaded());
         };
-        let (reading, packing, keyed) = (self.reading(), self.packing, self.id.is_some());
+        let reading = self.reading().map(|reading| crate::events::Reading {
+            most: app.limits.events,
+            ..reading
+        });
+        let (packing, keyed) = (self.packing, self.id.is_some());
+        let bodies = app.bodies.clone();
         let work = move || -> Result<([u8; 32], Result<Read>)> {
             // As long as this goes on, also where whoever asked has gone.
-            let _held = (turn, room);
-            let body = unpack(body, packing, most)?;
+            let _turns = turns;
+            let more = |size: usize| enlarge(&mut room, [&producer.bodies, &bodies], size);
+            let body = unpack(body, packing, most, more)?;
             let digest = match keyed {
                 true => *blake3::hash(&body).as_bytes(),
                 false => [0; 32],

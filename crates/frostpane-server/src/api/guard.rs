@@ -9,8 +9,13 @@ use axum::response::{IntoResponse, Response};
 
 use super::App;
 use super::caller::Caller;
-use crate::problem::Problem;
-use crate::serve::Scarce;
+use super::health::{HEALTHZ, READYZ};
+use super::live::Listening;
+use crate::connections::Room;
+use crate::crowd::{Place, Who};
+use crate::held::hold;
+use crate::problem::{Problem, Result};
+use crate::serve::HadToken;
 
 /// What every answer says to a browser: nothing here is a page, unless it says so itself.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -36,7 +41,20 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
     if let Some(address) = address(&app, &request) {
         request.extensions_mut().insert(Address(address));
     }
-    let stranger = !Caller::of(&app, request.headers()).is_ok_and(|caller| caller.has_token());
+    if matches!(request.uri().path(), HEALTHZ | READYZ) {
+        // Probes are answered whoever asks, however often, and whatever else there is to do.
+        return with_headers(next.run(request).await);
+    }
+    let room = request.extensions().get().copied().unwrap_or(Room::Free);
+    let caller = Caller::of(&app, request.headers());
+    let stranger = !caller.as_ref().is_ok_and(Caller::has_token);
+    let place = match &caller {
+        Ok(caller) => share(&app, caller, &request),
+        Err(_) => Ok(None),
+    };
+    if let Ok(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
     let origin = request.headers().get(header::ORIGIN).cloned();
     let origin = origin.filter(|origin| {
         app.limits
@@ -45,19 +63,25 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
             .any(|allowed| allowed.as_bytes() == origin.as_bytes())
     });
     let asks_leave = request.method() == Method::OPTIONS;
-    let mut response = match (asks_leave, &origin) {
-        (true, Some(_)) => StatusCode::NO_CONTENT.into_response(),
-        _ if stranger && request.extensions().get::<Scarce>().is_some() => crowded(),
+    let mut response = match (asks_leave, &origin, place) {
+        _ if room == Room::Probes || (stranger && room == Room::Tokens) => crowded(),
+        (true, Some(_), _) => StatusCode::NO_CONTENT.into_response(),
         _ if stranger && !may_ask(&app, &request) => too_often().into_response(),
-        _ => match tokio::time::timeout(app.limits.time, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => slow().into_response(),
-        },
+        (_, _, Err(problem)) => problem.into_response(),
+        (_, _, Ok(place)) => {
+            let answered = tokio::time::timeout(app.limits.time, next.run(request)).await;
+            let response = answered.unwrap_or_else(|_| slow().into_response());
+            match response.extensions().get::<Listening>() {
+                Some(_) => response,
+                None => hold(response, place),
+            }
+        }
     };
-    let headers = response.headers_mut();
-    for (name, value) in HEADERS {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    if !stranger {
+        response.extensions_mut().insert(HadToken);
     }
+    let mut response = with_headers(response);
+    let headers = response.headers_mut();
     if !app.limits.cors.is_empty() {
         // Also of an answer to another origin, or to none: whoever keeps it for others keeps them apart.
         headers.append(header::VARY, HeaderValue::from_static("origin"));
@@ -66,6 +90,26 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
         allow(headers, origin);
     }
     response
+}
+
+fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// A place among the requests of a token, or of an address, that are being answered: none has more than a quarter of what connections there
+/// may be. Those who listen have shares of their own.
+fn share(app: &App, caller: &Caller, request: &Request) -> Result<Option<Place<Who>>> {
+    let address = request.extensions().get::<Address>().copied();
+    let address = address.filter(|Address(address)| app.limits.behind_proxy || !address.is_loopback());
+    let most = app.limits.connections.div_ceil(4);
+    match caller.who(address) {
+        Some(who) => app.asking.enter(who, most).map(Some).ok_or_else(too_many),
+        None => Ok(None),
+    }
 }
 
 fn address(app: &App, request: &Request) -> Option<IpAddr> {
@@ -99,6 +143,15 @@ fn crowded() -> Response {
     let close = HeaderValue::from_static("close");
     response.headers_mut().insert(header::CONNECTION, close);
     response
+}
+
+fn too_many() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too many requests with this token, or from this address, are being answered at once",
+        "wait for some of them before you send more",
+    )
+    .after(1)
 }
 
 fn too_often() -> Problem {

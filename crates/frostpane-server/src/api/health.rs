@@ -1,8 +1,5 @@
 //! How the service is.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -15,8 +12,13 @@ use super::caller::Caller;
 use super::extract::Path;
 use super::refusals::Refusals;
 use crate::problem::{Problem, Result};
-use crate::stream::{Standing, Stream};
+use crate::stream::Standing;
 use crate::token::Scope;
+
+/// The path of the probe that the process answers.
+pub const HEALTHZ: &str = "/healthz";
+/// The path of the probe that it takes requests.
+pub const READYZ: &str = "/readyz";
 
 /// That the process answers.
 #[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain"), Refusals))]
@@ -24,13 +26,25 @@ pub async fn lives() -> &'static str {
     "it answers\n"
 }
 
-/// Whether every stream can take events and release lists.
-#[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "All can", content_type = "text/plain"), Refusals))]
+/// Whether the process takes requests. How a stream is says nothing about that: ask `/v1/streams/{name}/ready`.
+#[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain"), Refusals))]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
-    let is_well = |stream: &Arc<Stream>| stream.is_well();
-    match app.is_whole() && app.streams().iter().all(is_well) && !*app.stopping().borrow() {
+    match *app.stopping().borrow() {
+        false => Ok("ready\n"),
+        true => Err(Problem::unavailable("the service is being stopped")),
+    }
+}
+
+/// Whether a stream takes events and releases lists.
+#[utoipa::path(get, path = "/v1/streams/{name}/ready", tag = "service", params(("name" = String, Path, description = "Of the stream")),
+    responses((status = 200, description = "It does, or waits for a moment that is known", content_type = "text/plain"), Refusals),
+    security((), ("token" = [])))]
+pub async fn stream_is_ready(caller: Caller, Path(name): Path<String>) -> Result<&'static str> {
+    match caller.reads(&name)?.is_well() {
         true => Ok("ready\n"),
-        false => Err(Problem::unavailable("not every stream is well")),
+        false => Err(Problem::unavailable(
+            "the stream takes no events, or ends no slides",
+        )),
     }
 }
 
@@ -38,8 +52,7 @@ pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
 #[utoipa::path(get, path = "/metrics", tag = "service", responses((status = 200, description = "The numbers", content_type = "application/openmetrics-text"), Refusals), security(("token" = [])))]
 pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response> {
     caller.must(Scope::Admin, None)?;
-    let connections = app.connections.load(Ordering::Relaxed);
-    let text = crate::metrics::text(&app.streams(), &app.failed(), connections);
+    let text = crate::metrics::text(&app.streams(), &app.failed(), app.connections.count());
     let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, form)], text).into_response())
 }

@@ -1,7 +1,6 @@
 //! Releases as they come, for those who listen.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +19,9 @@ use super::extract::Path;
 use super::guard::Address;
 use super::refusals::Refusals;
 use super::releases::releases_after;
-use crate::crowd::{self, network};
+use crate::crowd::{self, Who};
 use crate::problem::{Problem, Result};
-use crate::stream::{Standing, Stream};
+use crate::stream::{Most, Standing, Stream};
 
 /// Whoever listens is told so often that the service is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -32,7 +31,9 @@ const BEAT: Bytes = Bytes::from_static(b": \n\n");
 /// How long a browser waits before it comes again.
 const HELLO: Bytes = Bytes::from_static(b"retry: 2000\n\n");
 /// One address has no more than one of so many connections for listening without a token.
-const SHARES: usize = 8;
+const ADDRESS_SHARES: usize = 8;
+/// One token has no more than one of so many.
+const TOKEN_SHARES: usize = 4;
 
 /// Every release as an event, the latest at once; or, with Last-Event-ID, all after that one.
 #[utoipa::path(get, path = "/v1/streams/{name}/live", tag = "releases", params(("name" = String, Path, description = "Of the stream"), ("Last-Event-ID" = Option<u64>, Header, description = "The number of the last release that you have")),
@@ -46,13 +47,7 @@ pub async fn listen(
     headers: HeaderMap,
 ) -> Result<Response> {
     let stream = caller.reads(&name)?;
-    let place = match caller.has_token() {
-        true => None,
-        false => Some(Place::of(
-            &app,
-            address.map(|Extension(Address(address))| address),
-        )?),
-    };
+    let place = Place::of(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
     let after = last
@@ -73,8 +68,12 @@ pub async fn listen(
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    Ok((headers, body).into_response())
+    Ok((Extension(Listening), headers, body).into_response())
 }
+
+/// Marks an answer that goes on as long as someone listens, who has a place of their own for it.
+#[derive(Clone, Copy)]
+pub struct Listening;
 
 /// Someone who listens: how far they have come, and no copy of what they are sent.
 struct Listener {
@@ -84,30 +83,31 @@ struct Listener {
     stopping: watch::Receiver<bool>,
     after: u64,
     greeted: bool,
-    /// Among those without a token, who leave room for others.
-    _place: Option<Place>,
+    /// Among all who listen, who leave room for others.
+    _place: Place,
 }
 
-/// A place among those who listen without a token.
+/// A place among those who listen: with a token, or without one.
 struct Place {
     _of_all: OwnedSemaphorePermit,
-    _of_address: Option<crowd::Place>,
+    _of_one: Option<crowd::Place<Who>>,
 }
 
 impl Place {
-    /// One, if there is one left for this address.
-    fn of(app: &App, address: Option<IpAddr>) -> Result<Self> {
-        let most = app.limits.connections.div_ceil(SHARES);
-        let of_address = address
-            .filter(|address| !address.is_loopback())
-            .map(|address| app.listening.enter(network(address), most).ok_or_else(too_many));
+    /// One, if there is one left for this token or this address.
+    fn of(app: &App, caller: &Caller, address: Option<Address>) -> Result<Self> {
+        let address = address.filter(|Address(address)| !address.is_loopback());
+        let (all, shares) = match caller.has_token() {
+            true => (&app.listeners.with_token, TOKEN_SHARES),
+            false => (&app.listeners.without, ADDRESS_SHARES),
+        };
+        let most = app.limits.connections.div_ceil(shares);
+        let of_one = caller
+            .who(address)
+            .map(|who| app.listening.enter(who, most).ok_or_else(too_many));
         Ok(Self {
-            _of_address: of_address.transpose()?,
-            _of_all: app
-                .listeners
-                .clone()
-                .try_acquire_owned()
-                .map_err(|_| too_many())?,
+            _of_one: of_one.transpose()?,
+            _of_all: all.clone().try_acquire_owned().map_err(|_| too_many())?,
         })
     }
 }
@@ -115,7 +115,7 @@ impl Place {
 fn too_many() -> Problem {
     Problem::new(
         StatusCode::TOO_MANY_REQUESTS,
-        "too many listen without a token",
+        "too many listen with this token, or without one",
         "read the latest release now and then, which can be cached",
     )
     .after(5)
@@ -136,7 +136,7 @@ impl Listener {
             }
             self.news.mark_unchanged();
             // One at a time: no more are held for whoever listens.
-            match releases_after(&self.stream, self.after, 1).await {
+            match releases_after(&self.stream, self.after, Most::new(1, usize::MAX)).await {
                 Ok(found) => {
                     if let Some(next) = found.first() {
                         self.after = next.number;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa::openapi::RefOr;
@@ -80,6 +81,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(health::of_stream))
         .routes(routes!(health::lives))
         .routes(routes!(health::is_ready))
+        .routes(routes!(health::stream_is_ready))
         .routes(routes!(health::metrics))
         .routes(routes!(document))
 }
@@ -101,6 +103,20 @@ pub fn app(service: Arc<Service>) -> Router {
         .layer(CatchPanicLayer::custom(|_| {
             axum::response::IntoResponse::into_response(Problem::unavailable("something went wrong here"))
         }))
+        .with_state(service)
+}
+
+/// What probes ask, on a way of their own: nothing that limits other requests is in front of it.
+pub fn probes(service: Arc<Service>, with_metrics: bool) -> Router {
+    let probes = Router::new()
+        .route(health::HEALTHZ, get(health::lives))
+        .route(health::READYZ, get(health::is_ready));
+    let probes = match with_metrics {
+        true => probes.route("/metrics", get(health::metrics)),
+        false => probes,
+    };
+    probes
+        .fallback(async || Problem::unknown("page"))
         .with_state(service)
 }
 

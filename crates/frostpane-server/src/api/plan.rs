@@ -18,11 +18,17 @@ use super::App;
 use super::body::collect;
 use super::caller::Caller;
 use super::extract::{Path, Query};
+use super::guard::Address;
 use super::refusals::Refusals;
 use super::streams::spec_of;
+use crate::crowd::{self, Who};
 use crate::plan::outlook;
 use crate::problem::{Problem, Result};
 
+/// Plans of one token, or of one address, that may be asked for at once.
+const SHARE: usize = 4;
+/// The most plans a second from one address that have no token.
+const RATE: u32 = 10;
 /// How long the specification of a plan may take to come in.
 const BODY_TIME: Duration = Duration::from_secs(5);
 
@@ -67,27 +73,50 @@ pub async fn of_spec(
 }
 
 /// A place among those who ask for plans, held before anything of theirs is read and as long as their plan is made.
-pub struct Place(OwnedSemaphorePermit);
+pub struct Place {
+    _of_all: OwnedSemaphorePermit,
+    _of_one: Option<crowd::Place<Who>>,
+}
 
 impl Place {
-    /// One, if there is one left.
-    pub fn of(app: &App) -> Result<Self> {
-        app.planning.clone().try_acquire_owned().map(Self).map_err(|_| {
-            Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many others are asking for plans",
-                "ask again after the time that Retry-After says",
-            )
-            .after(1)
+    /// One, if there is one left for this token or address, and the address did not ask for too many without a token.
+    pub fn of(app: &App, caller: &Caller, address: Option<Address>) -> Result<Self> {
+        if let (false, Some(Address(address))) = (caller.has_token(), address)
+            && !app.plan_rate.allows(address, RATE)
+        {
+            return Err(busy("this address asks for too many plans without a token"));
+        }
+        let of_one = caller.who(address).map(|who| {
+            let place = app.planners.enter(who, SHARE);
+            place.ok_or_else(|| busy("other plans for this token, or this address, are still being made"))
+        });
+        Ok(Self {
+            _of_one: of_one.transpose()?,
+            _of_all: app
+                .planning
+                .clone()
+                .try_acquire_owned()
+                .map_err(|_| busy("too many others are asking for plans"))?,
         })
     }
+}
+
+fn busy(why: &str) -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        why,
+        "ask again after the time that Retry-After says",
+    )
+    .after(1)
 }
 
 impl FromRequestParts<App> for Place {
     type Rejection = Problem;
 
-    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self> {
-        Self::of(app)
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let address = parts.extensions.get::<Address>().copied();
+        let caller = Caller::from_request_parts(parts, app).await?;
+        Self::of(app, &caller, address)
     }
 }
 
@@ -112,11 +141,11 @@ impl FromRequest<App> for Asked {
 
 /// What to expect of a specification. Only few think at once, and each as long as it does, also where whoever asked has gone.
 pub async fn think(app: &App, place: Place, spec: Spec, events: Option<u64>) -> Result<Value> {
-    let busy = || Problem::unavailable("others are asking for plans");
-    let turn = app.thinking.clone().acquire_owned().await.map_err(|_| busy())?;
+    let failed = || Problem::unavailable("the plan could not be made");
+    let turn = app.thinking.clone().acquire_owned().await.map_err(|_| failed())?;
     let planned = tokio::task::spawn_blocking(move || {
-        let _held = (place.0, turn);
+        let _held = (place, turn);
         outlook(&spec, events)
     });
-    planned.await.map_err(|_| busy())?
+    planned.await.map_err(|_| failed())?
 }

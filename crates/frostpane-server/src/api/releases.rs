@@ -20,7 +20,7 @@ use super::refusals::Refusals;
 use super::streams::object_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
-use crate::stream::{Command, Published, Stream, Words, now};
+use crate::stream::{Command, Most, Published, Stream, Words, now};
 use crate::token::Scope;
 
 const NUMBER: HeaderName = HeaderName::from_static("frostpane-number");
@@ -119,14 +119,7 @@ pub async fn after(
 ) -> Result<Json<Page>> {
     let stream = caller.reads(&name)?;
     let most = which.most.unwrap_or(TOGETHER).clamp(1, TOGETHER);
-    let mut found = releases_after(&stream, which.after, most).await?;
-    let mut bytes = 0;
-    let fits = found.iter().take_while(|published| {
-        bytes += published.json.len();
-        bytes <= PAGE
-    });
-    let fits = fits.count().max(1);
-    found.truncate(fits);
+    let found = releases_after(&stream, which.after, Most::new(most, PAGE)).await?;
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
     let last = found.last().map(|published| published.number);
     let numbered = |published: &Arc<Published>| {
@@ -144,7 +137,7 @@ pub async fn after(
 }
 
 /// From memory or, if they are older, from the state.
-pub async fn releases_after(stream: &Stream, number: u64, most: usize) -> Result<Vec<Arc<Published>>> {
+pub async fn releases_after(stream: &Stream, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
     match stream.shelf().after(number, most) {
         Some(held) => Ok(held),
         None => stream.look(|reply| Command::After { number, most, reply }).await,

@@ -1,13 +1,17 @@
 //! Streams: what there is, what each is asked for, its beginning and its end.
 
-use axum::Json;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
+use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use frostpane::Spec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
@@ -17,8 +21,12 @@ use super::plan::{Place, think};
 use super::refusals::Refusals;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
+use crate::service::Listed;
 use crate::stream::{Columns, Settings, Stream};
 use crate::token::Scope;
+
+/// For so long strangers are given the same list of streams, unless a stream comes, goes or is changed.
+const LISTED_FOR: Duration = Duration::from_secs(1);
 
 /// What anyone who may read a stream is told about it.
 #[derive(Serialize, ToSchema)]
@@ -27,7 +35,7 @@ pub struct Description {
     name: String,
     /// What it is asked for, with all choices made.
     #[schema(value_type = Object)]
-    spec: Spec,
+    spec: Box<RawValue>,
     /// Whether anyone may read its releases.
     public: bool,
     /// Whether it takes no more events.
@@ -47,14 +55,14 @@ pub struct Description {
 }
 
 impl Description {
-    fn of(stream: &Stream) -> Self {
+    fn of(stream: &Stream, spec: &RawValue) -> Self {
         let settings = stream.settings();
         Self {
             name: stream.name().to_owned(),
-            spec: stream.spec().clone(),
+            spec: spec.to_owned(),
             public: settings.public,
             closed: settings.closed,
-            columns: settings.columns,
+            columns: settings.columns.clone(),
             keys: match stream.header().keys {
                 frostpane_store::KeyKind::Bytes => "bytes",
                 frostpane_store::KeyKind::Integers => "integers",
@@ -67,7 +75,22 @@ impl Description {
     }
 }
 
-/// All streams that the caller may read.
+/// What anyone who may read a stream is told about it, the same bytes as long as nothing changes.
+fn described(stream: &Stream) -> Response {
+    let settings = stream.settings();
+    let releases = stream.shelf().latest().map_or(0, |latest| latest.number);
+    let body = stream.described((settings.public, settings.closed, releases), || {
+        let description = Description::of(stream, &stream.spec_json().whole);
+        serde_json::to_vec(&description).unwrap_or_default()
+    });
+    json(body)
+}
+
+fn json(body: Bytes) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// All streams that the caller may read, each with the number of its declared keys in the place of them.
 #[derive(Serialize, ToSchema)]
 pub struct Descriptions {
     /// Whether the events of this service are made up.
@@ -82,18 +105,43 @@ pub struct Descriptions {
 #[utoipa::path(get, path = "/v1/streams", tag = "streams",
     responses((status = 200, body = Descriptions), Refusals),
     security((), ("token" = [])))]
-pub async fn list(State(app): State<App>, caller: Caller) -> Json<Descriptions> {
+pub async fn list(State(app): State<App>, caller: Caller) -> Response {
+    if caller.has_token() {
+        return json(listed(&app, &caller));
+    }
+    // Strangers share one, which knows of releases within a second.
+    let revision = app.revision();
+    let mut kept = app.listed.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(listed) = &*kept
+        && listed.revision == revision
+        && listed.at.elapsed() < LISTED_FOR
+    {
+        return json(listed.body.clone());
+    }
+    let body = listed(&app, &caller);
+    *kept = Some(Listed {
+        revision,
+        at: Instant::now(),
+        body: body.clone(),
+    });
+    json(body)
+}
+
+fn listed(app: &App, caller: &Caller) -> Bytes {
     let may = |name: &str| caller.may(Scope::Read, Some(name)) || caller.may(Scope::Admin, Some(name));
     let streams = app.streams().into_iter();
-    let streams = streams.filter(|stream| stream.settings().public || may(stream.name()));
+    let seen = streams.filter(|stream| stream.settings().public || may(stream.name()));
     let failed = app.failed().into_iter();
-    Json(Descriptions {
+    let listed = Descriptions {
         demo: app.demo,
-        streams: streams.map(|stream| Description::of(&stream)).collect(),
+        streams: seen
+            .map(|stream| Description::of(&stream, &stream.spec_json().brief))
+            .collect(),
         failed: failed
             .filter(|name| app.has_failed_in_public(name) || may(name))
             .collect(),
-    })
+    };
+    serde_json::to_vec(&listed).unwrap_or_default().into()
 }
 
 /// How a stream is begun.
@@ -148,7 +196,8 @@ pub async fn create(
     caller.must(Scope::Admin, Some(&name))?;
     let spec = spec_of(&body)?;
     if beginning.dry_run {
-        let plan = think(&app, Place::of(&app)?, spec, beginning.events).await?;
+        let place = Place::of(&app, &caller, None)?;
+        let plan = think(&app, place, spec, beginning.events).await?;
         return Ok(Json(plan).into_response());
     }
     let mut settings = Settings {
@@ -165,7 +214,7 @@ pub async fn create(
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    Ok((status, Json(Description::of(&stream))).into_response())
+    Ok((status, described(&stream)).into_response())
 }
 
 /// What a JSON object stands for: an array of the same values is none.
@@ -190,8 +239,8 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
 #[utoipa::path(get, path = "/v1/streams/{name}", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
     responses((status = 200, body = Description), Refusals),
     security((), ("token" = [])))]
-pub async fn describe(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
-    Ok(Json(Description::of(&*caller.reads(&name)?)))
+pub async fn describe(caller: Caller, Path(name): Path<String>) -> Result<Response> {
+    Ok(described(&*caller.reads(&name)?))
 }
 
 /// What can be changed while a stream goes on.
@@ -207,10 +256,11 @@ pub struct Changes {
     responses((status = 200, body = Description), (status = 413, body = Problem), (status = 422, body = Problem), Refusals),
     security(("token" = [])))]
 pub async fn change(
+    State(app): State<App>,
     caller: Caller,
     Path(name): Path<String>,
     Small(body, _room): Small,
-) -> Result<Json<Description>> {
+) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Admin)?;
     let changes: Changes = object_of(&body).map_err(|_| {
         Problem::invalid(
@@ -218,18 +268,34 @@ pub async fn change(
             r#"send { "public": true } or { "public": false }"#,
         )
     })?;
-    stream.set(|settings| settings.public = changes.public)?;
-    Ok(Json(Description::of(&stream)))
+    set(&app, &stream, move |settings| settings.public = changes.public).await?;
+    Ok(described(&stream))
 }
 
 /// Takes no more events, for ever. What was published stays, and slides go on to end.
 #[utoipa::path(post, path = "/v1/streams/{name}/close", tag = "streams", params(("name" = String, Path, description = "Of the stream")),
     responses((status = 200, body = Description), Refusals),
     security(("token" = [])))]
-pub async fn close(caller: Caller, Path(name): Path<String>) -> Result<Json<Description>> {
+pub async fn close(State(app): State<App>, caller: Caller, Path(name): Path<String>) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Admin)?;
-    stream.set(|settings| settings.closed = true)?;
-    Ok(Json(Description::of(&stream)))
+    set(&app, &stream, |settings| settings.closed = true).await?;
+    Ok(described(&stream))
+}
+
+/// Changes settings of a stream; what was begun is finished, also where whoever asked has gone.
+async fn set(
+    app: &App,
+    stream: &Arc<Stream>,
+    change: impl FnOnce(&mut Settings) + Send + 'static,
+) -> Result<()> {
+    let (app, stream) = (app.clone(), stream.clone());
+    let changed = tokio::spawn(async move {
+        stream.set(&app.writing, change).await?;
+        app.revise();
+        Ok(())
+    });
+    let failed = |_| Problem::unavailable("the settings of a stream cannot be written");
+    changed.await.map_err(failed)?
 }
 
 /// Deletes a stream and everything that is kept of it, for good. Its name is not used again.

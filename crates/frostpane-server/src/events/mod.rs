@@ -45,6 +45,8 @@ pub struct Reading {
     pub earliest: i64,
     /// How much later than the present is a little, in microseconds.
     pub tolerance: i64,
+    /// How many there may be.
+    pub most: usize,
 }
 
 /// What an event of a stream has beside its key.

@@ -27,6 +27,7 @@ type Row = [Vec<u8>; 2];
 
 fn reading(format: Format, keys: KeyKind) -> Reading {
     Reading {
+        most: usize::MAX,
         format,
         columns: Columns::default(),
         keys,

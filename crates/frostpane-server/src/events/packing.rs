@@ -42,30 +42,61 @@ impl Packing {
 /// The largest window of Zstandard that is unpacked: 8 MB.
 const LARGEST_WINDOW: u32 = 23;
 
-/// Unpacks a body of at most so many bytes.
-pub fn unpack(body: Bytes, packing: Packing, most: usize) -> Result<Bytes> {
+/// Bytes that may come of every byte that is packed, beside the first megabyte.
+const RATIO: usize = 256;
+/// Bytes that are unpacked at a time.
+const PART: usize = 256 << 10;
+
+/// Unpacks a body of at most so many bytes. Before each part, room for its bytes is asked for.
+pub fn unpack(
+    body: Bytes,
+    packing: Packing,
+    most: usize,
+    room: impl FnMut(usize) -> Result<()>,
+) -> Result<Bytes> {
+    let by_ratio = body.len().saturating_mul(RATIO).saturating_add(1 << 20);
+    let limits = (most, by_ratio);
     let unpacked = match packing {
         Packing::None => return Ok(body),
-        Packing::Gzip => limited(flate2::read::MultiGzDecoder::new(&*body), most),
+        Packing::Gzip => limited(flate2::read::MultiGzDecoder::new(&*body), limits, room),
         Packing::Zstd => zstd::stream::read::Decoder::with_buffer(&*body)
             .and_then(|mut decoder| {
                 decoder.window_log_max(LARGEST_WINDOW)?;
                 Ok(decoder)
             })
             .map_err(|_| broken())
-            .and_then(|decoder| limited(decoder, most)),
+            .and_then(|decoder| limited(decoder, limits, room)),
     };
     unpacked.map(Bytes::from)
 }
 
-fn limited(from: impl Read, most: usize) -> Result<Vec<u8>> {
+fn limited(
+    mut from: impl Read,
+    (most, by_ratio): (usize, usize),
+    mut room: impl FnMut(usize) -> Result<()>,
+) -> Result<Vec<u8>> {
     let mut unpacked = Vec::new();
-    let read = from.take(most as u64 + 1).read_to_end(&mut unpacked);
-    match read {
-        Ok(read) if read > most => Err(too_large(most)),
-        Ok(_) => Ok(unpacked),
-        Err(_) => Err(broken()),
+    loop {
+        room(PART)?;
+        let part = from.by_ref().take(PART as u64);
+        let read = { part }.read_to_end(&mut unpacked).map_err(|_| broken())?;
+        match unpacked.len() {
+            size if size > most => return Err(too_large(most)),
+            size if size > by_ratio => return Err(too_dense()),
+            _ if read < PART => return Ok(unpacked),
+            _ => {}
+        }
     }
+}
+
+fn too_dense() -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!(
+            "the body becomes more than {RATIO} times as large when it is unpacked: nothing of it was taken"
+        ),
+        "send it in several requests, or unpacked, each with an Idempotency-Key of its own",
+    )
 }
 
 fn broken() -> Problem {

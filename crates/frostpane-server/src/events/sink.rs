@@ -50,6 +50,8 @@ pub struct Sink<'a, K> {
     reading: &'a Reading,
     batch: Batch<K>,
     wrong: u64,
+    /// How many more may come.
+    left: usize,
 }
 
 /// The parts of an event as they were found. What was not there is not the same as what was empty.
@@ -70,6 +72,7 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             reading,
             batch: Batch::new(),
             wrong: 0,
+            left: reading.most,
         }
     }
 
@@ -85,6 +88,10 @@ impl<'a, K: ServedKey> Sink<'a, K> {
 
     /// One more event, of this line.
     pub fn push(&mut self, line: u64, parts: std::result::Result<Parts<'_>, Fault>) -> Result<()> {
+        self.left = match self.left.checked_sub(1) {
+            Some(left) => left,
+            None => return Err(too_many(self.reading.most)),
+        };
         match parts.and_then(|parts| self.check(parts)) {
             Ok(event) => {
                 self.admit(event);
@@ -189,4 +196,13 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             wrong: self.wrong,
         }
     }
+}
+
+/// That a request has too many events.
+fn too_many(most: usize) -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("the request has more than {most} events: nothing of it was taken"),
+        "send them in several requests, each with an Idempotency-Key of its own",
+    )
 }

@@ -6,7 +6,7 @@ use frostpane::Span;
 use frostpane_store::DryRun;
 use tokio::sync::oneshot;
 
-use super::published::Published;
+use super::published::{Most, Published};
 use crate::key::AnyBatch;
 use crate::problem::Result;
 
@@ -38,7 +38,7 @@ pub enum Command {
         /// After this number.
         number: u64,
         /// So many at the most.
-        most: usize,
+        most: Most,
         /// Those.
         reply: Reply<Vec<Arc<Published>>>,
     },

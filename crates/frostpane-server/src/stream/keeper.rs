@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -15,11 +16,13 @@ use jiff::Timestamp;
 
 use super::clock::{Doubt, now};
 use super::command::{Acknowledged, Command, Identity, Taking};
-use super::published::{HELD, Published, Words};
+use super::disk::Disk;
+use super::published::{HELD, HELD_BYTES, Most, Published, Words};
 use super::settings::Columns;
-use super::{Shared, Standing};
+use super::{Opening, Shared, Standing};
 use crate::key::ServedKey;
 use crate::log;
+use crate::pace::Pace;
 use crate::problem::{Problem, Result};
 
 /// Bytes of events that are taken together.
@@ -53,6 +56,10 @@ pub(super) struct Keeper<K: ServedKey> {
     began_at: Option<i64>,
     /// Whether users did not fit into the memory, so that nothing is taken, ended or released.
     is_full: bool,
+    /// How often a transaction is begun for requests.
+    pace: Pace,
+    /// Its share of the disk.
+    disk: Disk,
     /// When it was last tried to open the state again.
     tried: Option<Instant>,
     /// The ids of single releases, in the order in which they were charged, with their numbers.
@@ -71,6 +78,7 @@ impl<K: ServedKey> Keeper<K> {
         shared: Arc<Shared>,
         commands: Receiver<Command>,
         timed: bool,
+        opening: &Opening,
     ) -> Result<Self> {
         let mut keeper = Self {
             is_restored: is_restored(&store)?,
@@ -85,6 +93,8 @@ impl<K: ServedKey> Keeper<K> {
             timed,
             began: Instant::now(),
             is_full: false,
+            pace: Pace::new(opening.commits, opening.commits),
+            disk: Disk::new(opening.disk),
             tried: None,
             due: 0,
         };
@@ -109,6 +119,10 @@ impl<K: ServedKey> Keeper<K> {
             };
             match command {
                 Command::Take(first) => {
+                    // What comes meanwhile is taken with it.
+                    if let Err(wait) = self.pace.turn() {
+                        thread::sleep(wait);
+                    }
                     let (all, after) = self.gather(first);
                     next = after;
                     self.take(all);
@@ -307,13 +321,30 @@ impl<K: ServedKey> Keeper<K> {
         }
     }
 
-    /// That nobody had to be left out.
+    /// That nobody had to be left out, and that it has no more than its share of the disk.
     fn check_room(&mut self) -> Result<()> {
         self.stand_if_full();
-        match self.is_full {
-            false => Ok(()),
-            true => Err(Problem::full()),
+        match (self.is_full, self.has_disk()) {
+            (true, _) => Err(Problem::full()),
+            (false, false) => Err(Problem::disk()),
+            (false, true) => Ok(()),
         }
+    }
+
+    /// Whether it has no more than its share of the disk; else it is no longer ready, and its operator is told.
+    fn has_disk(&mut self) -> bool {
+        let (was, is) = (self.disk.is_over(), self.disk.look(&self.folder));
+        if was && !is && !self.is_full && self.store.is_some() {
+            self.shared.stand(Standing::Ready);
+        }
+        if !was && is {
+            self.shared.stand(Standing::Failed);
+            log::tell(format_args!(
+                "stream {}: it has more than its share of the disk: it takes no events and ends no slides; --most-disk gives it more",
+                self.shared.name
+            ));
+        }
+        !is
     }
 
     /// Not too often: everything that is kept is looked at.
@@ -353,8 +384,7 @@ impl<K: ServedKey> Keeper<K> {
             true => self.with(|store| Ok(store.stream().lists()))?,
             false => self.charged.len() as u64,
         };
-        let from = latest.max(of_all.saturating_sub(HELD as u64));
-        let after = self.after(from, HELD)?;
+        let after = self.latest_after(latest, of_all)?;
         let words = self.with(|store| Ok(store.stream().latest()))?;
         for published in after {
             let mut published = Arc::unwrap_or_clone(published);
@@ -367,6 +397,27 @@ impl<K: ServedKey> Keeper<K> {
         }
         self.tell();
         Ok(())
+    }
+
+    /// Those after a number that are held in memory, from the oldest on: looked for from the latest back.
+    fn latest_after(&mut self, number: u64, latest: u64) -> Result<Vec<Arc<Published>>> {
+        let (mut found, mut left) = (Vec::new(), Most::new(HELD, HELD_BYTES));
+        for before in (number..latest).rev().take(HELD) {
+            let Some(next) = self.after(before, Most::new(1, usize::MAX))?.pop() else {
+                continue;
+            };
+            if next.number == before + 1 && !left.take(&next) {
+                break;
+            }
+            if next.number == before + 1 {
+                found.push(next);
+            }
+            if left.is_used() {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found)
     }
 
     fn publish(&mut self, lists: Vec<List<K>>) {
@@ -477,19 +528,35 @@ impl<K: ServedKey> Keeper<K> {
         }))
     }
 
-    fn after(&mut self, number: u64, most: usize) -> Result<Vec<Arc<Published>>> {
-        if self.shared.spec.continual {
-            return self.with(|store| {
-                let lists = store.some_lists_after(number, most)?.into_iter();
-                Ok(lists
-                    .map(|list| Arc::new(Published::new(list.number, None, list.json, None)))
-                    .collect())
-            });
+    /// Releases after a number, one read after the other until no more fit.
+    fn after(&mut self, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
+        let (mut found, mut left, mut number) = (Vec::new(), most, number);
+        while !left.is_used()
+            && let Some(next) = self.next_after(number)?
+        {
+            number = next.number;
+            if !left.take(&next) {
+                break;
+            }
+            found.push(next);
         }
+        Ok(found)
+    }
+
+    fn next_after(&mut self, number: u64) -> Result<Option<Arc<Published>>> {
+        if self.shared.spec.continual {
+            let next = self.with(|store| Ok(store.some_lists_after(number, 1)?.pop()))?;
+            return Ok(next.map(|list| Arc::new(Published::new(list.number, None, list.json, None))));
+        }
+        // Of some that were charged there is nothing to show.
         let before = usize::try_from(number).unwrap_or(usize::MAX);
-        let ids: Vec<String> = self.charged.iter().skip(before).take(most).cloned().collect();
-        let found = ids.iter().map(|id| self.find(id)).collect::<Result<Vec<_>>>()?;
-        Ok(found.into_iter().flatten().collect())
+        for place in before..self.charged.len() {
+            let id = self.charged[place].clone();
+            if let Some(found) = self.find(&id)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     fn wait(&self) -> Duration {
@@ -523,7 +590,7 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Lets the time come to where it is, a few slides in each transaction. Returns whether it is there.
     fn tick(&mut self) -> bool {
-        if self.shared.slide.is_none() || self.is_full {
+        if self.shared.slide.is_none() || self.is_full || !self.has_disk() {
             return true;
         }
         let Ok(present) = self.present() else {

@@ -2,9 +2,11 @@
 
 mod clock;
 mod command;
+mod disk;
 mod keeper;
 mod published;
 mod settings;
+mod spec_json;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -23,15 +25,19 @@ use crate::events::{Format, Has, Reading, Wrong};
 use crate::key::{AnyBatch, AnyKeys, ServedKey};
 use crate::log;
 use crate::metrics::OfStream;
+use crate::pace::Pace;
 use crate::problem::{Problem, Result};
 pub use clock::now;
 use clock::{Clock, Doubt};
 use command::Reply;
 pub use command::{Acknowledged, Command, Identity, Taking};
 use keeper::Keeper;
-pub use published::{Published, Shelf, Words};
+pub use published::{Most, Published, Shelf, Words};
 pub use settings::{Columns, Settings};
+pub use spec_json::SpecJson;
 
+/// Changes of settings: how many a second, and how many at once.
+const CHANGES: (u32, u32) = (1, 10);
 /// How many requests may wait.
 const WAITING: usize = 1_024;
 /// How many bytes of events may wait.
@@ -44,13 +50,21 @@ const READERS: usize = 8;
 /// A stream, for those who ask something of it.
 pub struct Stream {
     folder: PathBuf,
-    settings: RwLock<Settings>,
+    settings: RwLock<Arc<Settings>>,
+    /// How often settings may change; held while one change is written.
+    changing: tokio::sync::Mutex<Pace>,
+    spec_json: SpecJson,
+    /// What anyone who may read it is told, as it was written last.
+    described: Mutex<Option<(Described, bytes::Bytes)>>,
     shared: Arc<Shared>,
     commands: SyncSender<Command>,
     room: Arc<Semaphore>,
     readers: Semaphore,
     header: Header,
 }
+
+/// What a description of a stream depends on: whether it is public, whether it is closed, and how many releases there were.
+pub type Described = (bool, bool, u64);
 
 /// What requests and the thread of the state share.
 pub(crate) struct Shared {
@@ -81,7 +95,7 @@ pub(crate) struct Shared {
 }
 
 /// How a stream is gone on with.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Opening {
     /// Whether the clock of the machine is right, however far it is ahead of the stream's.
     pub accept_clock: bool,
@@ -89,6 +103,10 @@ pub struct Opening {
     pub drains: bool,
     /// How much later than the clock an event may be.
     pub tolerance: Duration,
+    /// The most transactions a second.
+    pub commits: u32,
+    /// The most bytes on disk.
+    pub disk: u64,
 }
 
 /// How a stream is.
@@ -218,14 +236,17 @@ impl Stream {
             spec,
         });
         let (commands, asked) = sync_channel(WAITING);
-        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed)?;
+        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed, &opening)?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| keeper.run())
             .map_err(|_| Problem::unavailable("no thread could be started"))?;
         Ok(Self {
             folder: folder.to_owned(),
-            settings: RwLock::new(settings),
+            settings: RwLock::new(Arc::new(settings)),
+            changing: tokio::sync::Mutex::new(Pace::new(CHANGES.0, CHANGES.1)),
+            spec_json: SpecJson::of(name, &header.spec)?,
+            described: Mutex::default(),
             shared,
             commands,
             room: Arc::new(Semaphore::new(ROOM)),
@@ -250,40 +271,74 @@ impl Stream {
     }
 
     /// What may change while it goes on.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> Arc<Settings> {
         self.settings
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    /// Changes that, and keeps it.
-    pub fn set(&self, change: impl FnOnce(&mut Settings)) -> Result<Settings> {
-        let mut settings = self.settings.write().unwrap_or_else(PoisonError::into_inner);
-        let mut changed = settings.clone();
+    /// Changes that, and keeps it: seldom, on a thread that may wait for the disk, and not at all where nothing changes.
+    pub async fn set(
+        self: &Arc<Self>,
+        writing: &Semaphore,
+        change: impl FnOnce(&mut Settings),
+    ) -> Result<()> {
+        let mut pace = self.changing.lock().await;
+        let known = self.settings();
+        let mut changed = Settings::clone(&known);
         change(&mut changed);
-        changed.write(&self.folder)?;
-        *settings = changed.clone();
-        Ok(changed)
+        if changed == *known {
+            return Ok(());
+        }
+        pace.turn().map_err(|_| changed_too_often())?;
+        let _turn = writing.acquire().await;
+        let (stream, changed) = (self.clone(), Arc::new(changed));
+        let written = changed.clone();
+        let failed = || Problem::unavailable("the settings of a stream cannot be written");
+        tokio::task::spawn_blocking(move || written.write(&stream.folder))
+            .await
+            .map_err(|_| failed())??;
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = changed;
+        Ok(())
+    }
+
+    /// Its specification as JSON.
+    pub fn spec_json(&self) -> &SpecJson {
+        &self.spec_json
+    }
+
+    /// What anyone who may read it is told: written anew only where something changed.
+    pub fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
+        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*described {
+            Some((known, bytes)) if *known == of => bytes.clone(),
+            _ => {
+                let bytes = bytes::Bytes::from(write());
+                *described = Some((of, bytes.clone()));
+                bytes
+            }
+        }
     }
 
     /// How events that come now are to be read.
     pub fn reading(&self, format: Format, wrong: Wrong) -> Result<Reading> {
-        let Settings { columns, since, .. } = self.settings();
+        let settings = self.settings();
         let present = self.present()?;
         Ok(Reading {
             format,
             wrong,
             keys: self.header.keys,
             has: Has {
-                time: self.shared.by_clock && columns.time.is_some(),
+                time: self.shared.by_clock && settings.columns.time.is_some(),
                 user: self.spec().unit.is_user(),
             },
-            columns,
-            since,
+            columns: settings.columns.clone(),
+            since: settings.since,
             present,
             earliest: present.saturating_sub(self.shared.reach),
             tolerance: self.shared.tolerance,
+            most: usize::MAX,
         })
     }
 
@@ -472,6 +527,15 @@ pub fn closed() -> Problem {
         "this stream is closed, and takes no more events",
         "send them to another",
     )
+}
+
+fn changed_too_often() -> Problem {
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "the settings of this stream are changed too often",
+        "change them again after the time that Retry-After says",
+    )
+    .after(1)
 }
 
 /// That more comes in than can be kept.

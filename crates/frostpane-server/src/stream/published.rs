@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
-/// So many of the latest are held in memory.
+/// So many of the latest are held in memory at the most.
 pub const HELD: usize = 256;
+/// And so many bytes of them, of which the latest alone may have more: 4 MB.
+pub const HELD_BYTES: usize = 4 << 20;
 
 /// A release as it was published.
 #[derive(Clone, Debug)]
@@ -81,13 +83,77 @@ impl Published {
     }
 }
 
+/// How many releases are returned together: a number, and bytes of which the first alone may have more.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    /// How many.
+    pub number: usize,
+    /// How many bytes.
+    pub bytes: usize,
+    is_first: bool,
+}
+
+impl Most {
+    /// So many, and so many bytes.
+    pub fn new(number: usize, bytes: usize) -> Self {
+        Self {
+            number,
+            bytes,
+            is_first: true,
+        }
+    }
+
+    /// Whether one more fits, which is taken.
+    pub fn take(&mut self, next: &Published) -> bool {
+        let (fits, size) = (
+            self.bytes.checked_sub(next.json.len()),
+            self.number.checked_sub(1),
+        );
+        let taken = match (size, fits) {
+            (None, _) => false,
+            (Some(number), Some(bytes)) => {
+                (self.number, self.bytes) = (number, bytes);
+                true
+            }
+            (Some(number), None) => {
+                (self.number, self.bytes) = (number, 0);
+                self.is_first
+            }
+        };
+        self.is_first = false;
+        taken
+    }
+
+    /// Whether nothing more fits.
+    pub fn is_used(&self) -> bool {
+        self.number == 0 || self.bytes == 0
+    }
+}
+
 /// The latest releases of a stream, for those who read and those who listen. Whoever listens holds no copy of them, only how far they
 /// have come.
 #[derive(Debug)]
 pub struct Shelf {
-    held: Mutex<VecDeque<Arc<Published>>>,
+    held: Mutex<Latest>,
     /// The number of the latest.
     latest: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Latest {
+    releases: VecDeque<Arc<Published>>,
+    bytes: usize,
+}
+
+impl Latest {
+    fn push(&mut self, published: Published) {
+        self.bytes += published.frame.len();
+        self.releases.push_back(Arc::new(published));
+        while self.releases.len() > 1 && (self.releases.len() > HELD || self.bytes > HELD_BYTES) {
+            let first = self.releases.pop_front();
+            self.bytes -= first.map_or(0, |first| first.frame.len());
+        }
+    }
 }
 
 impl Default for Shelf {
@@ -103,37 +169,34 @@ impl Shelf {
     /// One more, which is kept and charged already.
     pub fn put(&self, published: Published) {
         let number = published.number;
-        let mut held = self.held();
-        held.push_back(Arc::new(published));
-        if held.len() > HELD {
-            held.pop_front();
-        }
-        drop(held);
+        self.held().push(published);
         self.latest.send_replace(number);
     }
 
     /// The latest, if there is one.
     pub fn latest(&self) -> Option<Arc<Published>> {
-        self.held().back().cloned()
+        self.held().releases.back().cloned()
     }
 
     /// That with an id, if it is held.
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
         let held = self.held();
         let mut found = held
+            .releases
             .iter()
             .filter(|published| published.id.as_deref() == Some(id));
         found.next().cloned()
     }
 
-    /// The next after a number, so many at the most; none if some that are not held come before them.
-    pub fn after(&self, number: u64, most: usize) -> Option<Vec<Arc<Published>>> {
+    /// The next after a number, so many and so many bytes at the most; none if some that are not held come before them.
+    pub fn after(&self, number: u64, most: Most) -> Option<Vec<Arc<Published>>> {
         let held = self.held();
-        match held.front() {
+        match held.releases.front() {
             Some(first) if first.number > number.saturating_add(1) => None,
             _ => {
-                let after = held.iter().filter(|published| published.number > number);
-                Some(after.take(most).cloned().collect())
+                let mut left = most;
+                let after = held.releases.iter().filter(|published| published.number > number);
+                Some(after.take_while(|next| left.take(next)).cloned().collect())
             }
         }
     }
@@ -148,7 +211,54 @@ impl Shelf {
         self.latest.subscribe()
     }
 
-    fn held(&self) -> MutexGuard<'_, VecDeque<Arc<Published>>> {
+    fn held(&self) -> MutexGuard<'_, Latest> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shelf(sizes: &[usize]) -> Shelf {
+        let shelf = Shelf::default();
+        for (number, size) in (1..).zip(sizes) {
+            shelf.put(Published::new(number, None, vec![b'x'; *size], None));
+        }
+        shelf
+    }
+
+    fn numbers(found: Option<Vec<Arc<Published>>>) -> Option<Vec<u64>> {
+        found.map(|found| found.iter().map(|published| published.number).collect())
+    }
+
+    #[test]
+    fn what_is_held_is_bounded_in_bytes_and_the_latest_is_always_there() {
+        let large = shelf(&[HELD_BYTES / 3; 40]);
+        assert_eq!(large.held().releases.len(), 2);
+        assert!(large.held().bytes <= HELD_BYTES);
+        assert_eq!(
+            numbers(large.after(10, Most::new(100, usize::MAX))),
+            None,
+            "on disk"
+        );
+        assert_eq!(
+            numbers(large.after(38, Most::new(100, usize::MAX))),
+            Some(vec![39, 40])
+        );
+        let larger = shelf(&[10, HELD_BYTES + 1]);
+        assert_eq!(larger.latest().map(|latest| latest.number), Some(2));
+        assert_eq!(larger.held().releases.len(), 1);
+        assert_eq!(shelf(&[10; 300]).held().releases.len(), HELD);
+    }
+
+    #[test]
+    fn a_page_has_so_many_bytes_or_one_release() {
+        let all = shelf(&[100; 10]);
+        let page = |number, bytes| numbers(all.after(2, Most::new(number, bytes)));
+        assert_eq!(page(100, 250), Some(vec![3, 4]));
+        assert_eq!(page(2, 1_000), Some(vec![3, 4]));
+        assert_eq!(page(100, 99), Some(vec![3]), "the first, however large");
+        assert_eq!(page(100, 100), Some(vec![3]));
     }
 }

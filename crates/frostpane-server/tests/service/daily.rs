@@ -74,7 +74,8 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     assert!(process.stop());
     copy(&backup.0, &folder.0);
     let process = Process::with(&folder.0, &options);
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(503);
+    let ready = |path: &str| process.call("GET", path, &token, "", b"").unwrap().status;
+    assert_eq!((ready("/v1/streams/people/ready"), ready("/readyz")), (503, 200));
     process
         .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
         .unwrap()
@@ -102,7 +103,10 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     let (done, said) = restore("people");
     assert!(!done && said.contains("no copy"), "{said}");
     let process = Process::with(&folder.0, &options);
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    process
+        .call("GET", "/v1/streams/people/ready", &token, "", b"")
+        .unwrap()
+        .is(200);
     let budget = process
         .call("GET", "/v1/streams/people/budget", &token, "", b"")
         .unwrap()
@@ -312,7 +316,8 @@ async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
     let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
     assert_eq!(sent.json()["again"], true);
     api.call("GET", "/v1/streams/newer", "").await.is(503);
-    api.call("GET", "/readyz", "").await.is(503);
+    api.call("GET", "/v1/streams/newer/ready", "").await.is(503);
+    api.call("GET", "/readyz", "").await.is(200);
     api.call("PUT", "/v1/streams/newer", BY_COUNT).await.is(409);
     api.service.stop().await;
     let counted = api.counted("older");

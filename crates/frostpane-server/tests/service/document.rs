@@ -23,6 +23,13 @@ const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
     ),
     ("get", "/v1/streams/{name}", "/v1/streams/one", "", 200),
     (
+        "get",
+        "/v1/streams/{name}/ready",
+        "/v1/streams/one/ready",
+        "",
+        200,
+    ),
+    (
         "patch",
         "/v1/streams/{name}",
         "/v1/streams/one",

@@ -51,7 +51,10 @@ async fn users_who_do_not_fit_into_the_memory_stop_a_stream_for_good() {
             assert_eq!(page.json()["releases"], serde_json::json!([]));
             let health = api.call("GET", "/v1/streams/one/health", "").await.is(200);
             assert_eq!(health.json()["standing"], "failed");
-            api.call("GET", "/readyz", "").await.is(503);
+            // It is not the service that is not ready.
+            api.call("GET", "/v1/streams/one/ready", "").await.is(503);
+            api.call("GET", "/v1/streams/other/ready", "").await.is(200);
+            api.call("GET", "/readyz", "").await.is(200);
             api.send("other", CSV, crowd(0..10)).await.is(200);
             api = api.restarted().await;
         }

@@ -132,6 +132,20 @@ impl Process {
         ask(self.address, method, path, token, headers, body)
     }
 
+    /// The answer to a probe, at the address that is for them.
+    pub fn probe(&self, path: &str) -> io::Result<Answer> {
+        self.probe_raw(
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes(),
+        )
+    }
+
+    /// The answer to these bytes at that address.
+    pub fn probe_raw(&self, request: &[u8]) -> io::Result<Answer> {
+        let log = self.log.lock().unwrap().clone();
+        let (_, rest) = log.split_once("probes are answered at http://").unwrap();
+        raw(rest.lines().next().unwrap().parse().unwrap(), request)
+    }
+
     /// These bytes, and what comes back until the other side has ended.
     pub fn raw(&self, request: &[u8]) -> io::Result<Answer> {
         raw(self.address, request)

@@ -80,8 +80,28 @@ async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
     }
 }
 
+/// A request whose answer has begun with this status, and goes on.
+pub fn begin(process: &Process, request: &str, status: u16) -> TcpStream {
+    let (socket, answered) = try_begin(process, request).unwrap();
+    assert_eq!(answered, status, "{request}");
+    socket
+}
+
+/// A request whose answer has begun, with its status.
+pub fn try_begin(process: &Process, request: &str) -> std::io::Result<(TcpStream, u16)> {
+    let mut socket = TcpStream::connect(process.address)?;
+    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
+    socket.write_all(request.as_bytes())?;
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer)?;
+    let status = std::str::from_utf8(&answer[9..])
+        .ok()
+        .and_then(|text| text.parse().ok());
+    Ok((socket, status.unwrap_or(0)))
+}
+
 /// A place is given back a moment after whoever had it sees the end: until then others are turned away.
-fn until_there(ask: impl Fn() -> std::io::Result<Answer>) -> Answer {
+pub fn until_there(ask: impl Fn() -> std::io::Result<Answer>) -> Answer {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
         match ask() {
@@ -94,26 +114,38 @@ fn until_there(ask: impl Fn() -> std::io::Result<Answer>) -> Answer {
 #[test]
 fn the_last_places_are_kept_for_those_who_have_a_token() {
     let folder = Folder::new();
-    let token = token(&folder.0, "crowd");
+    let (token, other) = (token(&folder.0, "crowd"), token(&folder.0, "other"));
     let process = Process::with(&folder.0, &["--most-connections", "8"]);
+    let create = process.call(
+        "PUT",
+        "/v1/streams/one?public=true",
+        &token,
+        "",
+        BY_COUNT.as_bytes(),
+    );
+    create.unwrap().is(201);
     let ask = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     assert_eq!(process.raw(ask).unwrap().status, 200);
-    let idle: Vec<TcpStream> = (0..7)
-        .map(|_| {
-            let mut idle = TcpStream::connect(process.address).unwrap();
-            idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
-                .unwrap();
-            let mut answer = [0; 12];
-            idle.read_exact(&mut answer).unwrap();
-            assert_eq!(&answer, b"HTTP/1.1 200");
-            idle
-        })
-        .collect();
+    // Seven that are all busy: those without a request would give way.
+    let live = "GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\n";
+    let slow = "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
+    let by_token = format!("authorization: Bearer {token}\r\n");
+    let held = [
+        (live, "", 200, 3),
+        (live, &*by_token, 200, 2),
+        (slow, &*by_token, 100, 2),
+    ];
+    let mut busy = Vec::new();
+    for (request, headers, status, times) in held {
+        for _ in 0..times {
+            busy.push(begin(&process, &format!("{request}{headers}\r\n"), status));
+        }
+    }
     let refused = until_there(|| process.raw(ask));
     assert_eq!(refused.status, 503, "{}", refused.text());
     assert!(refused.head.contains("connection: close"), "{}", refused.head);
-    until_there(|| process.call("GET", "/v1/streams", &token, "", b"")).is(200);
-    drop(idle);
+    until_there(|| process.call("GET", "/v1/streams", &other, "", b"")).is(200);
+    drop(busy);
 }
 
 #[tokio::test]
@@ -172,4 +204,118 @@ async fn whoever_keeps_answers_for_others_is_told_that_they_differ_by_origin() {
     }
     let answer = api.raw("GET", "/v1/streams", &[], "").await.is(200);
     assert_eq!(answer.header("vary"), "origin");
+}
+
+#[test]
+fn plans_of_one_address_leave_places_to_others() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "planner");
+    let process = Process::with(&folder.0, &[]);
+    // Bodies that are never whole.
+    let plan = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
+    let held: Vec<TcpStream> = (0..4).map(|_| begin(&process, plan, 100)).collect();
+    let (_, refused) = try_begin(&process, plan).unwrap();
+    assert_eq!(refused, 429);
+    let planned = process.call("POST", "/v1/plan", &token, "", BY_COUNT.as_bytes());
+    planned.unwrap().is(200);
+    drop(held);
+}
+
+#[test]
+fn an_address_has_a_few_plans_a_second_without_a_token() {
+    let folder = Folder::new();
+    let process = Process::with(&folder.0, &[]);
+    let request = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx";
+    // None of them is a specification, so that they cost nothing.
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..40)
+            .map(|_| scope.spawn(|| process.raw(request.as_bytes()).unwrap().status))
+            .collect();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    assert!(statuses.contains(&422) && statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
+    let api = Api::with_limits(
+        Folder::new(),
+        Limits {
+            small_body: 1 << 20,
+            ..limits()
+        },
+    );
+    let keys: Vec<String> = (0..20_000)
+        .map(|number| format!("\"declared {number}\""))
+        .collect();
+    let spec = format!(
+        r#"{{ "window": 1000, "slide": 100, "top": 5, "keys": [{}] }}"#,
+        keys.join(",")
+    );
+    api.call("PUT", "/v1/streams/many?public=true", spec)
+        .await
+        .is(201);
+    for stranger in [false, true] {
+        let listed = match stranger {
+            true => api.raw("GET", "/v1/streams", &[], "").await.is(200),
+            false => api.call("GET", "/v1/streams", "").await.is(200),
+        };
+        assert!(listed.body.len() < 4_096, "{}", listed.body.len());
+        let keys = listed.json()["streams"][0]["spec"]["keys"].clone();
+        assert_eq!(
+            keys,
+            serde_json::json!({ "declared": 20_000, "at": "/v1/streams/many" })
+        );
+    }
+    let whole = api.raw("GET", "/v1/streams/many", &[], "").await.is(200).json();
+    assert_eq!(whole["spec"]["keys"].as_array().unwrap().len(), 20_000);
+    // What strangers are given is not older than a change.
+    api.call("PATCH", "/v1/streams/many", r#"{ "public": false }"#)
+        .await
+        .is(200);
+    let listed = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
+    assert_eq!(listed["streams"], serde_json::json!([]));
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+#[tokio::test]
+async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
+    let few = Limits {
+        body: 32 << 20,
+        events: 10_000,
+        ..limits()
+    };
+    let api = Api::with_limits(Folder::new(), few);
+    api.create("one", BY_COUNT).await;
+    let send = async |packed: bool, body: Vec<u8>| {
+        let headers = [("content-type", "text/plain"), ("content-encoding", "gzip")];
+        let headers = &headers[..1 + usize::from(packed)];
+        api.with("POST", "/v1/streams/one/events", headers, body).await
+    };
+    let bomb = gzip(&vec![b'\n'; 32 << 20]);
+    assert!(bomb.len() < 64 << 10);
+    let refused = send(true, bomb).await.is(413);
+    assert!(
+        refused.text().contains("256 times as large"),
+        "{}",
+        refused.text()
+    );
+    let too_many = vec![b'\n'; 10_001];
+    for packed in [false, true] {
+        let body = if packed { gzip(&too_many) } else { too_many.clone() };
+        let refused = send(packed, body).await.is(413);
+        assert!(
+            refused.text().contains("more than 10000 events"),
+            "{}",
+            refused.text()
+        );
+    }
+    send(true, gzip(&too_many[1..])).await.is(200);
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 10_000, "nothing of what was refused");
 }

@@ -143,7 +143,9 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
     api.send("good", JSONL, lines(10)).await.is(200);
     // Whoever sends to it keeps what they have.
     api.send("bad", JSONL, lines(10)).await.is(503);
-    api.call("GET", "/readyz", "").await.is(503);
+    api.call("GET", "/v1/streams/bad/ready", "").await.is(503);
+    api.call("GET", "/v1/streams/good/ready", "").await.is(200);
+    api.call("GET", "/readyz", "").await.is(200);
     api.call("GET", "/healthz", "").await.is(200);
     // Its name is not free, or its budget would begin anew.
     api.call("PUT", "/v1/streams/bad", BY_COUNT).await.is(409);
@@ -221,7 +223,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
         assert!(std::time::Instant::now() < until);
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    api.call("GET", "/readyz", "").await.is(503);
+    api.call("GET", "/v1/streams/one/ready", "").await.is(503);
 
     // And as if it were days ahead, unless that is said to be right.
     let api = Api::new();

@@ -1,0 +1,299 @@
+//! What one token, one stream or one disk can take: a share, and never all of it.
+
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use frostpane_server::Limits;
+use frostpane_server::stream::Most;
+
+use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines};
+use crate::process::{Process, token};
+use crate::strangers::{begin, try_begin, until_there};
+
+const HEALTHZ: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+
+#[tokio::test]
+async fn settings_change_a_few_times_at_once_and_then_seldom() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    api.create("other", BY_COUNT).await;
+    let set = async |name: &str, public: bool| {
+        let body = format!("{{ \"public\": {public} }}");
+        let answer = api.call("PATCH", &format!("/v1/streams/{name}"), body).await;
+        answer.status
+    };
+    let mut statuses = Vec::new();
+    for number in 0..200 {
+        statuses.push(set("one", number % 2 == 0).await);
+    }
+    assert_eq!(statuses[..10], [StatusCode::OK; 10]);
+    assert!(statuses.contains(&StatusCode::TOO_MANY_REQUESTS));
+    assert_eq!(set("other", true).await, StatusCode::OK);
+    // What changes nothing is no change.
+    for _ in 0..40 {
+        assert_eq!(set("other", true).await, StatusCode::OK);
+    }
+}
+
+/// A file that nobody reads from is a disk that does not answer: whoever opens it to write waits.
+#[test]
+fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "one");
+    let process = Process::with(&folder.0, &["--probe", "127.0.0.1:0"]);
+    for name in ["one", "other"] {
+        let path = format!("/v1/streams/{name}");
+        process
+            .call("PUT", &path, &token, "", BY_COUNT.as_bytes())
+            .unwrap()
+            .is(201);
+    }
+    let draft = folder.0.join("streams/one/service.json.draft");
+    assert!(Command::new("mkfifo").arg(&draft).status().unwrap().success());
+    let body = r#"{ "public": true }"#;
+    let patch = format!(
+        "PATCH /v1/streams/one HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let waiting: Vec<TcpStream> = (0..16)
+        .map(|_| {
+            let mut socket = TcpStream::connect(process.address).unwrap();
+            std::io::Write::write_all(&mut socket, patch.as_bytes()).unwrap();
+            socket
+        })
+        .collect();
+    let mut answered = 0;
+    for _ in 0..20 {
+        assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
+        let events = "content-type: application/x-ndjson\r\n";
+        let sent = process.call(
+            "POST",
+            "/v1/streams/other/events",
+            &token,
+            events,
+            lines(10).as_bytes(),
+        );
+        sent.unwrap().is(200);
+        process
+            .call("GET", "/v1/streams/one", &token, "", b"")
+            .unwrap()
+            .is(200);
+        let probe = process.probe("/readyz").unwrap();
+        answered += u32::from(probe.status == 200);
+    }
+    assert_eq!(answered, 20);
+    drop(waiting);
+    process.kill();
+}
+
+#[test]
+fn probes_have_a_listener_of_their_own() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "prober");
+    let options = [
+        "--probe",
+        "127.0.0.1:0",
+        "--most-connections",
+        "1",
+        "--most-requests",
+        "1",
+    ];
+    let process = Process::with(&folder.0, &options);
+    for _ in 0..50 {
+        process.probe("/healthz").unwrap().is(200);
+        process.probe("/readyz").unwrap().is(200);
+    }
+    process.probe("/metrics").unwrap().is(401);
+    process.probe("/v1/streams").unwrap().is(404);
+    let metrics = format!(
+        "GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+    );
+    process.probe_raw(metrics.as_bytes()).unwrap().is(200);
+}
+
+#[test]
+fn who_listens_with_one_token_leaves_places_to_others() {
+    let folder = Folder::new();
+    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
+    let process = Process::with(&folder.0, &["--most-connections", "32"]);
+    process
+        .call("PUT", "/v1/streams/one", &one, "", BY_COUNT.as_bytes())
+        .unwrap()
+        .is(201);
+    let live = |token: &str| {
+        format!("GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n")
+    };
+    let held: Vec<TcpStream> = (0..8).map(|_| begin(&process, &live(&one), 200)).collect();
+    for _ in 0..40 {
+        let (_, refused) = try_begin(&process, &live(&one)).unwrap();
+        assert_eq!(refused, 429);
+    }
+    drop(begin(&process, &live(&other), 200));
+    // And for what is no listening.
+    for token in [&one, &other] {
+        process
+            .call("GET", "/v1/streams/one", token, "", b"")
+            .unwrap()
+            .is(200);
+    }
+    assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
+    drop(held);
+}
+
+#[test]
+fn requests_of_one_token_that_are_never_whole_leave_places_to_others() {
+    let folder = Folder::new();
+    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
+    let process = Process::with(&folder.0, &["--most-connections", "32"]);
+    process
+        .call("PUT", "/v1/streams/one", &one, "", BY_COUNT.as_bytes())
+        .unwrap()
+        .is(201);
+    let slow = |token: &str| {
+        format!(
+            "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: text/plain\r\n\
+             expect: 100-continue\r\ncontent-length: 9\r\n\r\n"
+        )
+    };
+    let held: Vec<TcpStream> = (0..8).map(|_| begin(&process, &slow(&one), 100)).collect();
+    let (_, refused) = try_begin(&process, &slow(&one)).unwrap();
+    assert_eq!(refused, 429);
+    drop(begin(&process, &slow(&other), 100));
+    drop(held);
+}
+
+#[test]
+fn connections_without_a_request_give_way() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "one");
+    let process = Process::with(&folder.0, &["--most-connections", "8"]);
+    let idle: Vec<TcpStream> = (0..64)
+        .map(|_| TcpStream::connect(process.address).unwrap())
+        .collect();
+    for _ in 0..8 {
+        assert_eq!(until_there(|| process.raw(HEALTHZ)).status, 200);
+        until_there(|| process.call("GET", "/v1/streams", &token, "", b"")).is(200);
+    }
+    drop(idle);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_come_together_share_the_transactions_of_a_second() {
+    let slow = Limits {
+        commits: 1,
+        ..limits()
+    };
+    let api = std::sync::Arc::new(Api::with_limits(Folder::new(), slow));
+    api.create("one", BY_COUNT).await;
+    let began = Instant::now();
+    let mut sent = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let api = api.clone();
+        sent.spawn(async move { api.send("one", JSONL, lines(1)).await });
+    }
+    while let Some(answer) = sent.join_next().await {
+        answer.unwrap().is(200);
+    }
+    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    let commits = health["ingest"]["commits"].as_u64().unwrap();
+    // One at once, and one for every second that it took.
+    assert!(commits <= 2 + began.elapsed().as_secs(), "{health}");
+    assert_eq!(health["ingest"]["events"], 40);
+}
+
+#[tokio::test]
+async fn a_stream_is_asked_for_no_more_memory_than_its_share() {
+    let api = Api::with_limits(
+        Folder::new(),
+        Limits {
+            memory: 16 << 20,
+            ..limits()
+        },
+    );
+    let spec =
+        |memory: &str| format!(r#"{{ "window": 1000, "slide": 100, "top": 5, "memory": "{memory}" }}"#);
+    let refused = api.call("PUT", "/v1/streams/one", spec("17MiB")).await.is(422);
+    assert!(refused.text().contains("--most-memory"), "{}", refused.text());
+    api.call("PUT", "/v1/streams/one", spec("16MiB")).await.is(201);
+}
+
+#[tokio::test]
+async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given_more() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    api.send("one", JSONL, lines(500)).await.is(200);
+    let latest = api
+        .call("GET", "/v1/streams/one/releases/latest", "")
+        .await
+        .is(200);
+    api.service.stop().await;
+    let few = Limits {
+        disk: 1 << 10,
+        ..limits()
+    };
+    let api = Api::with_limits(api.into_folder(), few);
+    let refused = api.send("one", JSONL, lines(10)).await.is(507);
+    assert!(refused.text().contains("--most-disk"), "{}", refused.text());
+    api.call("GET", "/v1/streams/one/ready", "").await.is(503);
+    api.call("GET", "/readyz", "").await.is(200);
+    let still = api
+        .call("GET", "/v1/streams/one/releases/latest", "")
+        .await
+        .is(200);
+    assert_eq!(still.body, latest.body, "what was published stays");
+    let api = api.restarted().await;
+    api.send("one", JSONL, lines(10)).await.is(200);
+    api.call("GET", "/v1/streams/one/ready", "").await.is(200);
+}
+
+/// Lists of long keys: a few of them are held, all of them can be read, and each page is small.
+#[tokio::test]
+async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
+    let api = Api::with_limits(
+        Folder::new(),
+        Limits {
+            body: 8 << 20,
+            ..limits()
+        },
+    );
+    let spec = r#"{ "window": 40, "slide": 4, "top": 4, "continual": true, "epsilon": 50 }"#;
+    api.create("one", spec).await;
+    let key = |number: usize| format!("{number}{}", "x".repeat(60_000));
+    let batch: String = (0..80).map(|number| key(number % 4) + "\n").collect();
+    for _ in 0..4 {
+        let headers = [("content-type", "text/plain")];
+        api.with("POST", "/v1/streams/one/events", &headers, batch.clone())
+            .await
+            .is(200);
+    }
+    let mut api = api;
+    for _ in 0..2 {
+        let stream = api.service.stream("one").unwrap();
+        let latest = stream.shelf().latest().unwrap();
+        assert!(latest.json.len() > 100_000, "{}", latest.json.len());
+        assert!(
+            stream.shelf().after(0, Most::new(1, 1)).is_none(),
+            "the first is not held any more"
+        );
+        let (mut after, mut numbers) = (0, Vec::new());
+        loop {
+            let page = api
+                .call("GET", &format!("/v1/streams/one/releases?after={after}"), "")
+                .await
+                .is(200);
+            assert!(page.body.len() < 800_000);
+            let page = page.json();
+            let releases = page["releases"].as_array().unwrap();
+            numbers.extend(releases.iter().map(|release| release["number"].as_u64().unwrap()));
+            match page["next"].as_u64() {
+                Some(next) => after = next,
+                None => break,
+            }
+        }
+        assert_eq!(numbers, (1..=latest.number).collect::<Vec<_>>());
+        drop((stream, latest));
+        api = api.restarted().await;
+    }
+}
