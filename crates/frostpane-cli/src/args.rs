@@ -26,7 +26,7 @@ Exit codes:
   1  events, a file or parameters were refused, or writing failed
   2  the command line is wrong
   3  an audit found that a claim does not hold
-  4  the result was written, but no event had a key that counts or, with --user, a user
+  4  the result was written, but no event had a key that counts; with --user it is 0
   130, 143  `watch` was interrupted (SIGINT, SIGTERM); its files have every release that was written";
 
 /// The heading of the options that say how a release is shown.

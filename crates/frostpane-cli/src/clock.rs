@@ -22,8 +22,8 @@ pub struct ClockArgs {
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
 
-    /// The zone of days, and of times that do not say theirs, such as Europe/Berlin [default: UTC]
-    #[arg(long, value_name = "NAME", value_parser = zone)]
+    /// The zone of days, and of times that do not say theirs, such as Europe/Berlin or -03:00 [default: UTC]
+    #[arg(long, value_name = "NAME", value_parser = zone, allow_hyphen_values = true)]
     pub timezone: Option<TimeZone>,
 
     /// How far in the future, by the clock of this machine, a time may lie: events beyond are set aside [default: 1h]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use frostpane::{Bounds, Ratio, Spec, Unit};
+use frostpane::{Bounds, Ratio, Span, Spec, Unit};
 use jiff::tz::TimeZone;
 
 use crate::failure::{Failure, Result};
@@ -71,9 +71,15 @@ pub fn in_zone(spec: &mut Spec, zone: &TimeZone) -> Result<()> {
             zone.iana_name().unwrap_or("that was given")
         )));
     };
-    let epoch = i64::try_from(bounds.epoch.as_secs()).unwrap_or(i64::MAX).max(1);
+    // Slides of several epochs begin at midnight there, too.
+    let slide = match spec.slide {
+        Some(Span::Clock(slide)) => slide,
+        _ => Duration::ZERO,
+    };
+    let longest = bounds.epoch.max(slide).as_secs();
     if offset.seconds() != 0 {
-        let behind = (-i64::from(offset.seconds())).rem_euclid(epoch);
+        let longest = i64::try_from(longest).unwrap_or(i64::MAX).max(1);
+        let behind = (-i64::from(offset.seconds())).rem_euclid(longest);
         bounds.offset = Duration::from_secs(behind.unsigned_abs());
     }
     spec.unit = Unit::User(bounds);

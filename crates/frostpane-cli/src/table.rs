@@ -130,7 +130,7 @@ impl Row {
     }
 }
 
-/// The two numbers between which the true count lies.
+/// The two numbers between which what was counted lies.
 pub fn interval<K: Key>(heavy: &Heavy<K>) -> String {
     format!("{} to {}", grouped(heavy.low), grouped(heavy.high))
 }

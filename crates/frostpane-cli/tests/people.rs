@@ -433,6 +433,33 @@ fn what_is_printed_of_people_is_read_again_as_the_same() {
     assert_eq!(by_column["unit"]["user"]["per_user"], 1);
 }
 
+/// West of Greenwich too; and slides of several epochs begin at midnight there, on the same day as in UTC.
+#[test]
+fn days_and_slides_of_days_begin_at_midnight_of_the_zone() {
+    let offset = |zone: &[&str], more: &[&str]| {
+        let asked = ["watch", "--user", "2", "--window", "14d", "--print-spec=json"];
+        let spec = json(&[&asked[..], zone, more].concat(), b"");
+        spec["unit"]["user"]["offset"].as_str().map(str::to_owned)
+    };
+    let west = &["--timezone", "-03:00"];
+    let east = &["--timezone", "+01:00"];
+    for (zone, more, expected) in [
+        (west, &[][..], "3h"),
+        (&["--timezone", "-0330"], &[], "3h30m"),
+        (east, &[], "23h"),
+        (west, &["--epoch", "1h", "--slide", "1d"], "3h"),
+        (east, &["--epoch", "1h", "--slide", "1d"], "23h"),
+        (east, &["--slide", "2d"], "47h"),
+        (east, &["--slide", "7d"], "167h"),
+        (east, &["--slide", "8h"], "23h"),
+    ] {
+        assert_eq!(offset(zone, more).as_deref(), Some(expected), "{zone:?} {more:?}");
+    }
+    assert_eq!(offset(&["--timezone=-03:00"], &[]).as_deref(), Some("3h"));
+    let wrong = frostpane(&["list", "--timezone", "--window", "7d"], b"");
+    assert!(!wrong.status.success());
+}
+
 #[test]
 fn a_plan_compares_bounds_and_says_which_noise_they_have() {
     let plan = [

@@ -156,7 +156,8 @@ impl Problem {
     pub fn full() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
-            "the users of an epoch did not fit into the memory of the stream: nothing is taken and nothing is released",
+            "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
+             and nothing is released",
             "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
              `frostpane-server restore`, which marks all of its past as spent",
         )

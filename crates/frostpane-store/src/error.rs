@@ -16,7 +16,7 @@ pub enum Error {
     Refused(Box<Unaffordable>),
     /// It contradicts what was kept before.
     Conflict(String),
-    /// Users did not fit into the memory, so nothing is taken and nothing is released; the same words whoever they were.
+    /// Users fitted neither into the memory nor onto the disk, so nothing is taken and nothing is released; the same words whoever they were.
     Stopped(&'static str),
     /// Another process has it.
     Busy(String),

@@ -1,4 +1,4 @@
-//! A state whose users did not fit into the memory.
+//! A state whose users fitted neither into the memory nor onto the disk.
 //!
 //! Some of their events are missing then, and which ones depends on everybody's: so nothing more is taken and nothing is released, also by
 //! whoever opens it next, until it is gone on with from the next epoch on.
@@ -38,7 +38,7 @@ impl<K: StoredKey> Store<K> {
         Ok(transaction.commit()?)
     }
 
-    /// Whether users did not fit into the memory, so that nothing is taken and nothing is released.
+    /// Whether users fitted neither into the memory nor onto the disk, so that nothing is taken and nothing is released.
     pub fn is_stopped(&self) -> bool {
         matches!(self.check_going(), Err(Error::Stopped(_)))
     }
@@ -62,7 +62,8 @@ pub(crate) fn forget(transaction: &WriteTransaction) -> Result<()> {
 /// The same words whoever they were.
 fn stopped() -> Error {
     Error::Stopped(
-        "the users of an epoch did not fit into the memory, so nothing is taken and nothing is released: begin another state with more memory, or a \
-         sample of the users; or go on with this one from the next epoch on, with `frostpane restore DIR`, which marks all of its past as spent",
+        "the users of an epoch did not fit into the memory, and the disk that the rest should go to gave an error, so nothing is taken and nothing is \
+         released: make room, and go on from the next epoch on, with `frostpane restore DIR`, which marks all of the past as spent; or begin another \
+         state with more memory, or a sample of the users",
     )
 }

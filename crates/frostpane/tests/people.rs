@@ -404,6 +404,36 @@ fn the_only_user_of_the_day_is_not_given_away() {
     }
 }
 
+/// Hours of people in slides of two days, at an offset of +01:00: lists end at midnight there, of an even day.
+#[test]
+fn slides_longer_than_an_epoch_begin_where_the_offset_says() {
+    let epoch = Duration::from_secs(3_600);
+    let of = |offset: i64| {
+        let mut bounds = Bounds::new(1).epoch(epoch);
+        bounds.offset = Duration::from_micros((offset * HOUR) as u64);
+        let builder = HeavyHitters::<u64>::builder(Keys::open()).unit(Unit::User(bounds));
+        builder
+            .norm(Norm::L1)
+            .epsilon(NO_NOISE)
+            .window(Window::clock(days(4)).slide(days(2)))
+            .continual()
+    };
+    let mut continual = of(47).unwrap();
+    let mut lists = continual.advance_to(-HOUR).unwrap();
+    for time in [-HOUR, 0, 46 * HOUR, 47 * HOUR] {
+        lists.extend(continual.advance_to(time).unwrap());
+        let happened = Event::by(USERS[0], time, 1);
+        continual.push(happened, |_| ()).unwrap();
+    }
+    lists.extend(continual.advance_to(95 * HOUR).unwrap());
+    let shown: Vec<_> = lists
+        .iter()
+        .map(|list| (list.window.to, list.heavy[0].count))
+        .collect();
+    assert_eq!(shown, [(Some(at(47 * HOUR)), 3), (Some(at(95 * HOUR)), 4)]);
+    assert!(of(48).is_err(), "no slide is that long");
+}
+
 /// Another run may have counted what users did in the hours before.
 #[test]
 fn a_time_that_is_over_begins_where_an_epoch_does() {

@@ -36,11 +36,20 @@ pub fn paragraphs<K: Key>(releases: &[Release<K>]) -> String {
     format!(
         "<p>{}</p>\n{counts}<p>The counts are not exact, and that is on purpose: before they were shown, random noise was \
          added to each, to protect {}. That is called differential privacy; how far it \
-         goes is said at the end of the page. Beside each count are two numbers between which the true one lies, with \
+         goes is said at the end of the page. Beside each count are two numbers between which {} lies, with \
          {confidence} % confidence for a whole list at once.</p>\n",
         escaped(&which_keys(release)),
         escaped(&protected(release.unit)),
+        exact(release.unit),
     )
+}
+
+/// What noise was added to.
+fn exact(unit: Unit) -> &'static str {
+    match unit.is_user() {
+        true => "the number that was counted",
+        false => "the true one",
+    }
 }
 
 /// How much of each person is counted, and what counts then are.

@@ -65,7 +65,7 @@ def bar(count: int, most: int, columns: int) -> str:
 
 
 def interval(row: Row) -> str:
-    """The two numbers between which the true count lies."""
+    """The two numbers between which what was counted lies."""
     return f"{row.low:,} to {row.high:,}"
 
 

@@ -32,7 +32,7 @@ class Heavy:
     count: int
     """The noisy count."""
     low: int
-    """The true count is at least this."""
+    """The key was counted at least so often; of people, what is beyond the bounds is not counted."""
     high: int
     """And at most this."""
 

@@ -1,4 +1,4 @@
-//! People who do not fit into the memory: nothing is made of what came before.
+//! People who do not fit into the memory: they go to disk, and where there is none nothing is made of what came before.
 
 use frostpane_server::Limits;
 
@@ -27,11 +27,28 @@ fn large() -> Limits {
 }
 
 #[tokio::test]
-async fn users_who_do_not_fit_into_the_memory_stop_a_stream_for_good() {
+async fn users_who_do_not_fit_into_the_memory_go_to_disk() {
+    for spec in SPECS {
+        let mut api = Api::with_limits(Folder::new(), large());
+        api.create("one", spec).await;
+        for users in [0..300_000, 300_000..600_000] {
+            api.send("one", CSV, crowd(users)).await.is(200);
+            api.call("GET", "/readyz", "").await.is(200);
+            api = api.restarted().await;
+        }
+        api.send("one", CSV, crowd(0..10)).await.is(200);
+    }
+}
+
+#[tokio::test]
+async fn users_whom_neither_memory_nor_disk_has_room_for_stop_a_stream_for_good() {
     for spec in SPECS {
         let api = Api::with_limits(Folder::new(), large());
         api.create("one", spec).await;
         api.create("other", spec).await;
+        // Where a file should go there is a folder, which is not empty.
+        let in_the_way = api.folder.0.join("streams/one/scratch/folder");
+        std::fs::create_dir_all(in_the_way).unwrap();
         let full = api.send("one", CSV, crowd(0..600_000)).await.is(507);
         assert!(
             full.text().contains("did not fit into the memory"),

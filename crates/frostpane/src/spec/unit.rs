@@ -42,7 +42,8 @@ pub struct Bounds {
     /// How long an epoch is. Epochs are fixed by the clock: they begin at its multiples since 1970, in UTC.
     #[serde(with = "time")]
     pub epoch: Duration,
-    /// By how much later epochs begin than that: what a clock is behind UTC, or a day less what it is ahead.
+    /// By how much later epochs begin than that, and slides of several epochs: what a clock is behind UTC, or a day (a slide of days) less
+    /// what it is ahead. Below an epoch, or a slide if that is longer.
     #[serde(with = "time", skip_serializing_if = "Duration::is_zero")]
     pub offset: Duration,
     /// The share of users whose events are counted, chosen by a secret hash; all unless told. Counts are of those.

@@ -42,6 +42,7 @@ pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
         check_window(*window, bounds)?;
     }
     check_slide(spec, bounds)?;
+    check_offset(spec, bounds)?;
     check_end(spec, bounds)?;
     if spec.entries.is_some() || spec.sketch.is_some() {
         return Err(Error::parameter(
@@ -93,12 +94,6 @@ fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
             "the epoch is 0, but it must be a time in which people are protected: 1d is a common choice",
         ));
     }
-    if bounds.offset >= bounds.epoch {
-        return Err(Error::parameter(format!(
-            "the offset is {}, but must be below the epoch of {said}",
-            Span::Clock(bounds.offset)
-        )));
-    }
     if epoch > length {
         return Err(Error::parameter(format!(
             "the epoch is {said}, but can be at most the window's {window}: protect people for less time, or look further back"
@@ -138,6 +133,22 @@ fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
         spec.slide.unwrap_or(Span::Events(0)),
         Span::Clock(bounds.epoch)
     )))
+}
+
+/// That it says where epochs begin, and slides where they are longer.
+fn check_offset(spec: &Spec, bounds: &Bounds) -> Result<()> {
+    let slide = match spec.slide {
+        Some(Span::Clock(slide)) => slide,
+        _ => bounds.epoch,
+    };
+    match bounds.offset < bounds.epoch.max(slide) {
+        true => Ok(()),
+        false => Err(Error::parameter(format!(
+            "the offset is {}, but must be below the epoch of {} and the slide, whichever is longer",
+            Span::Clock(bounds.offset),
+            Span::Clock(bounds.epoch)
+        ))),
+    }
 }
 
 fn check_end(spec: &Spec, bounds: &Bounds) -> Result<()> {

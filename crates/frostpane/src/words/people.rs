@@ -47,6 +47,14 @@ pub(super) fn occurred(unit: Unit) -> &'static str {
     }
 }
 
+/// What lies between the two numbers beside a count: of people what was counted, which may be less than there was.
+pub(super) fn counted(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Event => "every true count",
+        Unit::User(_) => "how often each key was counted",
+    }
+}
+
 /// That it has not come about.
 pub(super) fn never(unit: Unit) -> &'static str {
     match unit {

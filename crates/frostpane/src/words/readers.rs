@@ -2,7 +2,7 @@
 
 use super::moments::moment;
 use super::numbers::{grouped, times};
-use super::people::{never, occurred};
+use super::people::{counted, never, occurred};
 use super::statements::earlier;
 use crate::key::Key;
 use crate::release::{Asked, Note, Release};
@@ -32,10 +32,11 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
     let off = off
         .map(|heavy| (heavy.high - heavy.count).max(heavy.count - heavy.low))
         .max()?;
-    Some(format!(
-        "Every true count lies between the two numbers beside it: no count is off by more than {}.",
+    Some(sentence(&format!(
+        "{} lies between the two numbers beside it: no count is off by more than {}",
+        counted(release.unit),
         grouped(off)
-    ))
+    )))
 }
 
 fn nothing_below<K: Key>(release: &Release<K>) -> String {

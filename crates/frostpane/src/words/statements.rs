@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::numbers::{grouped, percent, plain, times};
-use super::people::{bounded, never, not_hidden, occurred};
+use super::people::{bounded, counted, never, not_hidden, occurred};
 use super::readers::fewer_than_asked;
 use crate::budget::Cost;
 use crate::key::Key;
@@ -72,7 +72,8 @@ pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
     }
     if !release.heavy.is_empty() {
         statements.push(Statement::Promise(format!(
-            "every true count lies between the two numbers beside it{};",
+            "{} lies between the two numbers beside it{};",
+            counted(release.unit),
             deviation(release)
         )));
     }
