@@ -414,9 +414,9 @@ fn unix_time(number: i128) -> Option<i64> {
 /// What a Unix time of this size is multiplied with and divided by to be in microseconds.
 pub fn unit_of(size: u128) -> (i128, i128) {
     match size {
-        ..100_000_000_000 => (1_000_000, 1),
-        ..100_000_000_000_000 => (1_000, 1),
-        ..100_000_000_000_000_000 => (1, 1),
+        _ if size < 100_000_000_000 => (1_000_000, 1),
+        _ if size < 100_000_000_000_000 => (1_000, 1),
+        _ if size < 100_000_000_000_000_000 => (1, 1),
         _ => (1, 1_000),
     }
 }

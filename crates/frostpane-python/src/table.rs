@@ -53,8 +53,9 @@ impl Table {
     }
 }
 
+/// Text comes first, so that an empty list has keys that are text, as lists have by default.
 #[derive(FromPyObject)]
 enum Keys {
-    Integers(Vec<u64>),
     Text(Vec<String>),
+    Integers(Vec<u64>),
 }

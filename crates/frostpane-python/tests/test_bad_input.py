@@ -175,6 +175,7 @@ def test_empty_frames_are_no_events() -> None:
         release = frostpane.top(nothing)
         assert len(release) == 0 and "The list is empty" in release._repr_html_()
         assert release.to_polars().shape[0] == release.to_arrow().num_rows == len(release.to_pandas()) == 0
+        assert release.to_arrow()["key"].type == pa.large_string()
 
 
 def test_a_window_that_takes_no_more_events_says_so_and_is_still_there() -> None:
