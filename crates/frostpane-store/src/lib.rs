@@ -35,6 +35,7 @@
 mod backend;
 mod budget;
 mod built;
+mod clock;
 mod delivery;
 mod error;
 mod feed;
@@ -53,6 +54,7 @@ mod witness;
 
 pub use budget::{Budget, Period};
 pub use built::Awaited;
+pub use clock::{Clock, ClockError};
 pub use delivery::{Delivery, Outcome};
 pub use error::{Error, Result, Unaffordable};
 pub use feed::Feed;

@@ -2,6 +2,7 @@
 
 mod budget;
 mod columns;
+mod drain;
 mod ingest;
 mod init;
 mod inspect;

@@ -7,6 +7,7 @@ mod daily;
 mod document;
 mod events;
 mod nats;
+mod own_time;
 mod people;
 mod process;
 mod quiet;
