@@ -269,6 +269,10 @@ pub struct WatchArgs {
     #[arg(long, value_name = "NUMBER")]
     pub after: Option<u64>,
 
+    /// With the folder of a state of --user: the clock of this machine is right, however far it is ahead of the state
+    #[arg(long)]
+    pub accept_clock: bool,
+
     /// Write JSON Lines on a terminal too
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,

@@ -4,6 +4,7 @@ mod common;
 
 mod at_rest;
 mod audit;
+mod clock;
 mod compare;
 mod demo;
 mod files;

@@ -34,6 +34,7 @@ const NO_FIELDS: [(&str, &[&str]); 5] = [
             "ahead",
             "from",
             "id",
+            "accept-clock",
         ],
     ),
     (

@@ -240,7 +240,7 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         (vec!["ingest", state, none], "none"),
         (
             vec!["ingest", state, file],
-            "if that is right say so, with --until",
+            "says that it is right, with --accept-clock",
         ),
         (
             vec!["release", state, "--window", "30h"],

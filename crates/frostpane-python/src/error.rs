@@ -105,7 +105,7 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
         Error::Refused(unaffordable) => {
             raised::InsufficientBudgetError::new_err((message, numbers(unaffordable)))
         }
-        Error::Conflict(_) => raised::ConflictError::new_err(message),
+        Error::Conflict(_) | Error::Clock(_) => raised::ConflictError::new_err(message),
         Error::Stopped(_) => raised::MemoryLimitError::new_err(message),
         Error::Busy(_) => raised::BusyError::new_err(message),
         Error::File(_) => raised::FileError::new_err(message),
@@ -141,5 +141,6 @@ fn in_python(message: &str) -> String {
             "`frostpane init --like` the one",
             "Store.create(like=...) of the one",
         )
+        .replace("--accept-clock", "accept_clock=True")
         .replace(" --", " ")
 }

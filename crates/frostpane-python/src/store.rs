@@ -1,6 +1,7 @@
 //! State and budget that outlive the process.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
@@ -19,6 +20,9 @@ use crate::own::{Change, Own};
 use crate::pace::Pace;
 use crate::rows::Rows;
 use crate::spec::{self, AnyKeys};
+
+/// How far ahead of the wall clock events of users may be, as for the program.
+const TOLERANCE: Duration = Duration::from_secs(3_600);
 
 /// The form in which sentences are kept with a release.
 const WORDS: &str = "words";
@@ -146,11 +150,26 @@ impl Keeper {
         })
     }
 
-    /// Time has come to this moment, in microseconds since 1970.
-    fn advance(&self, py: Python<'_>, now: i64) -> PyResult<Vec<Made>> {
+    /// Time has come to this moment, in microseconds since 1970; unless told, to that of the wall clock, if it is believed.
+    #[pyo3(signature = (now=None, accept_clock=false))]
+    fn advance(&self, py: Python<'_>, now: Option<i64>, accept_clock: bool) -> PyResult<Vec<Made>> {
+        self.own.with(py, |engine| {
+            with_engine!(engine, store => {
+                let due = match now {
+                    Some(now) => store.tick(now)?,
+                    None => store.tick_by(&store.clock(TOLERANCE, accept_clock))?,
+                };
+                lists(due, self.spec())
+            })
+        })
+    }
+
+    /// What time it is by the wall clock, if it is believed.
+    #[pyo3(signature = (accept_clock=false))]
+    fn present(&self, py: Python<'_>, accept_clock: bool) -> PyResult<i64> {
         self.own.with(
             py,
-            |engine| with_engine!(engine, store => lists(store.tick(now)?, self.spec())),
+            |engine| with_engine!(engine, store => Ok(store.present(&store.clock(TOLERANCE, accept_clock))?)),
         )
     }
 
@@ -379,6 +398,8 @@ fn take<K: ColumnKey>(
     let present = match until {
         // None of the moment itself and after it.
         Some(until) => until - 1,
+        // What is a little ahead waits for its epoch.
+        None if spec.unit.is_user() => Timestamp::now().as_microsecond() + TOLERANCE.as_micros() as i64,
         None => Timestamp::now().as_microsecond(),
     };
     let mut feeding = store.feed(source)?.at(present);

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use frostpane::Refusal;
 
+use crate::clock::ClockError;
+
 /// What went wrong. Nothing was charged and nothing was taken, unless it says so.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Error {
     Refused(Box<Unaffordable>),
     /// It contradicts what was kept before.
     Conflict(String),
+    /// The clock of the machine is not believed.
+    Clock(ClockError),
     /// Users fitted neither into the memory nor onto the disk, so nothing is taken and nothing is released; the same words whoever they were.
     Stopped(&'static str),
     /// Another process has it.
@@ -75,6 +79,7 @@ impl fmt::Display for Error {
         match self {
             Self::Stream(cause) => cause.fmt(f),
             Self::Refused(unaffordable) => unaffordable.fmt(f),
+            Self::Clock(cause) => cause.fmt(f),
             Self::Stopped(message) => f.write_str(message),
             Self::Conflict(message) | Self::Busy(message) | Self::File(message) => f.write_str(message),
         }

@@ -3,6 +3,7 @@
 use frostpane::{Batch, Event};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::header::StoredKey;
 use crate::store::{List, Store};
@@ -107,6 +108,19 @@ impl<'a, K: StoredKey> Feed<'a, K> {
         let lists = self.store.tick(now)?;
         self.lists.extend(lists);
         Ok(())
+    }
+
+    /// The same by the wall clock: [`Store::tick_by`].
+    pub fn tick_by(&mut self, clock: &Clock) -> Result<()> {
+        self.acknowledge(false)?;
+        let lists = self.store.tick_by(clock)?;
+        self.lists.extend(lists);
+        Ok(())
+    }
+
+    /// Whether what was taken before has not come again yet.
+    pub fn is_behind(&self) -> bool {
+        self.events < self.before.events
     }
 
     /// How many events of the source had been taken before.

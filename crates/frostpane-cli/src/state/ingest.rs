@@ -8,10 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use frostpane::Batch;
-use frostpane_store::{Feed, List, Store};
-use jiff::Timestamp;
+use frostpane_store::{Clock as WallClock, Feed, List, Store};
 
 use super::columns::Columns;
+use super::drain::Drain;
 use crate::args::InputArgs;
 use crate::clock::{Clock, ClockArgs};
 use crate::failure::{Failure, Result};
@@ -60,11 +60,16 @@ pub struct IngestArgs {
 
     #[command(flatten)]
     pub clock: ClockArgs,
+
+    /// With --user: the clock of this machine is right, however far it is ahead of the state
+    #[arg(long)]
+    pub accept_clock: bool,
 }
 
 pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let mut store = super::open::<K>(&args.dir)?;
     let clock = args.clock.resolve()?;
+    let wall = wall(&store, &clock, args.accept_clock)?;
     let input = Columns::complete(store.header(), &args.input);
     check(&store, &input)?;
     let ids = ids(args, || {
@@ -77,11 +82,17 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
             ..selection_of(&store, &input, &clock)?
         };
         let mut source = Source::new(files, selection)?;
-        let taken = take(&mut store, &mut source, (id, args.whole), &clock, &mut |_| Ok(()))?;
+        let taken = take(
+            &mut store,
+            &mut source,
+            (id, args.whole),
+            (&clock, wall.as_ref()),
+            &mut |_| Ok(()),
+        )?;
         tell(format_args!("{id}: {taken}"));
         all += taken.new;
     }
-    let lists = tick(&mut store, &clock)?;
+    let lists = tick(&mut store, &clock, wall.as_ref())?;
     if !lists.is_empty() || store.header().spec.continual {
         tell(format_args!(
             "there are {} lists: frostpane watch {} shows them",
@@ -195,36 +206,40 @@ impl std::fmt::Display for Taken {
     }
 }
 
-/// Takes the events of a source; lists that they bring about are shown when they are kept.
+/// Takes the events of a source; lists that they bring about are shown when they are kept. The wall clock, where it ends slides, waits until
+/// a pipe has given what it held.
 pub fn take<K: TextKey>(
     store: &mut Store<K>,
     source: &mut Source,
     (id, complete): (&str, bool),
-    clock: &Clock,
+    (clock, wall): (&Clock, Option<&WallClock>),
     show: &mut Show<'_, K>,
 ) -> Result<Taken> {
     let live = source.is_live();
     let mut progress = Progress::new(source.total_bytes());
     let bytes_read = source.bytes_read();
     // A source is told apart by all of its events: the state leaves out those that come from the future.
+    let drain = Drain::default();
     let admit = |_: Event<'_>| {
+        drain.come();
         progress.step(bytes_read.get());
         true
     };
-    let ticks = live && clock.until.is_none() && store.header().spec.unit.is_user();
+    let wall = wall.filter(|_| live);
+    wall.into_iter().for_each(WallClock::drain);
     let ahead = store.ahead();
     let feeding = store.feed(id)?.at(present(clock));
     let (before, was_complete) = (feeding.before(), feeding.was_complete());
     let feeding = Mutex::new((feeding, show));
     let ended = AtomicBool::new(false);
+    let ended = &ended;
+    let step = &|wall, batch: Option<&Batch<K>>| step(&feeding, (clock, wall, &drain), batch);
     let read = thread::scope(|scope| {
         // The clock on the wall ends slides of people, whether events come or not.
-        let ticking = ticks.then(|| scope.spawn(|| tick_until(&ended, || step(&feeding, clock, |_| Ok(())))));
-        let read = feed(source, admit, |Gathered(batch): &Gathered<K>| match ticks {
-            true => step(&feeding, clock, |feeding| {
-                Ok(feeding.append(batch).map(|_| ())?)
-            }),
-            false => {
+        let ticking = wall.map(|wall| scope.spawn(move || tick_until(ended, || step(wall, None))));
+        let read = feed(source, admit, |Gathered(batch): &Gathered<K>| match wall {
+            Some(wall) => step(wall, Some(batch)).inspect(|()| drain.wait()),
+            None => {
                 let (feeding, show) = &mut *lock(&feeding);
                 feeding.append(batch)?;
                 if live {
@@ -239,6 +254,7 @@ pub fn take<K: TextKey>(
             _ => read,
         }
     });
+    wall.into_iter().for_each(WallClock::drained);
     progress.finish();
     source.notes().into_iter().for_each(tell);
     let (feeding, show) = feeding.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -275,15 +291,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What has come is taken at the present moment, and then time goes on.
-fn step<'a, K: TextKey>(
-    feeding: &Feeding<'a, '_, '_, K>,
-    clock: &Clock,
-    take: impl FnOnce(&mut Feed<'a, K>) -> Result<()>,
+fn step<K: TextKey>(
+    feeding: &Feeding<'_, '_, '_, K>,
+    (clock, wall, drain): (&Clock, &WallClock, &Drain),
+    batch: Option<&Batch<K>>,
 ) -> Result<()> {
     let (feeding, show) = &mut *lock(feeding);
     feeding.set_present(present(clock));
-    take(feeding)?;
-    feeding.tick(Timestamp::now().as_microsecond())?;
+    if let Some(batch) = batch.filter(|batch| !batch.is_empty()) {
+        if feeding.is_behind() {
+            wall.drain();
+        }
+        feeding.append(batch)?;
+    }
+    if !feeding.is_behind() && drain.is_over() {
+        wall.drained();
+    }
+    if !wall.is_draining() {
+        feeding.tick_by(wall)?;
+    }
     show(feeding.lists())
 }
 
@@ -291,7 +317,8 @@ fn step<'a, K: TextKey>(
 fn tick_until(ended: &AtomicBool, mut tick: impl FnMut() -> Result<()>) -> Result<()> {
     while !ended.load(Ordering::Relaxed) {
         thread::sleep(TICK);
-        tick()?;
+        // The reader may wait for long: it is said now.
+        tick().inspect_err(|cause| tell(cause))?;
     }
     Ok(())
 }
@@ -309,29 +336,30 @@ pub fn present(clock: &Clock) -> i64 {
     }
 }
 
-/// That a clock which is wrong does not end all epochs that a window has: it is asked for by name.
-fn check_jump<K: TextKey>(store: &Store<K>, now: i64) -> Result<()> {
-    let window = store.header().spec.longest().length() as i64;
-    match now - store.stream().clock() > window {
-        false => Ok(()),
-        true => Err(Failure::Message(format!(
-            "the clock of this machine is more than a window ahead of the state, which has come to {}: the events were taken, and no epoch was              ended; if that is right say so, with --until {}",
-            store.moment(store.stream().clock()),
-            store.moment(now)
+/// The wall clock where it ends slides, that of people, unless the operator tells the time. One that is not believed takes nothing.
+pub fn wall<K: TextKey>(store: &Store<K>, clock: &Clock, accepted: bool) -> Result<Option<WallClock>> {
+    if clock.until.is_some() || !store.header().spec.unit.is_user() {
+        return Ok(None);
+    }
+    let wall = store.clock(clock.ahead(), accepted);
+    match store.present(&wall) {
+        Ok(_) => Ok(Some(wall)),
+        Err(cause) => Err(Failure::Message(format!(
+            "{cause}; the state has come to {}, and --until TIME tells it what time it is instead",
+            store.moment(store.stream().clock())
         ))),
     }
 }
 
 /// Lets the time come to where it is, which ends epochs of people.
-pub fn tick<K: TextKey>(store: &mut Store<K>, clock: &Clock) -> Result<Vec<List<K>>> {
-    let of_people = store.header().spec.unit.is_user();
-    match clock.until {
-        Some(until) => Ok(store.tick(until.as_microsecond())?),
-        None if of_people => {
-            let now = Timestamp::now().as_microsecond();
-            check_jump(store, now)?;
-            Ok(store.tick(now)?)
-        }
-        None => Ok(Vec::new()),
+pub fn tick<K: TextKey>(
+    store: &mut Store<K>,
+    clock: &Clock,
+    wall: Option<&WallClock>,
+) -> Result<Vec<List<K>>> {
+    match (clock.until, wall) {
+        (Some(until), _) => Ok(store.tick(until.as_microsecond())?),
+        (None, Some(wall)) => Ok(store.tick_by(wall)?),
+        (None, None) => Ok(Vec::new()),
     }
 }

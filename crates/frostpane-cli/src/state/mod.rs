@@ -4,6 +4,7 @@ mod budget;
 mod check;
 mod columns;
 mod compact;
+mod drain;
 mod ingest;
 mod init;
 mod inspect;

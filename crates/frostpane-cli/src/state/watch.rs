@@ -29,6 +29,7 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
         ..Columns::complete(store.header(), &args.input)
     };
     ingest::check(&store, &input)?;
+    let wall = ingest::wall(&store, &clock, args.accept_clock)?;
     let shown = Shared::<K>::new(args, Asked::from(spec.longest()))?;
     let mut show = |lists: Vec<List<K>>| -> Result<()> {
         for list in lists {
@@ -64,8 +65,14 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
         }
     };
     let mut source = Source::new(&input.files, selection)?;
-    let taken = ingest::take(&mut store, &mut source, (&id, false), &clock, &mut show);
-    let lists = ingest::tick(&mut store, &clock)?;
+    let taken = ingest::take(
+        &mut store,
+        &mut source,
+        (&id, false),
+        (&clock, wall.as_ref()),
+        &mut show,
+    );
+    let lists = ingest::tick(&mut store, &clock, wall.as_ref())?;
     let shown_last = show(lists);
     shown.lock().finish()?;
     tell(format_args!("{id}: {}", taken?));

@@ -38,9 +38,9 @@ pub fn run(args: &WatchArgs) -> Result<()> {
     if let Some(dir) = state::watched(args) {
         return state::watch(args, &dir);
     }
-    if args.id.is_some() || args.after.is_some() {
+    if args.id.is_some() || args.after.is_some() || args.accept_clock {
         return Err(Failure::Message(
-            "--id and --after are for a state: give its folder first, as in `frostpane watch DIR`".to_owned(),
+            "--id, --after and --accept-clock are for a state: give its folder first, as in `frostpane watch DIR`".to_owned(),
         ));
     }
     let clock = args.clock.resolve()?;

@@ -224,7 +224,8 @@ class Store(Once):
         ``id`` tells the source from others: the name of a file, a day, never what is in it. What was taken under it before is passed over, so an update that was interrupted
         is simply given again, and one to which events were added is gone on with. One that does not begin with the events that were taken under its id is refused.
 
-        With ``until``, time comes to that moment afterwards: where people are protected that ends epochs, and events after it are left out for good.
+        With ``until``, time comes to that moment afterwards: where people are protected that ends epochs, and events after it are left out for good. Without it those are that are
+        more than an hour ahead of the clock of the machine; an event belongs to the epoch of its own time, and waits for it.
         """
         end = None if until is None else micros(until)
         new, without_time, made = self._keeper.update(rows(events, key, time, user), id, end, told(progress))
@@ -233,9 +234,13 @@ class Store(Once):
             lists += self.advance(end)
         return Taken(new, without_time, lists)
 
-    def advance(self, time: Moment) -> list[Release]:
-        """Time has come to this moment, with events or without; it never goes back. Returns the lists at every slide that are due."""
-        return [Release(*each) for each in self._keeper.advance(micros(time))]
+    def advance(self, time: Moment | None = None, *, accept_clock: bool = False) -> list[Release]:
+        """Time has come to this moment, with events or without; it never goes back. Returns the lists at every slide that are due.
+
+        Unless told it is the clock of the machine that says so. It is not believed if it is behind the store, or ahead of it by more than a day (four slides, if they are longer);
+        ``accept_clock`` says that a clock which is ahead is right.
+        """
+        return [Release(*each) for each in self._keeper.advance(None if time is None else micros(time), accept_clock)]
 
     def release(self, id: str | None = None, *, window: Span | None = None) -> Release:
         """A private list of the longest window, or of a shorter one, charged to everyone it covers and kept before it is returned.

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use frostpane::{Batch, ErrorKind, Span};
-use frostpane_store::{Deed, Delivery, DryRun, Forms, List, Outcome, Store};
+use frostpane_store::{ClockError, Deed, Delivery, DryRun, Forms, List, Outcome, Store};
 use jiff::Timestamp;
 
-use super::clock::{Doubt, now};
+use super::clock::now;
 use super::command::{Acknowledged, Command, Identity, Taking};
 use super::disk::Disk;
 use super::published::{HELD, HELD_BYTES, Most, Published, Words};
@@ -36,8 +36,6 @@ const LATEST: u64 = 16;
 /// The form of a release that has its words.
 const WORDS: &str = "words";
 
-/// For so long what waits at a source holds up the clock.
-const DRAINING: Duration = Duration::from_secs(60);
 /// The longest wait while nobody asks.
 const IDLE: Duration = Duration::from_secs(3_600);
 
@@ -51,7 +49,6 @@ pub(super) struct Keeper<K: ServedKey> {
     timed: bool,
     /// Whether it was restored from a copy: then it is ahead for a reason, all of a day is spent.
     is_restored: bool,
-    began: Instant,
     /// When the stream was begun, in microseconds since 1970, if it was not begun for events of before.
     began_at: Option<i64>,
     /// Whether users did not fit into the memory, so that nothing is taken, ended or released.
@@ -91,7 +88,6 @@ impl<K: ServedKey> Keeper<K> {
             shared,
             commands,
             timed,
-            began: Instant::now(),
             is_full: false,
             pace: Pace::new(opening.commits, opening.commits),
             disk: Disk::new(opening.disk),
@@ -634,13 +630,13 @@ impl<K: ServedKey> Keeper<K> {
         let present = self.shared.present();
         let standing = match present {
             Ok(_) => Standing::Ready,
-            Err(Doubt::Behind) if self.is_restored => Standing::Waiting,
+            Err(ClockError::Behind) if self.is_restored => Standing::Waiting,
             Err(_) => Standing::Clock,
         };
         let is_new = self.shared.stand_by_clock(standing);
         present.map_err(|doubt| {
             if is_new {
-                log::of_stream(&self.shared.name, doubt.why());
+                log::of_stream(&self.shared.name, &doubt);
             }
             self.shared.doubted(doubt)
         })
@@ -648,7 +644,7 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Whether what waits at a source comes before the clock.
     fn is_draining(&self) -> bool {
-        self.shared.draining.load(Ordering::Relaxed) && self.began.elapsed() < DRAINING
+        self.shared.wall.is_draining()
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use frostpane::{Bytes, Keys, Spec};
-use frostpane_store::{Begin, Budget, Header, KeyKind, Store};
+use frostpane_store::{Begin, Budget, Clock, ClockError, Header, KeyKind, Store};
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -28,7 +28,6 @@ use crate::metrics::OfStream;
 use crate::pace::Pace;
 use crate::problem::{Problem, Result};
 pub use clock::now;
-use clock::{Clock, Doubt};
 use command::Reply;
 pub use command::{Acknowledged, Command, Identity, Taking};
 use keeper::Keeper;
@@ -78,9 +77,8 @@ pub(crate) struct Shared {
     /// What it has come to.
     clock: AtomicI64,
     /// The clock on the wall.
-    wall: Mutex<Clock>,
+    wall: Clock,
     dropped: AtomicU64,
-    draining: AtomicBool,
     /// Whether it pulls from a source that cannot be reached, or has not been yet.
     cut_off: AtomicBool,
     /// Whether its window goes by the clock.
@@ -144,21 +142,20 @@ impl Shared {
     }
 
     /// What time it is for this stream: never before what it has come to, and never by a clock that is not believed.
-    fn present(&self) -> std::result::Result<i64, Doubt> {
+    fn present(&self) -> std::result::Result<i64, ClockError> {
         if !self.by_clock {
             return Ok(now());
         }
         let reached = self.clock.load(Ordering::Relaxed);
-        let mut wall = self.wall.lock().unwrap_or_else(PoisonError::into_inner);
-        wall.read((reached > 0).then_some(reached))
+        self.wall.read((reached > 0).then_some(reached))
     }
 
     /// What whoever asks is told while the clock is not believed.
-    fn doubted(&self, doubt: Doubt) -> Problem {
-        let problem = Problem::unavailable(doubt.why());
+    fn doubted(&self, doubt: ClockError) -> Problem {
+        let problem = Problem::unavailable(doubt.to_string());
         let reached = self.clock.load(Ordering::Relaxed);
         match (doubt, Timestamp::from_microsecond(reached)) {
-            (Doubt::Behind, Ok(at)) => {
+            (ClockError::Behind, Ok(at)) => {
                 let left = u64::try_from((reached - now()) / 1_000_000).unwrap_or(0);
                 let then = format!("send the same again after {at:.0}");
                 Problem::new(problem.status(), problem.error(), then).after(left.clamp(1, LONGEST_REST))
@@ -215,18 +212,13 @@ impl Stream {
         let tolerance = i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX);
         let shared = Arc::new(Shared {
             name: name.to_owned(),
-            wall: Mutex::new(Clock::new(
-                slide.map_or(0, |(slide, _)| slide),
-                tolerance,
-                accepted,
-            )),
+            wall: store.clock(opening.tolerance, accepted),
             slide,
             metrics: OfStream::default(),
             shelf: Shelf::default(),
             standing: AtomicU8::new(Standing::Ready as u8),
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
-            draining: AtomicBool::new(opening.drains),
             cut_off: AtomicBool::new(opening.drains),
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
@@ -235,6 +227,9 @@ impl Stream {
             budget: RwLock::default(),
             spec,
         });
+        if opening.drains {
+            shared.wall.drain();
+        }
         let (commands, asked) = sync_channel(WAITING);
         let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed, &opening)?;
         thread::Builder::new()
@@ -413,7 +408,7 @@ impl Stream {
 
     /// What waited at its source has been taken: the clock may end slides.
     pub fn drained(&self) {
-        self.shared.draining.store(false, Ordering::Relaxed);
+        self.shared.wall.drained();
     }
 
     /// Takes events; they are there for good when this returns. With an identity the receipt is what is answered when they come again.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,15 +53,15 @@ def sink(staging: str, *, key: str, time: str, user: str | None = None) -> Calla
     return stage
 
 
-def tick(store: Store, table: str, staging: str, *, until: Moment | None = None) -> Ticked:
+def tick(store: Store, table: str, staging: str, *, until: Moment | None = None, accept_clock: bool = False) -> Ticked:
     """Time has come to ``until``, by the clock on the wall unless told: builds every pane up to there from all rows that are staged.
 
-    What is staged later for these panes is not counted. Batches of which nothing is left to count are deleted. :func:`release_panes` has the list.
+    The clock on the wall is judged as by :meth:`Store.advance`; ``accept_clock`` says that one which is far ahead of the store is right. What is staged later for these panes is not counted. Batches of which nothing is left to count are deleted. :func:`release_panes` has the list.
     """
     spark = active()
     plan = store._keeper.plan()
     length, offset = plan.grid
-    now = micros(until) if until is not None else (clock.time_ns() // 1_000 - offset) // length * length + offset
+    now = micros(until) if until is not None else (store._keeper.present(accept_clock) - offset) // length * length + offset
     before, (_, end) = store._keeper.built_to(), store._keeper.to_build(now)
     batches = _batches(spark, staging)
     if not batches:

@@ -1,0 +1,146 @@
+//! Pairs of streams that differ in one user's event: it moves one count of the epoch of its own time, or nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::StreamWriter;
+use frostpane::{Bytes, Edge};
+use frostpane_server::Limits;
+use frostpane_store::Store;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::call::{Api, Folder, JSONL, limits};
+
+const ARROW: &str = "application/vnd.apache.arrow.stream";
+const HALF_A_DAY: i64 = 12 * 3_600;
+/// What clocks of producers may be ahead here: long enough that no machine is too slow for what follows.
+const TOLERANCE: Duration = Duration::from_secs(120);
+
+/// Releases of epochs of half a day, one of which begins at this second; panes wait for an hour, and noise is 0 but for a negligible
+/// chance.
+pub fn spec(begins: i64) -> String {
+    let offset = begins.rem_euclid(HALF_A_DAY);
+    format!(
+        r#"{{ "window": "12h", "slide": "12h", "lateness": "1h", "top": 3, "keys": ["base", "x"], "continual": true, "epsilon": 1000000,
+             "unit": {{ "user": {{ "per_user": 1, "epoch": "12h", "offset": "{offset}s" }} }} }}"#
+    )
+}
+
+/// The events of a user at these seconds, in a form.
+fn body(kind: &str, seconds: &[i64]) -> Vec<u8> {
+    let object = |time: &i64| format!(r#"{{"key":"x","time":{time},"user":"challenge"}}"#);
+    let objects: Vec<String> = seconds.iter().map(object).collect();
+    let rows = |by: &str| {
+        let row = |time: &i64| ["x", &time.to_string(), "challenge"].join(by) + "\n";
+        ["key", "time", "user"].join(by) + "\n" + &seconds.iter().map(row).collect::<String>()
+    };
+    match kind {
+        "application/json" => format!("[{}]", objects.join(",")).into_bytes(),
+        "text/csv" => rows(",").into_bytes(),
+        "text/tab-separated-values" => rows("\t").into_bytes(),
+        ARROW => arrow(seconds),
+        _ => objects.join("\n").into_bytes(),
+    }
+}
+
+fn arrow(seconds: &[i64]) -> Vec<u8> {
+    let text = |text: &str| Arc::new(StringArray::from(vec![text; seconds.len()])) as ArrayRef;
+    let times = Arc::new(Int64Array::from(seconds.to_vec())) as ArrayRef;
+    let columns = [("key", text("x")), ("time", times), ("user", text("challenge"))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// How often the key was counted in the epochs before and after a second, of a state that nobody has.
+pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
+    let mut store = Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
+    let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
+    let lists = store.tick(after.as_microsecond()).unwrap();
+    let of_epoch = |from: i64| {
+        let from = Some(Edge::Instant(Timestamp::from_second(from).unwrap()));
+        let mut releases = lists.iter().filter_map(|list| list.release.as_ref());
+        let release = releases.find(|release| release.window.from == from).unwrap();
+        let heavy = release.heavy.iter().find(|heavy| *heavy.key == *b"x");
+        heavy.map_or(0, |heavy| heavy.count)
+    };
+    [begins - HALF_A_DAY, begins].map(of_epoch)
+}
+
+/// The seconds of the events that are sent one request after the other, from the beginning of an epoch on; how often they count before
+/// and after it.
+type Row = (&'static str, &'static [i64], [u64; 2]);
+
+const ROWS: [Row; 9] = [
+    ("ahead, of the epoch that begins", &[1], [0, 1]),
+    ("ahead, and again when it has begun", &[1, 1], [0, 1]),
+    ("ahead, of the first moment of the epoch", &[0], [0, 1]),
+    ("ahead, of the last second before", &[-1], [1, 0]),
+    ("on either side", &[-1, 1], [1, 1]),
+    ("on either side, the later first", &[1, -1], [1, 1]),
+    ("further ahead than it may be", &[7_200], [0, 0]),
+    ("further ahead than it may be, and not", &[7_200, 1], [0, 1]),
+    ("before the stream", &[-HALF_A_DAY - 1], [0, 0]),
+];
+
+#[tokio::test]
+async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
+    let forms = [
+        JSONL,
+        "application/json",
+        "text/csv",
+        "text/tab-separated-values",
+        ARROW,
+    ];
+    let tolerance = Limits {
+        tolerance: TOLERANCE,
+        ..limits()
+    };
+    let api = Api::with_limits(Folder::new(), tolerance);
+    let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
+    let mut rows = Vec::new();
+    for (number, (what, seconds, counts)) in ROWS.into_iter().enumerate() {
+        for (form, kind) in forms.into_iter().enumerate() {
+            let name = format!("row-{number}-{form}");
+            api.call("PUT", &format!("/v1/streams/{name}"), spec(begins))
+                .await
+                .is(201);
+            for second in seconds {
+                let body = body(kind, &[begins + second]);
+                let taken = api.send(&name, kind, body).await.is(200).json();
+                let wrong = u64::from(*second > 3_600);
+                assert_eq!(taken["wrong"], wrong, "{what}, {kind}");
+            }
+            rows.push((name, format!("{what}, {kind}"), counts));
+        }
+    }
+    api.service.stop().await;
+    let folder = api.into_folder();
+    for (name, what, counts) in rows {
+        assert_eq!(counted(&folder, &name, begins), counts, "{what}");
+    }
+}
+
+/// What waits for its epoch is there for good, and under its id once.
+#[tokio::test]
+async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
+    let tolerance = || Limits {
+        tolerance: TOLERANCE,
+        ..limits()
+    };
+    let mut api = Api::with_limits(Folder::new(), tolerance());
+    let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
+    api.call("PUT", "/v1/streams/one", spec(begins)).await.is(201);
+    for number in 0..3 {
+        let headers = [("content-type", JSONL), ("idempotency-key", "a")];
+        let body = body(JSONL, &[begins + 1]);
+        let taken = api.with("POST", "/v1/streams/one/events", &headers, body).await;
+        assert_eq!(taken.is(200).json()["again"], number > 0);
+        api.service.stop().await;
+        api = Api::with_limits(api.into_folder(), tolerance());
+    }
+    api.service.stop().await;
+    assert_eq!(counted(&api.into_folder(), "one", begins), [0, 1]);
+}
