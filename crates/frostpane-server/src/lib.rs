@@ -6,6 +6,7 @@
 
 mod api;
 mod args;
+mod certificates;
 mod crowd;
 mod dashboard;
 mod deadline;
@@ -14,6 +15,7 @@ mod events;
 mod file;
 mod files;
 mod gone;
+mod head;
 mod key;
 mod limits;
 mod lock;

@@ -15,15 +15,19 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::certificates::Certificates;
 use crate::crowd::{Crowd, network};
 use crate::deadline::Deadline;
+use crate::head::HeadDeadline;
+use crate::log::tell;
 use crate::service::Service;
 
 /// How long those that go on may take when the service stops.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// How long streams may take to let go of their states.
+const LETTING_GO: Duration = Duration::from_secs(40);
 /// One place of so many is kept for those who have a token.
 const KEPT: usize = 8;
 /// How long the headers may take of whoever comes when only those are left.
@@ -38,7 +42,7 @@ pub struct Scarce;
 /// Answers until it is told to stop; then what was begun is finished, and nothing new is taken.
 pub async fn serve(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Certificates>>,
     app: Router,
     service: Arc<Service>,
     stop: impl Future<Output = ()>,
@@ -63,7 +67,8 @@ pub async fn serve(
         };
         let _ = socket.set_nodelay(true);
         let socket = Deadline::new(socket, service.limits.time);
-        let (tls, app, service) = (tls.clone(), app.clone(), service.clone());
+        let tls = tls.as_ref().map(|tls| tls.acceptor());
+        let (app, service) = (app.clone(), service.clone());
         let watcher = graceful.watcher();
         tokio::spawn(async move {
             let _places = (place, own);
@@ -79,12 +84,17 @@ pub async fn serve(
                 true => service.limits.header_time.min(SCARCE_TIME),
                 false => service.limits.header_time,
             };
+            let idle_time = match scarce {
+                true => header_time,
+                false => service.limits.idle_time,
+            };
+            let times = (header_time, idle_time);
             match tls {
-                None => answer_all(socket, header_time, watcher, answer).await,
+                None => answer_all(socket, times, watcher, answer).await,
                 Some(tls) => {
                     let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
                     if let Ok(Ok(socket)) = greeted {
-                        answer_all(socket, header_time, watcher, answer).await;
+                        answer_all(socket, times, watcher, answer).await;
                     }
                 }
             }
@@ -93,7 +103,9 @@ pub async fn serve(
     drop(listener);
     service.close_listeners();
     let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
-    service.stop().await;
+    if tokio::time::timeout(LETTING_GO, service.stop()).await.is_err() {
+        tell("the disk hangs, and is not waited for: what was acknowledged is kept");
+    }
 }
 
 /// How many connections one address may have: a quarter, unless all come through this machine or a proxy.
@@ -106,7 +118,7 @@ fn most_of_one(service: &Service, address: IpAddr) -> usize {
 
 async fn answer_all<S>(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    header_time: Duration,
+    (header_time, idle_time): (Duration, Duration),
     watcher: hyper_util::server::graceful::Watcher,
     answer: S,
 ) where
@@ -116,9 +128,20 @@ async fn answer_all<S>(
             Error = std::convert::Infallible,
         >,
 {
+    let (socket, phase) = HeadDeadline::new(socket, header_time, idle_time);
+    let answer = hyper::service::service_fn(|request| {
+        phase.answer();
+        let (answering, phase) = (answer.call(request), phase.clone());
+        async move {
+            let answered = answering.await;
+            phase.idle();
+            answered
+        }
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(header_time)
+        // The connection knows the times of its own; these are for both together.
+        .header_read_timeout(header_time + idle_time)
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(socket), answer);
     // Whoever hangs up, or does not speak HTTP, is nobody's concern.

@@ -10,6 +10,7 @@ use std::thread;
 use axum::http::StatusCode;
 use frostpane::Spec;
 use frostpane_store::Begin;
+use futures_util::future::join_all;
 use tokio::sync::{Semaphore, watch};
 
 use crate::crowd::Crowd;
@@ -147,6 +148,7 @@ impl Service {
             accept_clock: limits.accept_clock,
             drains: limits.pulled.iter().any(|pulled| pulled == name),
             tolerance: limits.tolerance,
+            hung: limits.hung,
         }
     }
 
@@ -180,6 +182,12 @@ impl Service {
         of_one
             .or_insert_with(|| Arc::new(Semaphore::new(BODIES.1 * self.limits.body)))
             .clone()
+    }
+
+    /// Whether a transaction has lasted for more than so many times as long as one may: the disk hangs. The disk is not asked.
+    pub fn hangs(&self, times: u32) -> bool {
+        let most = self.limits.hung * times;
+        self.streams().iter().any(|stream| stream.hangs_for() > most)
     }
 
     /// Streams whose state could not be opened.
@@ -363,9 +371,8 @@ impl Service {
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let _alone = self.changing.lock().await;
-        for stream in self.streams() {
-            stream.stop().await;
-        }
+        let streams = self.streams();
+        join_all(streams.iter().map(|stream| stream.stop())).await;
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 

@@ -17,6 +17,7 @@ impl StorageBackend for Backend {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        points::reading()?;
         self.0.read(offset, out)
     }
 

@@ -27,7 +27,7 @@ pub struct Budget {
     /// When there will be more because panes have left, and how many then: a moment, or a number of events.
     pub more: Option<(String, u64)>,
     /// What the panes, or epochs, of the longest window have spent, from the oldest on; those next to each other that have spent the
-    /// same are one.
+    /// same are one. None before the first event of a stream whose events say where it is.
     pub periods: Vec<Period>,
 }
 
@@ -94,6 +94,17 @@ impl<K: StoredKey> Store<K> {
         };
         let end = stream.end_of_window();
         let now = left(end);
+        if !stream.spec().longest().is_by_count() && stream.is_empty() {
+            // Nothing has come that says which moments its panes are of.
+            return Ok(Budget {
+                continual,
+                charge: charge.amount(),
+                cap: cap.most(),
+                left: now,
+                more: None,
+                periods: Vec::new(),
+            });
+        }
         // A window has more only where it begins with a pane that has spent something else than the one before it.
         let first = end - window + 1;
         let more = ledger.steps(first..end + 2).find_map(|begin| {

@@ -1,6 +1,7 @@
 //! A file outside of the state that knows how far its history has come: a copy that was restored has not come as far.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -78,12 +79,16 @@ impl Witness {
 
     /// What it knows of the history of a state.
     pub fn ask(&self, store: &str, head: &Head) -> Result<Verdict> {
-        let bytes = fs::read(&self.path).map_err(|cause| {
-            Error::conflict(format!(
+        let bytes = fs::read(&self.path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => Error::conflict(format!(
                 "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is the latest: put it back, or accept \
                  the state as a restored copy",
                 self.path.display()
-            ))
+            )),
+            _ => Error::File(format!(
+                "the witness {} could not be read ({cause}), which is no damage to the state: try again, and look at its disk if it happens again",
+                self.path.display()
+            )),
         })?;
         let Ok(said) = serde_json::from_slice::<Said>(&bytes) else {
             return Ok(Verdict::Contradicts);

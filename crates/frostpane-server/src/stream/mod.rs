@@ -5,6 +5,7 @@ mod command;
 mod keeper;
 mod published;
 mod settings;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -31,6 +32,7 @@ pub use command::{Acknowledged, Command, Identity, Taking};
 use keeper::Keeper;
 pub use published::{Published, Shelf, Words};
 pub use settings::{Columns, Settings};
+use work::Work;
 
 /// How many requests may wait.
 const WAITING: usize = 1_024;
@@ -69,6 +71,11 @@ pub(crate) struct Shared {
     draining: AtomicBool,
     /// Whether it pulls from a source that cannot be reached, or has not been yet.
     cut_off: AtomicBool,
+    /// Whether its clock is so far behind that it is let come to the present step by step.
+    behind: AtomicBool,
+    /// What goes on with its state, and for how long that may last.
+    work: Work,
+    hung: Duration,
     /// Whether its window goes by the clock.
     by_clock: bool,
     /// The latest moment at which events were read.
@@ -89,6 +96,8 @@ pub struct Opening {
     pub drains: bool,
     /// How much later than the clock an event may be.
     pub tolerance: Duration,
+    /// How long a transaction may take before the disk is said to hang.
+    pub hung: Duration,
 }
 
 /// How a stream is.
@@ -107,6 +116,10 @@ pub enum Standing {
     Stopped,
     /// All is well but for its source, which cannot be reached.
     CutOff,
+    /// It was off for long, and ends slides one after the other until it has come to the present.
+    CatchingUp,
+    /// A transaction does not come to its end: the disk hangs.
+    Hung,
 }
 
 impl Shared {
@@ -210,6 +223,9 @@ impl Stream {
             dropped: AtomicU64::new(0),
             draining: AtomicBool::new(opening.drains),
             cut_off: AtomicBool::new(opening.drains),
+            behind: AtomicBool::new(false),
+            work: Work::default(),
+            hung: opening.hung,
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
@@ -317,6 +333,8 @@ impl Stream {
     /// How it is.
     pub fn standing(&self) -> Standing {
         match self.shared.standing.load(Ordering::Relaxed) {
+            0..4 if self.hangs_for() > self.shared.hung => Standing::Hung,
+            0 if self.shared.behind.load(Ordering::Relaxed) => Standing::CatchingUp,
             0 if self.shared.cut_off.load(Ordering::Relaxed) => Standing::CutOff,
             0 => Standing::Ready,
             1 => Standing::Failed,
@@ -324,6 +342,11 @@ impl Stream {
             3 => Standing::Waiting,
             _ => Standing::Stopped,
         }
+    }
+
+    /// For how long it has been waiting for its disk, as far as that is known without asking the disk.
+    pub fn hangs_for(&self) -> Duration {
+        self.shared.work.lasts()
     }
 
     /// Whether it does what it should, be that to wait.
@@ -472,6 +495,16 @@ pub fn closed() -> Problem {
         "this stream is closed, and takes no more events",
         "send them to another",
     )
+}
+
+/// That its clock has not come to the present.
+pub fn catching_up() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "this stream was off for long and is catching up with the clock: nothing of this request was done",
+        "send it again after the time that Retry-After says, with the same Idempotency-Key",
+    )
+    .after(5)
 }
 
 /// That more comes in than can be kept.

@@ -13,6 +13,7 @@ mod people;
 mod process;
 mod quiet;
 mod releases;
+mod steady;
 mod strangers;
 mod streams;
 mod tokens;
