@@ -6,6 +6,7 @@
 
 mod api;
 mod args;
+mod certificates;
 mod connections;
 mod crowd;
 mod dashboard;
@@ -15,6 +16,7 @@ mod events;
 mod file;
 mod files;
 mod gone;
+mod head;
 mod held;
 mod key;
 mod limits;

@@ -23,6 +23,10 @@ pub struct Limits {
     pub time: Duration,
     /// How long the headers of a request may take.
     pub header_time: Duration,
+    /// How long a connection may wait for its next request: longer than proxies wait, which use connections again.
+    pub idle_time: Duration,
+    /// How long a transaction may take before the disk is said to hang.
+    pub hung: Duration,
     /// The most connections at once.
     pub connections: usize,
     /// The most requests a second from one address that have no token.
@@ -51,6 +55,8 @@ impl Default for Limits {
             plan_body: 64 << 10,
             time: Duration::from_secs(30),
             header_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(75),
+            hung: Duration::from_secs(10),
             connections: 4_096,
             rate: 100,
             accept_clock: false,

@@ -13,15 +13,12 @@ use clap::{Parser, ValueEnum};
 use frostpane_store::{Header, KeyKind, Store, StoredKey};
 use jiff::Timestamp;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::api::{app, openapi};
 use crate::args::{Args, Command, ServeArgs, TokenCommand};
+use crate::certificates::Certificates;
 use crate::demo::Demo;
 use crate::events::Format;
 use crate::limits::Limits;
@@ -173,13 +170,15 @@ fn begin(args: &ServeArgs) -> Result<()> {
         .build()
         .map_err(|cause| cause.to_string())?;
     let done = runtime.block_on(until_stopped(args, &dir, tls));
+    // What a disk that hangs keeps from ending is not waited for.
+    runtime.shutdown_background();
     if let Some(made_up) = made_up {
         let _ = std::fs::remove_dir_all(made_up);
     }
     done
 }
 
-async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -> Result<()> {
+async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificates>>) -> Result<()> {
     let said = |cause: std::io::Error| cause.to_string();
     let listener = TcpListener::bind(args.listen)
         .await
@@ -193,6 +192,8 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<TlsAcceptor>) -
     // From here on there is something to end in order.
     let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
+    let mut reloading = JoinSet::new();
+    reloading.spawn(reload(signal(SignalKind::hangup()).map_err(said)?, tls.clone()));
     let mut service = Service::open(dir, witness, limits(args))?;
     service.demo = args.demo;
     let service = Arc::new(service);
@@ -306,18 +307,24 @@ fn limits(args: &ServeArgs) -> Limits {
     }
 }
 
-fn tls(args: &ServeArgs) -> Result<Option<TlsAcceptor>> {
+fn tls(args: &ServeArgs) -> Result<Option<Arc<Certificates>>> {
     let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
         return Ok(None);
     };
-    let failed = |path: &Path, cause: String| format!("{}: {cause}", path.display());
-    let chain = CertificateDer::pem_file_iter(certificate)
-        .and_then(|all| all.collect::<std::result::Result<Vec<_>, _>>())
-        .map_err(|cause| failed(certificate, cause.to_string()))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|cause| failed(key, cause.to_string()))?;
-    let config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(chain, secret)
-        .map_err(|cause| failed(certificate, cause.to_string()))?;
-    Ok(Some(TlsAcceptor::from(Arc::new(config))))
+    Certificates::read(certificate, key).map(|read| Some(Arc::new(read)))
+}
+
+/// Reads the certificate again whenever the process is told to, with SIGHUP. Tokens are read whenever their file changes.
+async fn reload(mut hangup: Signal, tls: Option<Arc<Certificates>>) {
+    while hangup.recv().await.is_some() {
+        match tls.as_ref().map(|tls| tls.reload()) {
+            None => tell("SIGHUP: there is no certificate to read; tokens are read whenever they change"),
+            Some(Ok(())) => {
+                tell("SIGHUP: the certificate was read again, and is used from the next connection on")
+            }
+            Some(Err(cause)) => tell(format_args!(
+                "SIGHUP: the certificate could not be read, and stays what it was: {cause}"
+            )),
+        }
+    }
 }

@@ -14,17 +14,21 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use crate::certificates::Certificates;
 use crate::connections::{Connection, Room};
 use crate::crowd::{Crowd, network};
 use crate::deadline::Deadline;
+use crate::head::HeadDeadline;
 use crate::held::hold;
+use crate::log::tell;
 use crate::service::Service;
 
 /// How long those that go on may take when the service stops.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// How long streams may take to let go of their states.
+const LETTING_GO: Duration = Duration::from_secs(40);
 /// How long the headers may take of whoever comes when only places are left that are kept for others.
 const SCARCE_TIME: Duration = Duration::from_secs(1);
 /// The most bytes of the headers of a request.
@@ -37,7 +41,7 @@ pub struct HadToken;
 /// Answers until it is told to stop; then what was begun is finished, and nothing new is taken.
 pub async fn serve(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Certificates>>,
     app: Router,
     service: Arc<Service>,
     stop: impl Future<Output = ()>,
@@ -60,7 +64,8 @@ pub async fn serve(
         };
         let _ = socket.set_nodelay(true);
         let socket = Deadline::new(socket, service.limits.time);
-        let (tls, app, service) = (tls.clone(), app.clone(), service.clone());
+        let tls = tls.as_ref().map(|tls| tls.acceptor());
+        let (app, service) = (app.clone(), service.clone());
         let watcher = graceful.watcher();
         tokio::spawn(async move {
             let _own = own;
@@ -68,13 +73,18 @@ pub async fn serve(
                 Room::Free => service.limits.header_time,
                 _ => service.limits.header_time.min(SCARCE_TIME),
             };
+            let idle_time = match connection.room {
+                Room::Free => service.limits.idle_time,
+                _ => header_time,
+            };
+            let times = (header_time, idle_time);
             let answering = async {
                 match tls {
-                    None => answer_all(socket, header_time, watcher, app, &connection, address).await,
+                    None => answer_all(socket, times, watcher, app, &connection, address).await,
                     Some(tls) => {
                         let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
                         if let Ok(Ok(socket)) = greeted {
-                            answer_all(socket, header_time, watcher, app, &connection, address).await;
+                            answer_all(socket, times, watcher, app, &connection, address).await;
                         }
                     }
                 }
@@ -88,7 +98,9 @@ pub async fn serve(
     drop(listener);
     service.close_listeners();
     let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
-    service.stop().await;
+    if tokio::time::timeout(LETTING_GO, service.stop()).await.is_err() {
+        tell("the disk hangs, and is not waited for: what was acknowledged is kept");
+    }
 }
 
 /// How many connections one address may have: a quarter, unless all come through this machine or a proxy.
@@ -101,18 +113,29 @@ fn most_of_one(service: &Service, address: IpAddr) -> usize {
 
 async fn answer_all(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    header_time: Duration,
+    (header_time, idle_time): (Duration, Duration),
     watcher: hyper_util::server::graceful::Watcher,
     app: Router,
     connection: &Arc<Connection>,
     address: SocketAddr,
 ) {
+    let (socket, phase) = HeadDeadline::new(socket, header_time, idle_time);
     let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
-        answer(request, app.clone(), connection.clone(), address)
+        phase.answer();
+        let (answering, phase) = (
+            answer(request, app.clone(), connection.clone(), address),
+            phase.clone(),
+        );
+        async move {
+            let answered = answering.await;
+            phase.idle();
+            answered
+        }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(header_time)
+        // The connection knows the times of its own; these are for both together.
+        .header_read_timeout(header_time + idle_time)
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(socket), answer);
     // Whoever hangs up, or does not speak HTTP, is nobody's concern.

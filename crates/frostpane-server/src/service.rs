@@ -11,6 +11,7 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use frostpane::Spec;
 use frostpane_store::Begin;
+use futures_util::future::join_all;
 use tokio::sync::{Semaphore, watch};
 
 use crate::connections::Connections;
@@ -204,6 +205,7 @@ impl Service {
             tolerance: limits.tolerance,
             commits: limits.commits,
             disk: limits.disk,
+            hung: limits.hung,
         }
     }
 
@@ -254,6 +256,15 @@ impl Service {
         });
         all.insert(name.to_owned(), new.clone());
         new
+    }
+
+    /// Whether a transaction has lasted for more than so many times as long as one may, and no stream has ended one meanwhile: the disk
+    /// hangs, and not one stream alone. The disk is not asked.
+    pub fn hangs(&self, times: u32) -> bool {
+        let most = self.limits.hung * times;
+        let streams = self.streams();
+        streams.iter().any(|stream| stream.hangs_for() > most)
+            && !streams.iter().any(|stream| stream.ended_within(most))
     }
 
     /// Streams whose state could not be opened.
@@ -460,9 +471,8 @@ impl Service {
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let _alone = self.changing.lock().await;
-        for stream in self.streams() {
-            stream.stop().await;
-        }
+        let streams = self.streams();
+        join_all(streams.iter().map(|stream| stream.stop())).await;
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 

@@ -23,6 +23,7 @@ impl StorageBackend for Backend {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        points::reading()?;
         self.file.read(offset, out)?;
         self.checksums.compare(offset, out)
     }

@@ -29,7 +29,7 @@ pub struct Budget {
     /// When there will be more because panes have left, and how many then: a moment, or a number of events.
     pub more: Option<(String, u64)>,
     /// What the panes, or epochs, of the longest window have spent, from the oldest on; those next to each other that have spent the
-    /// same are one.
+    /// same are one. None before the first event of a stream whose events say where it is.
     pub periods: Vec<Period>,
 }
 
@@ -164,6 +164,17 @@ impl<K: StoredKey> Store<K> {
             true => (0, None),
             false => ledger.renewal(end, window, charge, cap),
         };
+        if !stream.spec().longest().is_by_count() && stream.is_empty() {
+            // Nothing has come that says which moments its panes are of.
+            return Ok(Budget {
+                continual,
+                charge: charge.amount(),
+                cap: cap.most(),
+                left,
+                more: None,
+                periods: Vec::new(),
+            });
+        }
         Ok(Budget {
             continual,
             charge: charge.amount(),

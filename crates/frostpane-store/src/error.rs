@@ -24,7 +24,7 @@ pub enum Error {
     Stopped(&'static str),
     /// Another process has it.
     Busy(String),
-    /// A file cannot be read or written, or is damaged.
+    /// A file cannot be read or written now, or is damaged: the message says which.
     File(String),
 }
 
@@ -58,6 +58,13 @@ impl Error {
 
     fn full() -> Self {
         Self::File("the disk is full: make room, then go on from what was kept".to_owned())
+    }
+
+    /// That the disk could not be read or written, which says nothing about what is on it.
+    fn unread(cause: impl fmt::Display) -> Self {
+        Self::File(format!(
+            "the state could not be read or written ({cause}), which is no damage to it: try again, and look at the disk if it happens again"
+        ))
     }
 
     /// That nothing more is done with what is in memory.
@@ -107,10 +114,17 @@ impl From<redb::Error> for Error {
                 "another process has this state open: wait until it has ended (budget and inspect can look at it meanwhile)".to_owned(),
             ),
             redb::Error::Io(cause) if cause.kind() == io::ErrorKind::StorageFull => Self::full(),
+            redb::Error::Io(cause) if !is_of_content(&cause) => Self::unread(cause),
             redb::Error::PreviousIo => Self::broken(),
             cause => Self::damaged(cause),
         }
     }
+}
+
+/// Whether an error is about the bytes that were read, and not about reading them.
+fn is_of_content(cause: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    matches!(cause.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 /// Errors of the parts of a database are errors of it.

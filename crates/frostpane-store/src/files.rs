@@ -78,6 +78,32 @@ pub mod points {
     #[cfg(feature = "internals")]
     static LOCKS: AtomicBool = AtomicBool::new(true);
 
+    #[cfg(feature = "internals")]
+    thread_local! {
+        static UNREADABLE: std::cell::Cell<i64> = const { std::cell::Cell::new(i64::MAX) };
+    }
+
+    /// Something is about to be read.
+    #[inline]
+    pub(crate) fn reading() -> io::Result<()> {
+        #[cfg(feature = "internals")]
+        UNREADABLE.with(|left| {
+            left.set(left.get().saturating_sub(1));
+            match left.get() < 0 {
+                // As Linux says it: an input/output error.
+                true => Err(io::Error::from_raw_os_error(5)),
+                false => Ok(()),
+            }
+        })?;
+        Ok(())
+    }
+
+    /// What this thread reads from a database after so many more reads cannot be read.
+    #[cfg(feature = "internals")]
+    pub fn unreadable_after(reads: i64) {
+        UNREADABLE.set(reads);
+    }
+
     /// One of them has been reached.
     #[inline]
     pub(crate) fn reached() {

@@ -215,7 +215,7 @@ impl<K: StoredKey> Store<K> {
         let all = self.find_ordered()?;
         self.ordered = all.iter().map(|(_, ordered)| ordered.mark).collect();
         for (id, ordered) in all {
-            let secret = self.secrets.find(&ordered.mark).ok_or_else(|| {
+            let secret = self.secrets.find(&ordered.mark)?.ok_or_else(|| {
                 Error::conflict(format!(
                     "the secret of the release {id}, which was charged, is missing and is never drawn again: restore the file of secrets"
                 ))

@@ -55,8 +55,8 @@ impl Secrets {
     }
 
     /// The secret with a mark.
-    pub fn find(&self, mark: &Mark) -> Option<SecretBytes> {
-        self.read(*self.places.get(mark)?).ok()
+    pub fn find(&self, mark: &Mark) -> Result<Option<SecretBytes>> {
+        self.places.get(mark).map(|&place| self.read(place)).transpose()
     }
 
     /// How many commits there were, at the least: the database never goes back behind them.

@@ -311,9 +311,14 @@ impl<K: StoredKey> Store<K> {
             database: &database,
             secrets: &secrets,
             kept: BTreeSet::new(),
+            failed: None,
         };
-        let mut stream = Stream::restore(header.spec.clone(), keys, [&state, &accounts], &mut reading)?;
-        let kept = reading.kept;
+        let restored = Stream::restore(header.spec.clone(), keys, [&state, &accounts], &mut reading);
+        // What could not be read looks as if it were not there.
+        if let Some(cause) = reading.failed {
+            return Err(cause);
+        }
+        let (mut stream, kept) = (restored?, reading.kept);
         let kept_runs = runs_of(&stream);
         let log = replay(&database, &mut stream)?;
         let head = serde_json::from_slice(&the(&database, "head")?)?;
@@ -774,19 +779,41 @@ struct Reading<'a> {
     database: &'a Database,
     secrets: &'a Secrets,
     kept: BTreeSet<(i64, i64)>,
+    /// The first error of reading.
+    failed: Option<Error>,
+}
+
+impl Reading<'_> {
+    fn read_pane(&self, key: (i64, i64)) -> Result<Option<Vec<u8>>> {
+        let table = self.database.begin_read()?.open_table(PANES)?;
+        Ok(table.get(key)?.map(|pane| pane.value().to_vec()))
+    }
+
+    fn read_piece(&self, run: &RunOfUsers, piece: u64) -> Result<Option<Vec<u8>>> {
+        let table = self.database.begin_read()?.open_table(USERS)?;
+        Ok(table.get(key_of(run, piece))?.map(|bytes| bytes.value().to_vec()))
+    }
+
+    /// What was read; an error is remembered.
+    fn found<T>(&mut self, read: Result<Option<T>>) -> Option<T> {
+        read.unwrap_or_else(|cause| {
+            self.failed.get_or_insert(cause);
+            None
+        })
+    }
 }
 
 impl Source for Reading<'_> {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
         let key = (bounds.start, bounds.end);
         self.kept.insert(key);
-        let table = self.database.begin_read().ok()?.open_table(PANES).ok()?;
-        let pane = table.get(key).ok()??.value().to_vec();
-        Some(pane)
+        let pane = self.read_pane(key);
+        self.found(pane)
     }
 
     fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
-        self.secrets.find(mark)
+        let secret = self.secrets.find(mark);
+        self.found(secret)
     }
 
     fn scratch(&mut self) -> Option<Scratch> {
@@ -794,9 +821,8 @@ impl Source for Reading<'_> {
     }
 
     fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Option<Vec<u8>> {
-        let table = self.database.begin_read().ok()?.open_table(USERS).ok()?;
-        let bytes = table.get(key_of(run, piece)).ok()??.value().to_vec();
-        Some(bytes)
+        let read = self.read_piece(run, piece);
+        self.found(read)
     }
 }
 

@@ -275,12 +275,16 @@ impl Witness {
 
     /// Contents of the file; none if they cannot be understood.
     fn read(&self) -> Result<Option<Contents>> {
-        let bytes = fs::read(&self.path).map_err(|cause| {
-            Error::conflict(format!(
+        let bytes = fs::read(&self.path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => Error::conflict(format!(
                 "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is the latest: put it back, or accept \
                  the state as a restored copy",
                 self.path.display()
-            ))
+            )),
+            _ => Error::File(format!(
+                "the witness {} could not be read ({cause}), which is no damage to the state: try again, and look at its disk if it happens again",
+                self.path.display()
+            )),
         })?;
         Ok(serde_json::from_slice(&bytes).ok())
     }

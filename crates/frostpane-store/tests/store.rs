@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{ALL, Folder, HOUR, copy, create, event, fence, hour, is_by_count, spec};
 use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
-use frostpane_store::{Begin, Deed, Delivery, Error, Header, Outcome, Store, Summary};
+use frostpane_store::{Begin, Deed, Delivery, Error, Header, Outcome, Store, Summary, points};
 use redb::ReadableTable;
 
 const SIMPLE: &str = r#"{"window": 5000, "slide": 250, "top": 5, "norm": "l1", "releases": 2}"#;
@@ -1196,6 +1196,46 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
         drop(store);
         Store::<Bytes>::open(&path).unwrap();
     }
+}
+
+/// A disk that cannot be read says nothing about what is on it: restoring a copy would cost the budget of all of the past for nothing.
+#[test]
+fn a_read_that_fails_is_not_said_to_be_damage() {
+    let folder = Folder::new();
+    let state = folder.join("state");
+    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
+    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    for number in 0..50 {
+        let mut batch = Batch::new();
+        (0..40).for_each(|_| batch.push(Event::of(b"snow".as_slice())));
+        let id = number.to_string();
+        let delivery = Delivery {
+            id: Some(&id),
+            digest: [1; 32],
+            terms: "",
+            receipt: "",
+            batch: &batch,
+            timed: true,
+        };
+        store.take_deliveries(&[delivery], i64::MAX).unwrap();
+    }
+    drop(store);
+    let mut failed = 0;
+    for reads in 0.. {
+        points::unreadable_after(reads);
+        let opened = Store::<Bytes>::open(&state);
+        points::unreadable_after(i64::MAX);
+        let Err(cause) = opened else { break };
+        let told = cause.to_string();
+        assert!(
+            told.contains("no damage") && !told.contains("restore"),
+            "{reads}: {told}"
+        );
+        failed += 1;
+    }
+    assert!(failed > 3, "{failed} reads were made to fail");
+    let store = Store::<Bytes>::open(&state).unwrap();
+    assert_eq!(store.stream().counted(), 2_000);
 }
 
 /// Where events stopped depends on everybody's: of what came before nothing is released, also not by the next process.

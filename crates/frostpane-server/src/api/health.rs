@@ -19,16 +19,34 @@ use crate::token::Scope;
 pub const HEALTHZ: &str = "/healthz";
 /// The path of the probe that it takes requests.
 pub const READYZ: &str = "/readyz";
+/// How many times as long as one may take a transaction takes before the process is said to be dead: a minute.
+const DEAD: u32 = 6;
 
-/// That the process answers.
+/// That the process answers, and that its disk does not hang for good.
 #[utoipa::path(get, path = "/healthz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain"), Refusals))]
-pub async fn lives() -> &'static str {
-    "it answers\n"
+pub async fn lives(State(app): State<App>) -> Result<&'static str> {
+    match app.hangs(DEAD) {
+        false => Ok("it answers\n"),
+        true => Err(hangs()),
+    }
+}
+
+/// That a transaction does not come to its end.
+fn hangs() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the disk hangs: a transaction of a stream does not end",
+        "the operator has to look at the disk of the service",
+    )
+    .after(5)
 }
 
 /// Whether the process takes requests. How a stream is says nothing about that: ask `/v1/streams/{name}/ready`.
 #[utoipa::path(get, path = "/readyz", tag = "service", responses((status = 200, description = "It does", content_type = "text/plain"), Refusals))]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
+    if app.hangs(1) {
+        return Err(hangs());
+    }
     match *app.stopping().borrow() {
         false => Ok("ready\n"),
         true => Err(Problem::unavailable("the service is being stopped")),
@@ -61,9 +79,9 @@ pub async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response>
 #[derive(Serialize, ToSchema)]
 pub struct Health {
     /// ready, failed, clock (that on the wall is not believed), waiting (restored: it goes on when the clock has come to its own), source (what
-    /// it pulls from cannot be reached) or stopped.
+    /// it pulls from cannot be reached), catching_up (it was off for long: slides are ended step by step), hung (a transaction does not end) or stopped.
     standing: &'static str,
-    /// How far its clock has come; none by count.
+    /// How far its clock has come; none by count, and before it has been set.
     clock: Option<String>,
     /// Bytes of events that may wait.
     room_bytes: usize,
@@ -114,11 +132,15 @@ pub async fn of_stream(caller: Caller, Path(name): Path<String>) -> Result<Respo
             Standing::Waiting => "waiting",
             Standing::Stopped => "stopped",
             Standing::CutOff => "source",
+            Standing::CatchingUp => "catching_up",
+            Standing::Hung => "hung",
         },
-        clock: stream.slide().and_then(|_| {
-            let clock = jiff::Timestamp::from_microsecond(stream.clock()).ok()?;
-            Some(clock.to_string())
-        }),
+        clock: stream
+            .slide()
+            .map(|_| stream.clock())
+            .filter(|&clock| clock > 0)
+            .and_then(|clock| jiff::Timestamp::from_microsecond(clock).ok())
+            .map(|clock| clock.to_string()),
         room_bytes: room,
         ingest: (!stream.spec().unit.is_user()).then_some(ingest),
     };

@@ -19,7 +19,7 @@ use super::command::{Acknowledged, Command, Identity, Taking};
 use super::disk::Disk;
 use super::published::{HELD, HELD_BYTES, Most, Published, Words};
 use super::settings::Columns;
-use super::{Opening, Shared, Standing};
+use super::{Opening, Shared, Standing, catching_up};
 use crate::key::ServedKey;
 use crate::log;
 use crate::pace::Pace;
@@ -27,8 +27,10 @@ use crate::problem::{Problem, Result};
 
 /// Bytes of events that are taken together.
 const TOGETHER: usize = 1 << 25;
-/// Slides that are ended in one transaction.
+/// Slides that are ended in one transaction, at the most.
 const SLIDES: i64 = 64;
+/// A transaction that ends slides and takes longer than this is followed by one that ends fewer, so that nobody waits for long.
+const LONG_STEP: Duration = Duration::from_millis(250);
 /// A state that could not be opened again is tried again after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Records of the history that are looked at for a copy that was restored.
@@ -66,6 +68,19 @@ pub(super) struct Keeper<K: ServedKey> {
     reckoned: Option<(Range<i64>, usize)>,
     /// When the clock is next looked at, in microseconds since 1970.
     due: i64,
+    /// Slides that the next transaction may end.
+    slides: i64,
+}
+
+/// How far a step of the clock has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// To the present.
+    There,
+    /// Not to the present: there is more to do.
+    OnTheWay,
+    /// Nowhere.
+    Failed,
 }
 
 impl<K: ServedKey> Keeper<K> {
@@ -93,8 +108,10 @@ impl<K: ServedKey> Keeper<K> {
             disk: Disk::new(opening.disk),
             tried: None,
             due: 0,
+            slides: SLIDES,
         };
         keeper.recall()?;
+        keeper.set_behind(keeper.is_far_behind());
         keeper.stand_if_full();
         Ok(keeper)
     }
@@ -153,7 +170,8 @@ impl<K: ServedKey> Keeper<K> {
 
     /// Takes deliveries in one transaction, and answers when it is on disk.
     fn take(&mut self, all: Vec<Taking>) {
-        let present = match self.check_room().and_then(|()| self.present()) {
+        let ready = self.check_room().and_then(|()| self.check_caught_up());
+        let present = match ready.and_then(|()| self.present()) {
             Ok(present) => present,
             Err(problem) => return self.refuse(all, &problem),
         };
@@ -290,10 +308,12 @@ impl<K: ServedKey> Keeper<K> {
     /// Does something with the state. After a failure that is no refusal what is in memory is not what is kept: it is opened again.
     fn with<T>(&mut self, act: impl FnOnce(&mut Store<K>) -> frostpane_store::Result<T>) -> Result<T> {
         let store = self.store.as_mut().ok_or_else(not_open)?;
+        let working = self.shared.work.begin();
         let cause = match act(store) {
             Ok(done) => return Ok(done),
             Err(cause) => cause,
         };
+        drop(working);
         let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
         // For good, also where not even the mark of it could be written.
         self.is_full |= is_memory(&cause);
@@ -351,6 +371,8 @@ impl<K: ServedKey> Keeper<K> {
             return;
         }
         self.tried = Some(Instant::now());
+        let shared = self.shared.clone();
+        let _working = shared.work.begin();
         match Store::open(&self.folder) {
             Ok(store) => {
                 self.store = Some(store);
@@ -458,8 +480,9 @@ impl<K: ServedKey> Keeper<K> {
     fn check_ended(&mut self) -> Result<()> {
         // Of people the clock says which epochs have ended.
         if !self.is_draining() {
-            self.tick();
+            self.step();
         }
+        self.check_caught_up()?;
         let Some((store, began)) = self.store.as_ref().zip(self.began_at) else {
             return Ok(());
         };
@@ -578,47 +601,83 @@ impl<K: ServedKey> Keeper<K> {
         if self.is_draining() || is_early || self.store.is_none() {
             return;
         }
-        self.due = match self.tick() {
-            true => offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide),
-            false => now + PATIENCE.as_micros() as i64,
+        self.due = match self.step() {
+            Step::There => offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide),
+            Step::OnTheWay => now,
+            Step::Failed => now + PATIENCE.as_micros() as i64,
         };
     }
 
-    /// Lets the time come to where it is, a few slides in each transaction. Returns whether it is there.
-    fn tick(&mut self) -> bool {
-        if self.shared.slide.is_none() || self.is_full || !self.has_disk() {
-            return true;
+    /// Lets the time come nearer to where it is, by a few slides in one transaction. What waits to be answered, or to stop, comes between
+    /// two of them.
+    fn step(&mut self) -> Step {
+        let step = self.step_on();
+        if step != Step::Failed {
+            self.set_behind(step == Step::OnTheWay);
+        }
+        step
+    }
+
+    fn step_on(&mut self) -> Step {
+        let Some((slide, _)) = self.shared.slide.filter(|_| !self.is_full) else {
+            return Step::There;
+        };
+        if !self.has_disk() {
+            return Step::There;
         }
         let Ok(present) = self.present() else {
-            return false;
+            return Step::Failed;
         };
-        let stride = self
-            .shared
+        let Some(store) = &self.store else {
+            return Step::Failed;
+        };
+        let reached = store.stream().clock();
+        let stride = slide.saturating_mul(self.slides);
+        let until = match reached > 0 {
+            true => reached.saturating_add(stride).min(present),
+            false => present,
+        };
+        let began = Instant::now();
+        match self.with(|store| store.tick(until)) {
+            Ok(lists) => self.publish(lists),
+            Err(problem) => {
+                log::failed(&self.shared.name, &problem);
+                return Step::Failed;
+            }
+        }
+        self.slides = match began.elapsed() > LONG_STEP {
+            true => (self.slides / 2).max(1),
+            false => (self.slides * 2).min(SLIDES),
+        };
+        let store = self.store.as_ref();
+        let moved = store.is_some_and(|store| store.stream().clock() > reached);
+        match until == present || !moved {
+            true => Step::There,
+            false => Step::OnTheWay,
+        }
+    }
+
+    /// Whether more slides have to be ended than one transaction ends.
+    fn is_far_behind(&self) -> bool {
+        let reached = self.store.as_ref().map_or(0, |store| store.stream().clock());
+        self.shared
             .slide
-            .map_or(i64::MAX, |(slide, _)| slide.saturating_mul(SLIDES));
-        loop {
-            let Some(store) = &self.store else {
-                return false;
-            };
-            let reached = store.stream().clock();
-            let until = match reached > 0 {
-                true => reached.saturating_add(stride).min(present),
-                false => present,
-            };
-            match self.with(|store| store.tick(until)) {
-                Ok(lists) => self.publish(lists),
-                Err(problem) => {
-                    log::failed(&self.shared.name, &problem);
-                    return false;
-                }
-            }
-            let moved = self
-                .store
-                .as_ref()
-                .is_some_and(|store| store.stream().clock() > reached);
-            if until == present || !moved {
-                return true;
-            }
+            .is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
+    }
+
+    fn set_behind(&self, behind: bool) {
+        self.shared.behind.store(behind, Ordering::Relaxed);
+    }
+
+    fn is_behind(&self) -> bool {
+        self.shared.behind.load(Ordering::Relaxed)
+    }
+
+    /// That the clock has come to the present: what comes would end all slides up to it at once. A source that is drained comes first.
+    fn check_caught_up(&self) -> Result<()> {
+        match self.is_behind() && !self.is_draining() {
+            false => Ok(()),
+            true => Err(catching_up()),
         }
     }
 

@@ -7,6 +7,7 @@ mod keeper;
 mod published;
 mod settings;
 mod spec_json;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -34,6 +35,7 @@ use keeper::Keeper;
 pub use published::{Most, Published, Shelf, Words};
 pub use settings::{Columns, Settings};
 pub use spec_json::SpecJson;
+use work::Work;
 
 /// Changes of settings: how many a second, and how many at once.
 const CHANGES: (u32, u32) = (1, 10);
@@ -81,6 +83,11 @@ pub(crate) struct Shared {
     dropped: AtomicU64,
     /// Whether it pulls from a source that cannot be reached, or has not been yet.
     cut_off: AtomicBool,
+    /// Whether its clock is so far behind that it is let come to the present step by step.
+    behind: AtomicBool,
+    /// What goes on with its state, and for how long that may last.
+    work: Work,
+    hung: Duration,
     /// Whether its window goes by the clock.
     by_clock: bool,
     /// The latest moment at which events were read.
@@ -105,6 +112,8 @@ pub struct Opening {
     pub commits: u32,
     /// The most bytes on disk.
     pub disk: u64,
+    /// How long a transaction may take before the disk is said to hang.
+    pub hung: Duration,
 }
 
 /// How a stream is.
@@ -123,6 +132,10 @@ pub enum Standing {
     Stopped,
     /// All is well but for its source, which cannot be reached.
     CutOff,
+    /// It was off for long, and ends slides one after the other until it has come to the present.
+    CatchingUp,
+    /// A transaction does not come to its end: the disk hangs.
+    Hung,
 }
 
 impl Shared {
@@ -220,6 +233,9 @@ impl Stream {
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
             cut_off: AtomicBool::new(opening.drains),
+            behind: AtomicBool::new(false),
+            work: Work::default(),
+            hung: opening.hung,
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
@@ -367,6 +383,8 @@ impl Stream {
     /// How it is.
     pub fn standing(&self) -> Standing {
         match self.shared.standing.load(Ordering::Relaxed) {
+            0..4 if self.hangs_for() > self.shared.hung => Standing::Hung,
+            0 if self.shared.behind.load(Ordering::Relaxed) => Standing::CatchingUp,
             0 if self.shared.cut_off.load(Ordering::Relaxed) => Standing::CutOff,
             0 => Standing::Ready,
             1 => Standing::Failed,
@@ -374,6 +392,16 @@ impl Stream {
             3 => Standing::Waiting,
             _ => Standing::Stopped,
         }
+    }
+
+    /// For how long it has been waiting for its disk, as far as that is known without asking the disk.
+    pub fn hangs_for(&self) -> Duration {
+        self.shared.work.lasts()
+    }
+
+    /// Whether it has been done with its disk since so long ago.
+    pub fn ended_within(&self, time: Duration) -> bool {
+        self.shared.work.ended_within(time)
     }
 
     /// Whether it does what it should, be that to wait.
@@ -531,6 +559,16 @@ fn changed_too_often() -> Problem {
         "change them again after the time that Retry-After says",
     )
     .after(1)
+}
+
+/// That its clock has not come to the present.
+pub fn catching_up() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "this stream was off for long and is catching up with the clock: nothing of this request was done",
+        "send it again after the time that Retry-After says, with the same Idempotency-Key",
+    )
+    .after(5)
 }
 
 /// That more comes in than can be kept.

@@ -15,6 +15,7 @@ mod process;
 mod quiet;
 mod releases;
 mod shares;
+mod steady;
 mod strangers;
 mod streams;
 mod tokens;

@@ -293,6 +293,11 @@ impl<K: Key> Stream<K> {
         self.engine.now()
     }
 
+    /// Whether nothing has come yet that says where it is in time: an event, or a tick.
+    pub fn is_empty(&self) -> bool {
+        self.engine.is_empty()
+    }
+
     /// How many lists there were, of a stream that has one at every slide.
     pub fn lists(&self) -> u64 {
         self.engine.lists()
