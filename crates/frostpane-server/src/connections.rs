@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::crowd::{Crowd, Place, Who};
+
 /// One place of so many is kept for callers with a token.
 const KEPT: usize = 8;
 /// Places beyond all others, for probes alone.
@@ -46,6 +48,8 @@ pub struct Connection {
     pub room: Room,
     close: Arc<Notify>,
     state: Mutex<State>,
+    /// Its place among those of a token.
+    owner: Mutex<Option<(Who, Place<Who>)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +93,7 @@ impl Connections {
                 has_token: false,
                 idle: None,
             }),
+            owner: Mutex::default(),
         });
         connection.wait();
         Some(connection)
@@ -138,9 +143,15 @@ impl Connection {
         Busy(self.clone())
     }
 
-    /// Its requests have a token.
-    pub fn has_token(&self) {
-        self.state().has_token = true;
+    /// Its requests have a token. Returns false if that has so many connections already.
+    pub fn belongs_to(&self, who: &Who, all: &Crowd<Who>, most: usize) -> bool {
+        let mut owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if owner.as_ref().is_some_and(|(owner, _)| owner == who) {
+            return true;
+        }
+        *owner = all.enter(who.clone(), most).map(|place| (who.clone(), place));
+        self.state().has_token = owner.is_some();
+        owner.is_some()
     }
 
     /// It has no request.
@@ -193,7 +204,9 @@ mod tests {
         let all = Connections::new(8);
         let mut held: Vec<Arc<Connection>> = (0..7).filter_map(|_| all.enter()).collect();
         let first = held[0].begin();
-        held[0].has_token();
+        let (one, crowd) = (Who::Token("one".to_owned()), Crowd::default());
+        assert!(held[0].belongs_to(&one, &crowd, 1) && held[0].belongs_to(&one, &crowd, 1));
+        assert!(!held[1].belongs_to(&one, &crowd, 1), "it has its share");
         drop(first);
         let busy = held[1].begin();
         held.extend(all.enter());

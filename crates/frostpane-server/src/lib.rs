@@ -35,6 +35,7 @@ mod service;
 mod source;
 pub mod stream;
 mod token;
+mod workers;
 
 pub use api::{app, openapi};
 pub use limits::Limits;

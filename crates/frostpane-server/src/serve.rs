@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,7 +19,7 @@ use tower::ServiceExt;
 
 use crate::certificates::Certificates;
 use crate::connections::{Connection, Room};
-use crate::crowd::{Crowd, network};
+use crate::crowd::{Crowd, Who, network};
 use crate::deadline::Deadline;
 use crate::head::HeadDeadline;
 use crate::held::hold;
@@ -35,8 +36,8 @@ const SCARCE_TIME: Duration = Duration::from_secs(1);
 const HEADER_BYTES: usize = 64 << 10;
 
 /// Marks an answer to a request that had a token.
-#[derive(Clone, Copy)]
-pub struct HadToken;
+#[derive(Clone)]
+pub struct HadToken(pub Who);
 
 /// Answers until it is told to stop; then what was begun is finished, and nothing new is taken.
 pub async fn serve(
@@ -77,14 +78,15 @@ pub async fn serve(
                 Room::Free => service.limits.idle_time,
                 _ => header_time,
             };
+            let both = (app, service.clone());
             let times = (header_time, idle_time);
             let answering = async {
                 match tls {
-                    None => answer_all(socket, times, watcher, app, &connection, address).await,
+                    None => answer_all(socket, times, watcher, both, &connection, address).await,
                     Some(tls) => {
                         let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
                         if let Ok(Ok(socket)) = greeted {
-                            answer_all(socket, times, watcher, app, &connection, address).await;
+                            answer_all(socket, times, watcher, both, &connection, address).await;
                         }
                     }
                 }
@@ -115,7 +117,7 @@ async fn answer_all(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     (header_time, idle_time): (Duration, Duration),
     watcher: hyper_util::server::graceful::Watcher,
-    app: Router,
+    (app, service): (Router, Arc<Service>),
     connection: &Arc<Connection>,
     address: SocketAddr,
 ) {
@@ -123,7 +125,7 @@ async fn answer_all(
     let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
         phase.answer();
         let (answering, phase) = (
-            answer(request, app.clone(), connection.clone(), address),
+            answer(request, app.clone(), service.clone(), connection.clone(), address),
             phase.clone(),
         );
         async move {
@@ -146,15 +148,20 @@ async fn answer_all(
 async fn answer(
     mut request: hyper::Request<Incoming>,
     app: Router,
+    service: Arc<Service>,
     connection: Arc<Connection>,
     address: SocketAddr,
 ) -> Result<Response, std::convert::Infallible> {
     let busy = connection.begin();
     request.extensions_mut().insert(ConnectInfo(address));
     request.extensions_mut().insert(connection.room);
-    let answered = app.oneshot(request.map(axum::body::Body::new)).await?;
-    if answered.extensions().get::<HadToken>().is_some() {
-        connection.has_token();
+    let mut answered = app.oneshot(request.map(axum::body::Body::new)).await?;
+    let most = service.limits.connections.div_ceil(4);
+    if let Some(HadToken(who)) = answered.extensions().get()
+        && !connection.belongs_to(who, &service.connected, most)
+    {
+        let close = HeaderValue::from_static("close");
+        answered.headers_mut().insert(header::CONNECTION, close);
     }
     Ok(hold(answered, busy))
 }

@@ -25,6 +25,7 @@ use crate::problem::{Problem, Result};
 use crate::rate::Rate;
 use crate::stream::{Columns, Opening, Settings, Stream, now};
 use crate::token::Tokens;
+use crate::workers::Workers;
 
 /// Bodies of the largest size that may be on their way at once, of all requests and of one producer's.
 const BODIES: (usize, usize) = (8, 2);
@@ -73,6 +74,10 @@ pub struct Service {
     pub(crate) writing: Arc<Semaphore>,
     /// Requests whose events are being unpacked and read.
     pub(crate) reading: Arc<Semaphore>,
+    /// Threads for long work.
+    pub(crate) workers: Workers,
+    /// Connections of each token.
+    pub(crate) connected: Crowd<Who>,
     /// Requests for plans.
     pub(crate) planning: Arc<Semaphore>,
     /// Those of them that take a processor for a while.
@@ -143,6 +148,8 @@ impl Service {
             bodies: Arc::new(Semaphore::new(BODIES.0 * limits.body)),
             of_producers: Mutex::default(),
             reading: Arc::new(Semaphore::new(2 * processors())),
+            workers: Workers::start(2 * processors() + 1).map_err(failed)?,
+            connected: Crowd::default(),
             planning: Arc::new(Semaphore::new(PLANS.0)),
             thinking: Arc::new(Semaphore::new(PLANS.1)),
             listeners: {

@@ -20,6 +20,9 @@ use crate::token::Scope;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// Reading a body of more bytes is long work.
+const LONG: usize = 64 << 10;
+
 /// How a request is to be taken.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
@@ -116,6 +119,7 @@ impl Bringing<'_> {
         });
         let (packing, keyed) = (self.packing, self.id.is_some());
         let bodies = app.bodies.clone();
+        let is_long = packing != Packing::None || body.len() > LONG;
         let work = move || -> Result<([u8; 32], Result<Read>)> {
             // As long as this goes on, also where whoever asked has gone.
             let _turns = turns;
@@ -127,9 +131,12 @@ impl Bringing<'_> {
             };
             Ok((digest, reading.and_then(|reading| read(&body, &reading))))
         };
-        let worked = tokio::task::spawn_blocking(work).await;
-        let (digest, read) =
-            worked.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))??;
+        let worked = match is_long {
+            true => app.workers.run(work).await,
+            false => tokio::task::spawn_blocking(work).await.ok(),
+        };
+        let failed = || Err(Problem::invalid("the events cannot be read", "correct them"));
+        let (digest, read) = worked.unwrap_or_else(failed)?;
         self.take(digest, read).await
     }
 

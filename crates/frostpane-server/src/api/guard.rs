@@ -52,6 +52,7 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
         Ok(caller) => share(&app, caller, &request),
         Err(_) => Ok(None),
     };
+    let of_token = caller.as_ref().ok().and_then(|caller| caller.who(None));
     if let Ok(caller) = caller {
         request.extensions_mut().insert(caller);
     }
@@ -77,8 +78,8 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
             }
         }
     };
-    if !stranger {
-        response.extensions_mut().insert(HadToken);
+    if let Some(who) = of_token {
+        response.extensions_mut().insert(HadToken(who));
     }
     let mut response = with_headers(response);
     let headers = response.headers_mut();

@@ -143,9 +143,9 @@ impl FromRequest<App> for Asked {
 pub async fn think(app: &App, place: Place, spec: Spec, events: Option<u64>) -> Result<Value> {
     let failed = || Problem::unavailable("the plan could not be made");
     let turn = app.thinking.clone().acquire_owned().await.map_err(|_| failed())?;
-    let planned = tokio::task::spawn_blocking(move || {
+    let planned = app.workers.run(move || {
         let _held = (place, turn);
         outlook(&spec, events)
     });
-    planned.await.map_err(|_| failed())?
+    planned.await.unwrap_or_else(|| Err(failed()))
 }

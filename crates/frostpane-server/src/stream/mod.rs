@@ -28,6 +28,7 @@ use crate::log;
 use crate::metrics::OfStream;
 use crate::pace::Pace;
 use crate::problem::{Problem, Result};
+use crate::workers::give_way;
 pub use clock::now;
 use command::Reply;
 pub use command::{Acknowledged, Command, Identity, Taking};
@@ -250,7 +251,11 @@ impl Stream {
         let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed, &opening)?;
         thread::Builder::new()
             .name(format!("stream {name}"))
-            .spawn(|| keeper.run())
+            .spawn(|| {
+                // Long work of a stream holds up nobody who reads.
+                give_way();
+                keeper.run();
+            })
             .map_err(|_| Problem::unavailable("no thread could be started"))?;
         Ok(Self {
             folder: folder.to_owned(),

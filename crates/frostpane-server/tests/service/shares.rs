@@ -1,5 +1,6 @@
 //! What one token, one stream or one disk can take: a share, and never all of it.
 
+use std::io::Write;
 use std::net::TcpStream;
 use std::process::Command;
 use std::time::Instant;
@@ -43,27 +44,29 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
     let folder = Folder::new();
     let token = token(&folder.0, "one");
     let process = Process::with(&folder.0, &["--probe", "127.0.0.1:0"]);
-    for name in ["one", "other"] {
+    let hanging: Vec<String> = (0..8).map(|number| format!("hanging-{number}")).collect();
+    for name in hanging.iter().map(String::as_str).chain(["other"]) {
         let path = format!("/v1/streams/{name}");
         process
             .call("PUT", &path, &token, "", BY_COUNT.as_bytes())
             .unwrap()
             .is(201);
     }
-    let draft = folder.0.join("streams/one/service.json.draft");
-    assert!(Command::new("mkfifo").arg(&draft).status().unwrap().success());
-    let body = r#"{ "public": true }"#;
-    let patch = format!(
-        "PATCH /v1/streams/one HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let waiting: Vec<TcpStream> = (0..16)
-        .map(|_| {
+    let begin_change = |name: &str| {
+        let draft = folder.0.join("streams").join(name).join("service.json.draft");
+        assert!(Command::new("mkfifo").arg(&draft).status().unwrap().success());
+        let body = r#"{ "public": true }"#;
+        let patch = format!(
+            "PATCH /v1/streams/{name} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        [(); 2].map(|()| {
             let mut socket = TcpStream::connect(process.address).unwrap();
-            std::io::Write::write_all(&mut socket, patch.as_bytes()).unwrap();
+            socket.write_all(patch.as_bytes()).unwrap();
             socket
         })
-        .collect();
+    };
+    let waiting: Vec<[TcpStream; 2]> = hanging.iter().map(|name| begin_change(name)).collect();
     let mut answered = 0;
     for _ in 0..20 {
         assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
@@ -77,7 +80,7 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
         );
         sent.unwrap().is(200);
         process
-            .call("GET", "/v1/streams/one", &token, "", b"")
+            .call("GET", "/v1/streams/hanging-0", &token, "", b"")
             .unwrap()
             .is(200);
         let probe = process.probe("/readyz").unwrap();
