@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +158,48 @@ def test_folders_that_are_no_stores_are_refused(tmp_path: Path) -> None:
         frostpane.Store.create(tmp_path / "s", window="1d", until="2025-12-01")
     with pytest.raises(TypeError, match=r"Store\.create begins"):
         frostpane.Store()
+
+
+DAY = 86_400
+
+
+@pytest.mark.parametrize(
+    ("seconds", "until", "counts"),
+    [
+        ([1], None, [0, 1]),
+        ([1, 1], None, [0, 1]),
+        ([0], None, [0, 1]),
+        ([-1], None, [1, 0]),
+        ([-1, 1], None, [1, 1]),
+        ([1, -1], None, [1, 1]),
+        ([-1], 0, [1, 0]),
+        ([1], 0, [0, 0]),
+        ([1, -1], 0, [0, 0]),
+        ([-DAY - 1], None, [0, 0]),
+        ([30 * DAY], None, [0, 0]),
+    ],
+)
+def test_an_event_of_a_user_counts_in_the_epoch_of_its_own_time(tmp_path: Path, seconds: list[int], until: int | None, counts: list[int]) -> None:
+    """One event after the other, each at a moment that is told or now; seconds from a midnight that lies a week back."""
+    midnight = (int(time.time()) // DAY - 7) * DAY
+    kept = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
+    with frostpane.Store.create(tmp_path / "s", per_user=1, epoch="1d", begin=midnight - DAY, **kept) as store:
+        for number, second in enumerate(seconds):
+            row = {"key": ["x"], "time": [(midnight + second) * 1_000_000], "user": ["challenge"]}
+            told = None if until is None else midnight + until
+            store.update(row, id=str(number), key="key", time="time", user="user", until=told)
+        store.advance(midnight + DAY)
+        found = [{heavy.key: heavy.count for heavy in each.heavy} for each in store.lists()]
+    assert [each.get("x", 0) for each in found] == counts
+
+
+def test_a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted(tmp_path: Path) -> None:
+    kept = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
+    begin = int(time.time()) - 320 * DAY
+    with frostpane.Store.create(tmp_path / "s", per_user=1, epoch="1d", begin=begin, **kept) as store:
+        before = store.now
+        with pytest.raises(frostpane.ConflictError, match="accept_clock=True"):
+            store.advance()
+        assert store.now == before and not store.lists()
+        assert len(store.advance(accept_clock=True)) in (319, 320)
+        assert store.advance() == []

@@ -19,7 +19,7 @@ const ENDING: &str = ".json";
 pub struct Gone {
     /// Of its state.
     pub store: String,
-    /// No event of it was later, in microseconds since 1970.
+    /// Nothing that it showed was later, in microseconds since 1970: what was ahead waited for its epoch, which never ended.
     pub until: i64,
     /// Whether it went by the number of events.
     pub by_count: bool,

@@ -192,7 +192,10 @@ async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(standing(), "source");
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(503);
+    process
+        .call("GET", "/v1/streams/searches/ready", &token, "", b"")
+        .unwrap()
+        .is(503);
 
     // What is in the file now is asked at the next try.
     std::fs::write(&credentials, "frost:pane:1\n").unwrap();
@@ -200,7 +203,10 @@ async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_
         assert!(Instant::now() < until, "{}", process.log.lock().unwrap());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    process
+        .call("GET", "/v1/streams/searches/ready", &token, "", b"")
+        .unwrap()
+        .is(200);
     let events = || {
         let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
         health.unwrap().is(200).json()["ingest"]["events"]
@@ -233,4 +239,62 @@ fn a_password_in_the_command_line_is_refused() {
         told.contains("--from-credentials") && !told.contains("frost:pane"),
         "{told}"
     );
+}
+
+/// A message that is ahead of the clock counts in the epoch of its own time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_of_users_that_are_ahead_wait_for_their_epoch() {
+    let Some(program) = program() else {
+        println!("nats-server is missing: pulling was NOT tried (as root: apt-get install nats-server)");
+        return;
+    };
+    let (folder, kept, port) = (Folder::new(), Folder::new(), free_port());
+    let _nats = Nats::start(&program, &kept.0, port);
+    let options = async_nats::ConnectOptions::new().retry_on_initial_connect();
+    let client = options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap();
+    let context = jetstream::new(client);
+    let config = jetstream::stream::Config {
+        name: "USERS".to_owned(),
+        subjects: vec!["users".to_owned()],
+        ..Default::default()
+    };
+    context.create_stream(config).await.unwrap();
+    let begins = jiff::Timestamp::now().as_second() + 60;
+    let token = token(&folder.0, "nats");
+    let process = Process::start(&folder.0);
+    let spec = crate::own_time::spec(begins);
+    process
+        .call("PUT", "/v1/streams/users", &token, "", spec.as_bytes())
+        .unwrap()
+        .is(201);
+    assert!(process.stop());
+    // On either side of the beginning, before the stream, and further ahead than it may be.
+    for second in [1, -1, 1, -50_000, 7_200] {
+        let event = format!(
+            "{{\"key\":\"x\",\"time\":{},\"user\":\"challenge\"}}",
+            begins + second
+        );
+        context
+            .publish("users", event.into())
+            .await
+            .unwrap()
+            .await
+            .unwrap();
+    }
+    let from = format!("nats://127.0.0.1:{port}/USERS");
+    let pulling = ["--from", &from, "--into", "users", "--tolerance", "120"];
+    let process = Process::with(&folder.0, &pulling);
+    let until = Instant::now() + Duration::from_secs(60);
+    let left = async || {
+        let consumer = context.get_consumer_from_stream("frostpane-users", "USERS").await;
+        let mut consumer: jetstream::consumer::PullConsumer = consumer.ok()?;
+        let info = consumer.info().await.ok()?;
+        Some(info.num_pending + info.num_ack_pending as u64)
+    };
+    while left().await != Some(0) {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(process.stop());
+    assert_eq!(crate::own_time::counted(&folder, "users", begins), [1, 1]);
 }
