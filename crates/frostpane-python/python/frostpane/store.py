@@ -185,7 +185,10 @@ class Store(Once):
 
     @classmethod
     def restore(cls, path: str | os.PathLike[str]) -> Self:
-        """Goes on with a store that was restored from a copy, after marking all of its past as spent."""
+        """Goes on with a store that was restored from a copy, after marking all of its past as spent.
+
+        Refuses one that its witness knows as the latest: nothing has to be restored then.
+        """
         return cls._of(path, _internal.Keeper.open(os.fspath(path), True))
 
     @staticmethod
