@@ -39,7 +39,7 @@ fn state(name: &str, from: i64, epoch: &str, lateness: &str) -> PathBuf {
             "--from",
             &from,
         ],
-        &["--watch", "--format", "tsv"],
+        &["--watch"],
     ]
     .concat();
     stdout(&frostpane(&[&["init", text(&state)], &options[..]].concat(), b""));
@@ -54,8 +54,17 @@ fn now() -> i64 {
     Timestamp::now().as_second()
 }
 
-fn watch(state: &Path) -> [&str; 6] {
-    ["watch", text(state), "-", "--id", "log", "--json"]
+fn watch(state: &Path) -> [&str; 8] {
+    [
+        "watch",
+        text(state),
+        "-",
+        "--id",
+        "log",
+        "--format",
+        "tsv",
+        "--json",
+    ]
 }
 
 fn start(state: &Path) -> Child {

@@ -69,12 +69,12 @@ pub struct IngestArgs {
 pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let mut store = super::open::<K>(&args.dir)?;
     let clock = args.clock.resolve()?;
-    let wall = wall(&store, &clock, args.accept_clock)?;
     let input = Columns::complete(store.header(), &args.input);
     check(&store, &input)?;
     let ids = ids(args, || {
         Source::new(&args.input.files, selection_of(&store, &input, &clock)?)
     })?;
+    let wall = wall(&store, &clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
         let selection = Selection {
