@@ -677,7 +677,10 @@ impl<K: ServedKey> Keeper<K> {
     fn check_caught_up(&self) -> Result<()> {
         match self.is_behind() && !self.is_draining() {
             false => Ok(()),
-            true => Err(catching_up()),
+            true => {
+                let present = self.shared.present();
+                Err(present.map_or_else(|doubt| self.shared.doubted(doubt), |_| catching_up()))
+            }
         }
     }
 

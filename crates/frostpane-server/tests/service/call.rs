@@ -122,7 +122,8 @@ impl Api {
     /// Stops, and begins again with what is kept.
     pub async fn restarted(self) -> Self {
         self.service.stop().await;
-        Self::in_folder(self.into_folder())
+        let limits = self.service.limits.clone();
+        Self::with_limits(self.into_folder(), limits)
     }
 
     /// What is left when it is gone.

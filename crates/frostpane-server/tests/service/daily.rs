@@ -242,7 +242,7 @@ fn put_newer(stream: &Path) {
         let mut table = transaction.open_table(meta).unwrap();
         let header = table.get("header").unwrap().unwrap().value().to_vec();
         let header = String::from_utf8(header).unwrap();
-        let newer = header.replacen("\"format\":1", "\"format\":2", 1);
+        let newer = header.replacen("\"format\":1", "\"format\":1000", 1);
         assert_ne!(newer, header);
         table.insert("header", newer.as_bytes()).unwrap();
     }
@@ -251,19 +251,12 @@ fn put_newer(stream: &Path) {
 
 /// A release that was charged, and given up when its state was restored.
 fn give_up(stream: &Path, id: &str) {
-    use redb::ReadableTable;
     let releases = redb::TableDefinition::<&str, &[u8]>::new("releases");
     let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
-    {
-        let mut table = transaction.open_table(releases).unwrap();
-        let row = table.get(id).unwrap().unwrap().value().to_vec();
-        let mut row: serde_json::Value = serde_json::from_slice(&row).unwrap();
-        assert!(row.as_object_mut().unwrap().remove("json").is_some());
-        table
-            .insert(id, serde_json::to_vec(&row).unwrap().as_slice())
-            .unwrap();
-    }
+    let row = br#"{"window":1000}"#;
+    let was = transaction.open_table(releases).unwrap().insert(id, row.as_slice()).unwrap().is_some();
+    assert!(was);
     transaction.commit().unwrap();
 }
 
