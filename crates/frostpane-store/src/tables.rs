@@ -45,24 +45,31 @@ pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new
 /// Opens the database of a folder, or makes it. All pages are checked if there are no checksums of them that can be relied on; else each is
 /// compared with its own when it is read.
 pub(crate) fn open(folder: &Path, create: bool) -> Result<Database> {
-    let path = folder.join(FILE);
-    if !create && !path.exists() {
-        return Err(Error::File(format!(
-            "{} is no state of Frostpane: it has no file {FILE}; `frostpane init` begins one",
-            folder.display()
-        )));
+    if !create {
+        check_is_there(folder)?;
     }
     open_or_check(folder, false)
 }
 
 /// Opens the database of a folder and checks all of its pages, which takes as long as they are many.
 pub(crate) fn open_checked(folder: &Path) -> Result<Database> {
+    check_is_there(folder)?;
     open_or_check(folder, true)
+}
+
+fn check_is_there(folder: &Path) -> Result<()> {
+    match folder.join(FILE).exists() {
+        true => Ok(()),
+        false => Err(Error::File(format!(
+            "{} is no state of Frostpane: it has no file {FILE}; `frostpane init` begins one",
+            folder.display()
+        ))),
+    }
 }
 
 fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
     match open_as_written(folder, check) {
-        Err(Error::File(_)) if is_doubted(folder) => open_as_written(folder, true),
+        Err(_) if is_doubted(folder) => open_as_written(folder, true),
         opened => opened,
     }
 }
