@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect::<Result<_, Box<dyn Error>>>()?;
     let asked = match texts.is_empty() {
         true => r#"{"window": "7d", "slide": "1h", "continual": true, "epsilon": 40}"#,
-        false => r#"{"window": "7d", "slide": "1h", "top": 20, "epsilon": 0.5, "releases": 168}"#,
+        false => r#"{"window": "7d", "slide": "1h", "top": 20, "epsilon": 0.5, "releases": 200}"#,
     };
     let spec: Spec = serde_json::from_str(asked)?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros())?;

@@ -146,7 +146,7 @@ impl Checksums {
 
 /// The number of the first block of a part, and its blocks. Whole ones are read and written, but for the first of the file.
 fn blocks_of(offset: u64, bytes: &[u8]) -> io::Result<(u64, std::slice::Chunks<'_, u8>)> {
-    match offset % BLOCK as u64 == 0 && bytes.len() % BLOCK == 0 {
+    match offset.is_multiple_of(BLOCK as u64) && bytes.len().is_multiple_of(BLOCK) {
         true => Ok((offset / BLOCK as u64, bytes.chunks(BLOCK))),
         false => Err(io::Error::new(
             io::ErrorKind::InvalidInput,

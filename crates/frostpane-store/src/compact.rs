@@ -11,10 +11,10 @@ use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use crate::error::{Error, Result};
 use crate::header::StoredKey;
 use crate::history::{Deed, Record};
-use crate::packed::{Unpacker, is_packed, pack};
+use crate::packed::{Unpacker, dictionary_of, is_packed, pack};
 use crate::release::without_text;
 use crate::store::{Change, Store};
-use crate::tables::{self, LISTS, RELEASES};
+use crate::tables::{self, DICTIONARIES, LISTS, RELEASES};
 
 /// Releases that are written anew together.
 const TOGETHER: usize = 1_000;
@@ -80,6 +80,7 @@ impl<K: StoredKey> Store<K> {
         self.check_whole()?;
         self.guarded(|store| {
             store.pack_texts()?;
+            store.drop_dictionaries()?;
             store.database.compact().map_err(|cause| match cause {
                 redb::CompactionError::Storage(cause) => Error::from(cause),
                 cause => Error::damaged(cause),
@@ -121,6 +122,22 @@ impl<K: StoredKey> Store<K> {
             }
             Ok(())
         })
+    }
+
+    /// Drops the dictionaries that no text needs.
+    fn drop_dictionaries(&self) -> Result<()> {
+        let transaction = tables::begin(&self.database)?;
+        let mut used = BTreeSet::new();
+        for row in transaction.open_table(RELEASES)?.iter()? {
+            used.extend(dictionary_of(row?.1.value()));
+        }
+        for row in transaction.open_table(LISTS)?.iter()? {
+            used.extend(dictionary_of(row?.1.value()));
+        }
+        transaction
+            .open_table(DICTIONARIES)?
+            .retain(|number, _| used.contains(&number))?;
+        Ok(transaction.commit()?)
     }
 
     fn in_parts<T>(

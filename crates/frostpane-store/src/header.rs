@@ -40,10 +40,11 @@ pub struct Header {
 impl Header {
     /// Reads what a state says about itself; also while another process writes to it.
     pub fn read(folder: &Path) -> Result<Self> {
-        match tables::open(folder) {
-            Ok(database) => Self::of(&database),
+        let read = || Self::of(&tables::open(folder)?);
+        match read() {
             Err(Error::Busy(_)) => Ok(crate::budget::Status::read(folder)?.header),
-            Err(other) => Err(other),
+            Err(_) if tables::is_doubted(folder) => read(),
+            read => read,
         }
     }
 

@@ -17,7 +17,7 @@ const HEADER: usize = 1 + 2 * size_of::<u32>();
 const LEVEL: i32 = 6;
 /// Bytes of a dictionary at the most.
 const DICTIONARY: usize = 1 << 17;
-const DICTIONARIES_AT_MOST: u32 = 64;
+const DICTIONARIES_AT_MOST: u32 = 16;
 /// A text of fewer bytes is no dictionary, and one that has become smaller than a quarter needs no other.
 const LARGE: usize = 1 << 10;
 const SMALLER: usize = 4;
@@ -27,6 +27,12 @@ const TEXT: usize = 1 << 30;
 /// Whether a text is compressed.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.first() == Some(&PACKED)
+}
+
+/// The number of the dictionary that a text needs, if it needs one.
+pub(crate) fn dictionary_of(bytes: &[u8]) -> Option<u32> {
+    let number = bytes.strip_prefix(&[PACKED])?.first_chunk()?;
+    Some(u32::from_le_bytes(*number)).filter(|number| *number > 0)
 }
 
 /// Compresses a text, in the transaction that keeps it.

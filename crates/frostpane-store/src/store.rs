@@ -286,7 +286,7 @@ impl<K: StoredKey> Store<K> {
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         match Self::read_as_written(folder) {
             // A page is not what was written last, or its checksum is not: all pages say which.
-            Err(Error::File(_)) if tables::is_doubted(folder) => Self::read_as_written(folder),
+            Err(_) if tables::is_doubted(folder) => Self::read_as_written(folder),
             read => read,
         }
     }

@@ -71,7 +71,7 @@ fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
         )));
     }
     match open_as_written(folder, check) {
-        Err(Error::File(_)) if is_doubted(folder) => open_as_written(folder, true),
+        Err(_) if is_doubted(folder) => open_as_written(folder, true),
         opened => opened,
     }
 }

@@ -215,3 +215,28 @@ fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
         assert_eq!(spent(&new).epsilon, new.stream().charge().amount().epsilon);
     }
 }
+
+/// A process of format 1 that ended between charge and release: there it was found by looking at all releases.
+#[test]
+fn a_release_that_an_earlier_version_charged_and_did_not_make_is_made() {
+    let folder = Folder::new();
+    let state = folder.join("state");
+    let made = |store: &Store<Bytes>| store.released("pending").unwrap().unwrap().json;
+    let store = copied(&golden("1-pending"), &state);
+    assert_eq!(store.releases().unwrap(), ["kept", "pending"]);
+    let (json, accounts) = (made(&store), store.stream().accounts());
+    drop(store);
+    let mut store = Store::<Bytes>::open(&state).unwrap();
+    assert_eq!(
+        (made(&store), store.stream().accounts()),
+        (json.clone(), accounts)
+    );
+    let window = store.header().spec.longest();
+    let again = store.release("pending", window).unwrap();
+    assert!(again.again && again.json == json);
+    let charge = store.stream().charge().amount().epsilon;
+    assert_eq!(
+        store.stream().ledger().account(12..13).amount().epsilon,
+        2 * charge
+    );
+}

@@ -59,7 +59,7 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
     let checked = Checked::of(&whole).unwrap();
     assert_eq!((checked.records, checked.releases), (1 + RELEASES, RELEASES));
     let bytes = fs::read(whole.join(DATABASE)).unwrap();
-    let (mut opened, mut found) = (0, 0);
+    let (mut opened, mut found, mut refused) = (0, 0, 0);
     let blocks = (BLOCK..bytes.len()).step_by(7 * BLOCK);
     for start in blocks.clone() {
         copy(&whole, &state);
@@ -85,16 +85,26 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
                 wrong
             }
         };
-        // Whoever opens it next checks all pages.
+        // Whoever opens it next checks all pages. What no page uses may have been damaged, and is of no account.
         if let Some(message) = wrong.first() {
             assert!(message.contains("damaged"), "{message}");
-            assert!(Store::<Bytes>::open(&state).is_err() && Checked::of(&state).is_err());
+            match Store::<Bytes>::open(&state) {
+                Err(_) => refused += 1,
+                Ok(mut store) => {
+                    let read: Vec<u64> = read(&mut store).into_iter().map(Result::unwrap).collect();
+                    assert_eq!(read, expected);
+                }
+            }
+            assert_eq!(
+                Checked::of(&state).is_err(),
+                Store::<Bytes>::open(&state).is_err()
+            );
         }
     }
     let blocks = blocks.count() as u64;
     assert!(
-        opened > blocks / 2 && found > blocks / 4,
-        "{opened} and {found} of {blocks}"
+        opened > blocks / 2 && found > blocks / 4 && refused > found / 2,
+        "{opened}, {found} and {refused} of {blocks}"
     );
 }
 
@@ -192,7 +202,8 @@ fn texts_can_be_dropped_and_nothing_else() {
     let dropped = store.drop_before(i64::MAX).unwrap();
     assert_eq!((dropped.releases, dropped.lists), (RELEASES, 0));
     store.compact().unwrap();
-    assert!(fs::metadata(&database).unwrap().len() < before / 4);
+    let after = fs::metadata(&database).unwrap().len();
+    assert!(after < before / 3, "{after} of {before}");
     drop(store);
     let mut store = Store::<Bytes>::open(&state).unwrap();
     assert_eq!(

@@ -255,7 +255,12 @@ fn give_up(stream: &Path, id: &str) {
     let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
     let row = br#"{"window":1000}"#;
-    let was = transaction.open_table(releases).unwrap().insert(id, row.as_slice()).unwrap().is_some();
+    let was = transaction
+        .open_table(releases)
+        .unwrap()
+        .insert(id, row.as_slice())
+        .unwrap()
+        .is_some();
     assert!(was);
     transaction.commit().unwrap();
 }
