@@ -105,9 +105,14 @@ function faultsOfLanes(columns, lines, releases) {
     const traded = pairs.filter(([a, b]) => laneIn(a, column) > laneIn(b, column));
     const between = releases.filter(({ number }) => number > before.number && number <= column.number);
     const shown = ([a, b]) => between.some((list) => ofKey(list, a.key) && ofKey(list, b.key) && apart(ofKey(list, b.key), ofKey(list, a.key)));
+    // One that jumps over a third key, which stays where it is, jumps over those between too.
+    const above = (one, other, when) => laneIn(one, when) < laneIn(other, when);
+    const over = ([a, b]) => both.some((c) => above(c, a, before) && above(c, a, column) && shown([c, b]));
+    const under = ([a, b]) => both.some((c) => above(b, c, before) && above(b, c, column) && shown([a, c]));
+    const idle = traded.filter((pair) => !shown(pair) && !over(pair) && !under(pair));
     const wrong = pairs.filter(([a, b]) => laneIn(a, column) < laneIn(b, column) && apart(ofKey(column, b.key), ofKey(column, a.key)));
     const said = (what) => ([a, b]) => `${a.key} and ${b.key} ${what} in list ${column.number}`;
-    return [...(traded.length && !traded.some(shown) ? traded.map(said("trade lanes for nothing")) : []), ...wrong.map(said("stand the wrong way round"))];
+    return [...idle.map(said("trade lanes for nothing")), ...wrong.map(said("stand the wrong way round"))];
   });
 }
 
