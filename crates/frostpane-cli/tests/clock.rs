@@ -164,23 +164,24 @@ fn a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted() {
 /// Of one user and two epochs: each event counts in the epoch of its own time, also where the clock has not come to it.
 #[test]
 fn an_event_counts_in_the_epoch_of_its_own_time() {
-    // Epochs of half a day that begin in UTC, at whatever time this runs: the next begins within the tolerance.
-    let half = 12 * 3_600;
-    let begins = (now() / half + 1) * half;
-    let (from, until) = (begins - half, Timestamp::from_second(begins + half + 1).unwrap());
+    // At whatever time this runs, the next epoch begins within the tolerance; the one before it waits for an hour.
+    let epoch = 6 * 3_600;
+    let begins = (now() / epoch + 1) * epoch;
+    let until = Timestamp::from_second(begins + epoch + 3_600).unwrap();
+    let from = begins - epoch;
     let rows: [(&str, &[i64], [u64; 2]); 6] = [
         ("ahead, of the epoch that begins", &[1], [0, 1]),
         ("ahead, twice", &[1, 1], [0, 1]),
         ("of the first moment", &[0], [0, 1]),
         ("of the last second before", &[-1], [1, 0]),
         ("on either side, the later first", &[1, -1], [1, 1]),
-        ("before the state", &[-half - 1], [0, 0]),
+        ("before the state", &[-epoch - 1], [0, 0]),
     ];
     for (number, (what, seconds, counts)) in rows.into_iter().enumerate() {
-        let state = state(&format!("clock-own-time-{number}"), from, "12h", "1s");
+        let state = state(&format!("clock-own-time-{number}"), from, "6h", "1h");
         let line = |second: &i64| format!("{}\tchallenge\tx\n", begins + second);
         let log: String = seconds.iter().map(line).collect();
-        let ahead = [&watch(&state)[..], &["--ahead", "13h"]].concat();
+        let ahead = [&watch(&state)[..], &["--ahead", "7h"]].concat();
         let shown = run(&mut command(&ahead), log.as_bytes());
         assert!(shown.status.success(), "{}", stderr(&shown));
         let until = until.to_string();
