@@ -656,7 +656,7 @@ fn only_ticks_end_an_epoch_of_people() {
     let (time, key, user) = event(0, 5);
     feed.push(Event::by(&user, time, key.as_slice())).unwrap();
     feed.finish(false).unwrap();
-    assert_eq!(store.stream().dropped(), 3);
+    assert_eq!(store.stream().dropped(), 2);
 }
 
 /// A delivery of one event, under an id and with a hash.
