@@ -38,7 +38,8 @@ pub struct Live<K: Key> {
     pub(super) scratch: Option<Scratch>,
     /// Whether more users than fit are an error where there is no disk.
     is_limited: bool,
-    /// Whether there was no room: some events are missing, and which ones depends on everybody, so nothing is made of the rest.
+    /// Whether some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
+    /// of the rest.
     is_full: bool,
     fault: Fault,
 }
@@ -170,8 +171,11 @@ impl<K: Key> Live<K> {
                 self.admitted.remove(&self.calendar.epoch_of(period));
             }
         }
-        let beyond = offered.checked_sub(counts.total());
-        self.door.tally.beyond_bounds += beyond.ok_or_else(not_as_it_was)?;
+        let Some(beyond) = offered.checked_sub(counts.total()) else {
+            self.is_full = true;
+            return Err(not_as_it_was());
+        };
+        self.door.tally.beyond_bounds += beyond;
         let mut panes = counts.close(&names, made_with, (offered, self.fault));
         let none = || Pane::exact(made_with, PackedCounts::collect(std::iter::empty()));
         Ok(panes.pop().unwrap_or_else(none))

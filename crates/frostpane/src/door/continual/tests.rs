@@ -875,3 +875,21 @@ fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
     let due = continual.advance_to(25 * HOUR).unwrap();
     assert_eq!((due.len(), due[0].heavy[0].count, continual.dropped()), (1, 1, 1));
 }
+
+/// Noise and intervals of later lists follow from it, so it has to be a number that a list has shown.
+#[test]
+fn what_is_remembered_of_windows_of_people_is_what_their_lists_said() {
+    const HOUR: i64 = 3_600_000_000;
+    let mut continual = hourly_of_people().epsilon(1.0).continual().unwrap();
+    continual.advance_to(0).unwrap();
+    for hour in 1..30 {
+        for user in 0..200_u64 {
+            let user = (user * hour as u64).to_be_bytes();
+            let event = Event::by(&user, (hour - 1) * HOUR, 1);
+            continual.push(event, |_| ()).unwrap();
+        }
+        let lists = continual.advance_to(hour * HOUR).unwrap();
+        let [_, most] = lists[0].window.between.unwrap();
+        assert_eq!(continual.events.back(), Some(&most), "hour {hour}");
+    }
+}
