@@ -227,7 +227,7 @@ fn demo(scene: &Scene<'_>) {
         "{}",
         text(&tab, "#budget")
     );
-    tab.picture("dashboard-wide", WIDE.0, 1_180);
+    tab.picture("dashboard-wide", WIDE.0, 1_040);
     pause(&tab);
     assert_eq!(faults(&tab, "faultsOfList('searches')"), Vec::<String>::new());
     let asked = scene.well(&tab);
@@ -237,7 +237,7 @@ fn demo(scene: &Scene<'_>) {
     let dark = scene.lists(WIDE, "dark");
     let paper = dark.eval("getComputedStyle(document.body).backgroundColor");
     assert_eq!(paper, "rgb(18, 24, 29)");
-    dark.picture("dashboard-dark", WIDE.0, 1_180);
+    dark.picture("dashboard-dark", WIDE.0, 1_040);
     scene.well(&dark);
 }
 
