@@ -20,7 +20,7 @@ const CHILD: &str = "FROSTPANE_TEST_CRASH";
 /// How often each state loses its process.
 const ENDS: u64 = 40;
 /// An hour's commits have some dozens of points.
-const POINTS: u64 = 160;
+const POINTS: u64 = 240;
 
 /// Goes on with a state for ever, and says what it has acknowledged and shown.
 fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
