@@ -30,9 +30,8 @@ fn renumbered(text: &str, seed: u64) -> String {
             .take_while(|byte| byte.is_ascii_digit())
             .count();
         if digits >= LONG {
-            for place in start + 1..start + digits {
-                bytes[place] = b'0' + (mix(seed ^ place as u64) % 10) as u8;
-            }
+            let places = bytes.iter_mut().enumerate().take(start + digits).skip(start + 1);
+            places.for_each(|(place, byte)| *byte = b'0' + (mix(seed ^ place as u64) % 10) as u8);
         }
         start += digits.max(1);
     }

@@ -83,7 +83,8 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
     let mut counts = Counts::new();
     let mut ended = BEGIN / pane;
     let mut tick = |stream: &mut Stream<Bytes>, to: i64| {
-        for number in ended..(to - LATENESS).div_euclid(pane) {
+        while ended < (to - LATENESS).div_euclid(pane) {
+            let number = ended;
             let taken = stream.tick((number + 1) * pane + LATENESS).unwrap();
             taken
                 .releases
@@ -98,7 +99,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
                     &stream.release(&paid.unwrap().unwrap(), &secret).unwrap(),
                 );
             }
-            ended = number + 1;
+            ended += 1;
         }
         stream.tick(to).unwrap();
     };

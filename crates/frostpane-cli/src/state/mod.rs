@@ -137,7 +137,7 @@ impl From<frostpane_store::Error> for Failure {
         use frostpane_store::Error;
         match cause {
             Error::Stream(cause) if cause.kind() == ErrorKind::Memory => Failure::Message(
-                "the users of epochs that have not ended do not fit into the memory, and nothing of the last batch was taken: bring in fewer days                  at a time, each with its --until, or begin the state with more, with --memory"
+                "the users of epochs that have not ended do not fit into the memory, and nothing of the last batch was taken: bring in fewer days at a time, each with its --until, or begin the state with more, with --memory"
                     .to_owned(),
             ),
             Error::Stream(cause) => cause.into(),

@@ -698,7 +698,7 @@ impl<K: ServedKey> Keeper<K> {
         let is_new = self.shared.stand_by_clock(standing);
         present.map_err(|doubt| {
             if is_new {
-                log::of_stream(&self.shared.name, &doubt);
+                log::of_stream(&self.shared.name, doubt);
             }
             self.shared.doubted(doubt)
         })
