@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::StatusCode;
-use bytes::BytesMut;
+use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -17,34 +17,38 @@ use crate::stream::overloaded;
 /// Room that a body takes among those of its producer, and of all.
 pub type Room = [OwnedSemaphorePermit; 2];
 
-/// The whole body, if it is not too large and there is room for it, which is given back.
+/// The parts of a body, if it is not too large and there is room for it, which is given back. They are joined where that holds up nobody:
+/// copying a large body takes milliseconds.
 pub async fn receive(
     app: &App,
     caller: &Caller,
     body: Body,
     most: usize,
-) -> Result<(bytes::Bytes, Option<Room>)> {
+) -> Result<(Vec<Bytes>, Option<Room>)> {
     let producer = app.producer(caller.producer());
     let mut body = body;
-    let (mut whole, mut room) = (BytesMut::new(), None::<Room>);
+    let (mut parts, mut size, mut room) = (Vec::new(), 0, None::<Room>);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ended_early())?;
         let Ok(part) = frame.into_data() else { continue };
-        let refusal = match whole.len() + part.len() > most {
+        size += part.len();
+        let refusal = match size > most {
             true => too_large(most),
             false => match enlarge(&mut room, [&producer.bodies, &app.bodies], part.len()) {
                 Ok(()) => {
-                    whole.extend_from_slice(&part);
+                    parts.push(part);
+                    // What else waits comes between two parts.
+                    tokio::task::yield_now().await;
                     continue;
                 }
                 Err(refusal) => refusal,
             },
         };
-        drop((whole, room));
+        drop((parts, room));
         see_out(body, most).await;
         return Err(refusal);
     }
-    Ok((whole.freeze(), room))
+    Ok((parts, room))
 }
 
 /// Has room for so many bytes more, of the producer's and of all.
@@ -66,16 +70,17 @@ pub fn enlarge(room: &mut Option<Room>, bodies: [&Arc<Semaphore>; 2], size: usiz
 async fn see_out(mut body: Body, most: usize) {
     let mut left = most;
     while let Some(Ok(frame)) = body.frame().await {
-        let size = frame.data_ref().map_or(0, bytes::Bytes::len);
+        let size = frame.data_ref().map_or(0, Bytes::len);
         left = match left.checked_sub(size) {
             Some(left) => left,
             None => return,
         };
+        tokio::task::yield_now().await;
     }
 }
 
 /// The whole body, if it is not too large.
-pub async fn collect(body: Body, most: usize) -> Result<bytes::Bytes> {
+pub async fn collect(body: Body, most: usize) -> Result<Bytes> {
     let whole = Limited::new(body, most).collect().await;
     whole
         .map(|whole| whole.to_bytes())

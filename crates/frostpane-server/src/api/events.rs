@@ -4,6 +4,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -105,7 +106,7 @@ impl Bringing<'_> {
             self.reading()?;
         }
         let most = app.limits.body;
-        let (body, mut room) = receive(app, caller, body, most).await?;
+        let (parts, mut room) = receive(app, caller, body, most).await?;
         let producer = app.producer(caller.producer());
         // Its own turn first: whoever waits for that holds up nobody else.
         let own = producer.reading.clone().acquire_owned().await;
@@ -119,12 +120,12 @@ impl Bringing<'_> {
         });
         let (packing, keyed) = (self.packing, self.id.is_some());
         let bodies = app.bodies.clone();
-        let is_long = packing != Packing::None || body.len() > LONG;
+        let is_long = packing != Packing::None || parts.iter().map(Bytes::len).sum::<usize>() > LONG;
         let work = move || -> Result<([u8; 32], Result<Read>)> {
             // As long as this goes on, also where whoever asked has gone.
             let _turns = turns;
             let more = |size: usize| enlarge(&mut room, [&producer.bodies, &bodies], size);
-            let body = unpack(body, packing, most, more)?;
+            let body = unpack(parts.concat().into(), packing, most, more)?;
             let digest = match keyed {
                 true => *blake3::hash(&body).as_bytes(),
                 false => [0; 32],

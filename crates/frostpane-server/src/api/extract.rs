@@ -62,7 +62,7 @@ impl FromRequest<App> for Small {
     async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
         let caller = Caller::of(app, request.headers())?;
         caller.must_be_known()?;
-        let (body, room) = receive(app, &caller, request.into_body(), app.limits.small_body).await?;
-        Ok(Self(body, room))
+        let (parts, room) = receive(app, &caller, request.into_body(), app.limits.small_body).await?;
+        Ok(Self(parts.concat().into(), room))
     }
 }

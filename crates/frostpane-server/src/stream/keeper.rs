@@ -355,10 +355,10 @@ impl<K: ServedKey> Keeper<K> {
         }
         if !was && is {
             self.shared.stand(Standing::Failed);
-            log::tell(format_args!(
-                "stream {}: it has more than its share of the disk: it takes no events and ends no slides; --most-disk gives it more",
-                self.shared.name
-            ));
+            log::of_stream(
+                &self.shared.name,
+                "it has more than its share of the disk: it takes no events and ends no slides; --most-disk gives it more",
+            );
         }
         !is
     }

@@ -255,7 +255,7 @@ fn moves(scene: &Scene<'_>) {
     pause(&tab);
     assert_eq!(text(&tab, "#pause"), "Go on");
     tab.eval("window.before = document.querySelector('.list').textContent");
-    tab.until("/Paused at list [\\d,]+, \\d+ newer/.test(document.getElementById('state').textContent)");
+    tab.until("/Paused at list [\\d,]+, \\d+ newer/.test(document.getElementById('state')?.textContent)");
     assert_eq!(
         tab.eval("document.querySelector('.list').textContent === before"),
         true
@@ -267,7 +267,7 @@ fn moves(scene: &Scene<'_>) {
 
 fn lost(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
-    let live = "document.getElementById('state').textContent.startsWith('Live')";
+    let live = "document.getElementById('state')?.textContent.startsWith('Live')";
     tab.until(live);
     // Whoever listens is hung up on when the stream is for a few alone.
     let public = |is: bool| {
@@ -278,7 +278,7 @@ fn lost(scene: &Scene<'_>) {
         assert_eq!(asked, 200);
     };
     public(false);
-    tab.until("document.getElementById('state').textContent.startsWith('Not live')");
+    tab.until("document.getElementById('state')?.textContent.startsWith('Not live')");
     let rows = number(&tab, "document.querySelectorAll('.list tbody tr').length");
     assert_eq!(rows, 15.0, "what was there stays");
     public(true);
@@ -681,7 +681,7 @@ fn empty(scene: &Scene<'_>) {
             spec,
         );
         let tab = scene.tab(&format!("/?stream={name}"), WIDE, "light");
-        tab.until("document.getElementById('state').textContent === 'Connected, no list yet'");
+        tab.until("document.getElementById('state')?.textContent === 'Connected, no list yet'");
         tab.until("document.querySelector('#budget p') !== null");
         let page = text(&tab, "main");
         assert!(page.contains("There are no events to show yet."), "{page}");
@@ -718,7 +718,9 @@ fn gone(scene: &Scene<'_>) {
     server.kill();
     let dimmed = "document.getElementById('columns').matches('.stale') && getComputedStyle(document.getElementById('columns')).filter === 'grayscale(1)'";
     tab.until(dimmed);
-    tab.until("/^Not live, list \\d+, \\d+ seconds old$/.test(document.getElementById('state').textContent)");
+    tab.until(
+        "/^Not live, list \\d+, \\d+ seconds old$/.test(document.getElementById('state')?.textContent)",
+    );
     assert_eq!(
         text(&tab, "#problem"),
         "The service does not answer. This page keeps trying."
@@ -736,7 +738,7 @@ fn gone(scene: &Scene<'_>) {
         fs::write(server.stream(name).join("frostpane.redb"), "damaged").unwrap();
     }
     server.restart();
-    tab.until(&format!("shown() > {before} && document.getElementById('state').textContent.startsWith('Live') && document.querySelector('.stale') === null"));
+    tab.until(&format!("shown() > {before} && document.getElementById('state')?.textContent.startsWith('Live') && document.querySelector('.stale') === null"));
     assert_eq!(tab.eval("document.getElementById('problem').hidden"), true);
     // The operator sees both, a stranger the public one.
     operator.until(
@@ -841,7 +843,7 @@ fn keyboard(scene: &Scene<'_>) {
                     tab.press("Tab");
                 }
                 tab.press(" ");
-                tab.until("document.getElementById('state').textContent.startsWith('Paused')");
+                tab.until("document.getElementById('state')?.textContent.startsWith('Paused')");
                 tab.eval("document.activeElement.blur()");
             }
             "/plan" => {

@@ -246,7 +246,8 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
         .await
         .is(200);
     assert_eq!(still.body, latest.body, "what was published stays");
-    let api = api.restarted().await;
+    api.service.stop().await;
+    let api = Api::in_folder(api.into_folder());
     api.send("one", JSONL, lines(10)).await.is(200);
     api.call("GET", "/v1/streams/one/ready", "").await.is(200);
 }
