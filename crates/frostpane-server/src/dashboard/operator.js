@@ -8,7 +8,7 @@ import { FAILED, age, grouped, many } from "./words.js";
 const EVERY = 2_000;
 /** The number of looks in the chart of events. */
 const LOOKS = 60;
-const STANDINGS = { ready: "ready", failed: "failed", clock: "paused: the clock of this machine is not plausible", waiting: "waiting: restored from a copy, continues when the clock has reached its own", stopped: "stopped" };
+const STANDINGS = { ready: "ready", failed: "failed", clock: "paused: the clock of this machine is not plausible", waiting: "waiting: restored from a copy, continues when the clock has reached its own", stopped: "stopped", source: "not connected to its source", catching_up: "catching up with the clock after a pause", hung: "waiting for its disk, which does not answer" };
 const FULL = "Or the users of an epoch did not fit into the memory of the stream: begin another with more memory, or a sample of the users.";
 
 /** When the streams were last seen. */
