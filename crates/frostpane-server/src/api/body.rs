@@ -14,6 +14,9 @@ use crate::events::too_large;
 use crate::problem::{Problem, Result};
 use crate::stream::overloaded;
 
+/// Bytes of a body that are received before others have their turn.
+const TURN: usize = 256 << 10;
+
 /// Room that a body takes among those of its producer, and of all.
 pub type Room = [OwnedSemaphorePermit; 2];
 
@@ -31,14 +34,14 @@ pub async fn receive(
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ended_early())?;
         let Ok(part) = frame.into_data() else { continue };
-        size += part.len();
+        let part_size = part.len();
+        size += part_size;
         let refusal = match size > most {
             true => too_large(most),
-            false => match enlarge(&mut room, [&producer.bodies, &app.bodies], part.len()) {
+            false => match enlarge(&mut room, [&producer.bodies, &app.bodies], part_size) {
                 Ok(()) => {
                     parts.push(part);
-                    // What else waits comes between two parts.
-                    tokio::task::yield_now().await;
+                    give_way(size, part_size).await;
                     continue;
                 }
                 Err(refusal) => refusal,
@@ -66,6 +69,13 @@ pub fn enlarge(room: &mut Option<Room>, bodies: [&Arc<Semaphore>; 2], size: usiz
     Ok(())
 }
 
+/// Lets others have their turn after every so many bytes, of which these came last.
+async fn give_way(size: usize, last: usize) {
+    if size % TURN < last {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.
 async fn see_out(mut body: Body, most: usize) {
     let mut left = most;
@@ -75,7 +85,7 @@ async fn see_out(mut body: Body, most: usize) {
             Some(left) => left,
             None => return,
         };
-        tokio::task::yield_now().await;
+        give_way(left, size).await;
     }
 }
 
