@@ -182,7 +182,7 @@ DAY = 86_400
 def test_an_event_of_a_user_counts_in_the_epoch_of_its_own_time(tmp_path: Path, seconds: list[int], until: int | None, counts: list[int]) -> None:
     """One event after the other, each at a moment that is told or now; seconds from a midnight that lies a week back."""
     midnight = (int(time.time()) // DAY - 7) * DAY
-    kept = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
+    kept: dict[str, Any] = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
     with frostpane.Store.create(tmp_path / "s", per_user=1, epoch="1d", begin=midnight - DAY, **kept) as store:
         for number, second in enumerate(seconds):
             row = {"key": ["x"], "time": [(midnight + second) * 1_000_000], "user": ["challenge"]}
@@ -194,7 +194,7 @@ def test_an_event_of_a_user_counts_in_the_epoch_of_its_own_time(tmp_path: Path, 
 
 
 def test_a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted(tmp_path: Path) -> None:
-    kept = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
+    kept: dict[str, Any] = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
     begin = int(time.time()) - 320 * DAY
     with frostpane.Store.create(tmp_path / "s", per_user=1, epoch="1d", begin=begin, **kept) as store:
         before = store.now
