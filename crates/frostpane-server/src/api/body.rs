@@ -1,6 +1,7 @@
 //! Bodies of requests, and the room that they take.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -15,7 +16,9 @@ use crate::problem::{Problem, Result};
 use crate::stream::overloaded;
 
 /// Bytes of a body that are received before others have their turn.
-const TURN: usize = 256 << 10;
+const TURN: usize = 64 << 10;
+/// How long each of them takes at least of a body that was refused.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Room that a body takes among those of its producer, and of all.
 pub type Room = [OwnedSemaphorePermit; 2];
@@ -41,7 +44,9 @@ pub async fn receive(
             false => match enlarge(&mut room, [&producer.bodies, &app.bodies], part_size) {
                 Ok(()) => {
                     parts.push(part);
-                    give_way(size, part_size).await;
+                    if is_turn(size, part_size) {
+                        tokio::task::yield_now().await;
+                    }
                     continue;
                 }
                 Err(refusal) => refusal,
@@ -69,11 +74,9 @@ pub fn enlarge(room: &mut Option<Room>, bodies: [&Arc<Semaphore>; 2], size: usiz
     Ok(())
 }
 
-/// Lets others have their turn after every so many bytes, of which these came last.
-async fn give_way(size: usize, last: usize) {
-    if size % TURN < last {
-        tokio::task::yield_now().await;
-    }
+/// Whether others have their turn after these bytes, which came last of so many.
+fn is_turn(size: usize, last: usize) -> bool {
+    size % TURN < last
 }
 
 /// Lets a body come to its end, and keeps nothing of it: whoever is still sending would not read the answer.
@@ -85,7 +88,9 @@ async fn see_out(mut body: Body, most: usize) {
             Some(left) => left,
             None => return,
         };
-        give_way(left, size).await;
+        if is_turn(left, size) {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 }
 
