@@ -165,6 +165,9 @@ fn begin(args: &ServeArgs) -> Result<()> {
     // One more than there are processors, so that one that has to wait for a file leaves as many.
     let workers = std::thread::available_parallelism().map_or(2, usize::from) + 1;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        // Sockets are looked at after every few steps of other requests, not after dozens of them.
+        .event_interval(4)
+        .global_queue_interval(4)
         .worker_threads(workers)
         .enable_all()
         .build()

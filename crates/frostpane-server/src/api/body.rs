@@ -1,6 +1,7 @@
 //! Bodies of requests, and the room that they take.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -18,7 +19,7 @@ use crate::stream::overloaded;
 /// Bytes of a body that are received before others have their turn.
 const TURN: usize = 64 << 10;
 /// How long each of them takes at least of a body that was refused.
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(8);
 
 /// Room that a body takes among those of its producer, and of all.
 pub type Room = [OwnedSemaphorePermit; 2];
@@ -45,6 +46,7 @@ pub async fn receive(
                 Ok(()) => {
                     parts.push(part);
                     if is_turn(size, part_size) {
+                        thread::yield_now();
                         tokio::task::yield_now().await;
                     }
                     continue;
@@ -57,6 +59,18 @@ pub async fn receive(
         return Err(refusal);
     }
     Ok((parts, room))
+}
+
+/// The parts of a body as one; copying a large one lets others have their turn.
+pub fn join(parts: &[Bytes]) -> Bytes {
+    let mut whole = Vec::with_capacity(parts.iter().map(Bytes::len).sum());
+    for part in parts {
+        whole.extend_from_slice(part);
+        if is_turn(whole.len(), part.len()) {
+            thread::yield_now();
+        }
+    }
+    whole.into()
 }
 
 /// Has room for so many bytes more, of the producer's and of all.

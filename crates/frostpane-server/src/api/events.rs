@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::body::{enlarge, receive};
+use super::body::{enlarge, join, receive};
 use super::caller::Caller;
 use super::extract::{Path, Query};
 use super::refusals::Refusals;
@@ -125,7 +125,7 @@ impl Bringing<'_> {
             // As long as this goes on, also where whoever asked has gone.
             let _turns = turns;
             let more = |size: usize| enlarge(&mut room, [&producer.bodies, &bodies], size);
-            let body = unpack(parts.concat().into(), packing, most, more)?;
+            let body = unpack(join(&parts), packing, most, more)?;
             let digest = match keyed {
                 true => *blake3::hash(&body).as_bytes(),
                 false => [0; 32],

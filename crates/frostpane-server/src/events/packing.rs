@@ -45,7 +45,7 @@ const LARGEST_WINDOW: u32 = 23;
 /// Bytes that may come of every byte that is packed, beside the first megabyte.
 const RATIO: usize = 256;
 /// Bytes that are unpacked at a time.
-const PART: usize = 256 << 10;
+const PART: usize = 64 << 10;
 
 /// Unpacks a body of at most so many bytes. Before each part, room for its bytes is asked for.
 pub fn unpack(
@@ -84,7 +84,7 @@ fn limited(
             size if size > most => return Err(too_large(most)),
             size if size > by_ratio => return Err(too_dense()),
             _ if read < PART => return Ok(unpacked),
-            _ => {}
+            _ => std::thread::yield_now(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Where events go when they have been read.
 
+use std::thread;
+
 use axum::http::StatusCode;
 use frostpane::{Batch, Event};
 use serde::Deserialize;
@@ -38,6 +40,8 @@ pub enum Fault {
     Twice,
 }
 
+/// Events that are read before threads that answer requests may have the processor.
+const TURN: usize = 512;
 /// Bytes of a user at most: what is longer is nobody's name.
 const LONGEST_USER: usize = 1 << 16;
 
@@ -92,6 +96,9 @@ impl<'a, K: ServedKey> Sink<'a, K> {
             Some(left) => left,
             None => return Err(too_many(self.reading.most)),
         };
+        if self.left.is_multiple_of(TURN) {
+            thread::yield_now();
+        }
         match parts.and_then(|parts| self.check(parts)) {
             Ok(event) => {
                 self.admit(event);
