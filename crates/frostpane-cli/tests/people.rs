@@ -245,6 +245,58 @@ fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
     }
 }
 
+/// What people did beyond the bounds is in no count, so nothing is said of how often they did it: neither in the table, nor beside the CSV, nor on a
+/// page, of one list or of several.
+#[test]
+fn of_counts_within_bounds_it_is_said_what_was_counted() {
+    let folder = folder("people-words");
+    let file = written(&folder, "a.csv", &separated(&searches(900), ","));
+    let [page, guarantee] = ["page.html", "guarantee.txt"].map(|name| folder.join(name));
+    let days = ["--slide", "1d", "--from", "2025-11-24"];
+    for (command, more) in [("list", &[][..]), ("list", &["--csv"]), ("watch", &days)] {
+        let files = ["--report", text(&page), "--guarantee", text(&guarantee)];
+        let args = [
+            &[command, "--all"],
+            &COLUMNS[..],
+            &WEEK,
+            &files,
+            more,
+            &[text(&file)],
+        ]
+        .concat();
+        let shown = stdout(&frostpane(&args, b""));
+        let [page, guarantee] = [&page, &guarantee].map(|file| fs::read_to_string(file).unwrap());
+        let [shown, page, guarantee] =
+            [shown, page, guarantee].map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
+        for said in [&shown, &page, &guarantee] {
+            for untrue in ["true count", "true one"] {
+                assert!(!said.contains(untrue), "{command} {more:?}: {untrue}: {said}");
+            }
+        }
+        let counted = "ow often each key was counted lies between the two numbers beside it";
+        let is_table = command == "list" && more.is_empty();
+        assert!(!is_table || shown.contains(counted), "{shown}");
+        assert!(guarantee.contains(counted), "{command} {more:?}: {guarantee}");
+        let lead = "two numbers between which the number that was counted lies";
+        assert!(page.contains(counted) && page.contains(lead), "{page}");
+    }
+}
+
+/// Whether anybody was there shows in no exit code, and the help says so.
+#[test]
+fn a_list_of_nobody_ends_as_every_other_one_does() {
+    let folder = folder("people-nobody");
+    let nobody = written(&folder, "a.csv", b"time,user,key\n2025-11-30T12:00:00Z,,\n");
+    let ended = |args: &[&str]| frostpane(args, b"").status.code();
+    assert_eq!(ended(&list(&[text(&nobody)], &["--all"])), Some(0));
+    let by_event = ["list", "--key", "key", "--window", "10", text(&nobody)];
+    assert_eq!(ended(&by_event), Some(4));
+    let help = stdout(&frostpane(&["--help"], b""));
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let four = "4 the result was written, but no event had a key that counts; with --user it is 0";
+    assert!(help.contains(four), "{help}");
+}
+
 #[test]
 fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
     let folder = folder("people-sample");

@@ -37,7 +37,7 @@ pub fn section<K: Key>(trend: &Trend<'_, K>) -> String {
 fn about<K: Key>(trend: &Trend<'_, K>, first: &Release<K>, last: &Release<K>) -> String {
     format!(
         "From the list up to {} to the one up to {}, by the noisy counts. Bars show the change, whiskers how \
-         large the true one can be, with {} % confidence; where the two intervals of a key overlap, its \
+         large it can be without the noise, with {} % confidence; where the two intervals of a key overlap, its \
          change may be noise, and is marked so.",
         trend.labels[0],
         trend.labels[trend.labels.len() - 1],

@@ -1,9 +1,9 @@
 //! What one token, one stream or one disk can take: a share, and never all of it.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use frostpane_server::Limits;
@@ -165,6 +165,42 @@ fn requests_of_one_token_that_are_never_whole_leave_places_to_others() {
     assert_eq!(refused, 429);
     drop(begin(&process, &slow(&other), 100));
     drop(held);
+}
+
+/// A connection that is kept after a request of a token, and whether it was told that it will not be.
+fn kept(process: &Process, token: &str) -> (BufReader<TcpStream>, bool) {
+    let mut socket = TcpStream::connect(process.address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let request = format!("GET /v1/streams HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut answer = BufReader::new(socket);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(answer.read_line(&mut head).unwrap() > 0, "it was closed: {head}");
+    }
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let closes = head.to_lowercase().contains("connection: close");
+    (answer, closes)
+}
+
+#[test]
+fn connections_that_one_token_keeps_leave_places_to_others() {
+    let folder = Folder::new();
+    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
+    let process = Process::with(&folder.0, &["--most-connections", "32"]);
+    let mut held: Vec<_> = (0..12).map(|_| kept(&process, &one)).collect();
+    let closed: Vec<bool> = held.iter().map(|(_, closes)| *closes).collect();
+    assert_eq!(closed, [vec![false; 8], vec![true; 4]].concat());
+    for (socket, _) in &mut held[8..] {
+        socket.read_to_end(&mut Vec::new()).unwrap();
+    }
+    assert!(!kept(&process, &other).1, "another has a share of its own");
+    // Whoever hangs up gives their places back.
+    drop(held);
+    let until = Instant::now() + Duration::from_secs(10);
+    while kept(&process, &one).1 {
+        assert!(Instant::now() < until);
+    }
 }
 
 #[test]
