@@ -540,3 +540,47 @@ fn not_begun() -> Problem {
 fn not_deleted() -> Problem {
     Problem::unavailable("the stream could not be deleted")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::process::Command;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// A file that nobody reads from is a disk that does not answer: however many streams change, two threads wait for it.
+    #[tokio::test]
+    async fn settings_of_many_streams_are_written_two_at_a_time() {
+        let folder = std::env::temp_dir().join(format!("frostpane-writers-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let service = Service::open(&folder, None, Limits::default()).unwrap();
+        let begin = |name: &str| {
+            let spec = serde_json::from_str(r#"{ "window": 1000, "slide": 100, "top": 5 }"#).unwrap();
+            service.begin(name, spec, &Settings::default()).unwrap()
+        };
+        let streams = ["one", "two", "three"].map(begin);
+        let drafts = ["one", "two"].map(|name| service.folder_of(name).join("service.json.draft"));
+        assert!(Command::new("mkfifo").args(&drafts).status().unwrap().success());
+        let publish = |settings: &mut Settings| settings.public = true;
+        let mut changes =
+            [0, 1, 2].map(|number: usize| Box::pin(streams[number].set(&service.writing, publish)));
+        for change in &mut changes {
+            assert!(change.now_or_never().is_none(), "it is not written at once");
+        }
+        assert_eq!(service.writing.available_permits(), 0);
+        let without_waiting = 0o4000;
+        let mut options = fs::File::options();
+        options.read(true).custom_flags(without_waiting);
+        let _readers = drafts.map(|draft| options.open(draft).unwrap());
+        // What was waited for cannot be kept, and the next one has its turn.
+        let kept = join_all(changes).await;
+        assert_eq!(
+            kept.iter().map(Result::is_ok).collect::<Vec<_>>(),
+            [false, false, true]
+        );
+        service.stop().await;
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

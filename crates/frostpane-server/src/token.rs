@@ -226,3 +226,36 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many tokens there are, none is compared with what was sent: it is found where its hash is, whatever stands in it and in the others.
+    #[test]
+    fn a_token_is_found_by_its_hash_and_the_others_are_not_looked_at() {
+        let folder = std::env::temp_dir().join(format!("frostpane-tokens-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        file::make_folder(&folder).unwrap();
+        let tokens = Tokens::of(&folder);
+        let all = ["one", "other"].map(|producer| tokens.make(producer, ALL, &[Scope::Read]).unwrap());
+        let found = |text: &str| tokens.find(text).map(|token| token.id.clone());
+        let is_found = || {
+            all.iter()
+                .all(|(token, text)| found(text).as_ref() == Some(&token.id))
+        };
+        assert!(is_found());
+        let without_hash = |token: &Token| Token {
+            hash: String::new(),
+            ..token.clone()
+        };
+        let mut known = tokens.known.write().unwrap();
+        let by_hash = known.1.iter();
+        let by_hash = by_hash.map(|(hash, token)| (*hash, Arc::new(without_hash(token))));
+        known.1 = Arc::new(by_hash.collect());
+        drop(known);
+        assert!(is_found(), "by its hash alone");
+        assert_eq!(found(&all[0].1.to_uppercase()), None);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -227,6 +227,12 @@ fn demo(scene: &Scene<'_>) {
         "{}",
         text(&tab, "#budget")
     );
+    assert!(
+        text(&tab, "#budget")
+            .contains("Every pane is charged epsilon 1 when it opens. That covers all lists it is in"),
+        "{}",
+        text(&tab, "#budget")
+    );
     tab.picture("dashboard-wide", WIDE.0, 1_040);
     pause(&tab);
     assert_eq!(faults(&tab, "faultsOfList('searches')"), Vec::<String>::new());
