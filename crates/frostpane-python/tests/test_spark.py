@@ -396,6 +396,96 @@ def test_a_staged_event_counts_in_the_epoch_of_its_own_time_whenever_it_comes(sp
         assert set(counts.values()) == {1}
 
 
+# The same of columns of other types, whose days are those of UTC.
+OTHERS: dict[str, dict[str, int | None]] = {
+    "timestamp": {
+        f"timestamp_micros({NINTH - 1})": 8,
+        f"timestamp_micros({NINTH})": 9,
+        f"timestamp_seconds({NINTH / 1e6 - 0.5})": 8,
+        "CAST(TIMESTAMP_NTZ '2025-03-09 02:30:00' AS timestamp)": 9,
+        "CAST(DATE '2025-03-10' AS timestamp)": 10,
+        "timestamp_micros(9223372036854775807)": None,
+        "timestamp_micros(-9223372036854775808)": None,
+    },
+    "timestamp_ntz": {
+        "TIMESTAMP_NTZ '2025-03-08 23:59:59.999999'": 8,
+        "TIMESTAMP_NTZ '2025-03-09 00:00:00'": 9,
+        "TIMESTAMP_NTZ '2025-03-09 02:30:00'": 9,
+        "TIMESTAMP_NTZ '2025-03-09 23:59:59.999999'": 9,
+        "TIMESTAMP_NTZ '2025-03-10 00:00:00'": 10,
+        "TIMESTAMP_NTZ '0001-01-01 00:00:00'": None,
+        "TIMESTAMP_NTZ '1582-10-10 00:00:00'": None,
+        "TIMESTAMP_NTZ '+294247-01-10 04:00:54.775807'": None,
+        "TIMESTAMP_NTZ '-290308-12-21 19:59:05.224192'": None,
+        "CAST(NULL AS timestamp_ntz)": None,
+    },
+    "date": {
+        "DATE '2025-03-07'": None,
+        "DATE '2025-03-08'": 8,
+        "DATE '2025-03-09'": 9,
+        "DATE '2025-03-10'": 10,
+        "DATE '2025-03-11'": None,
+        "DATE '0001-01-01'": None,
+        "DATE '9999-12-31'": None,
+        "date_from_unix_date(2147483647)": None,
+        "date_from_unix_date(-2147483648)": None,
+        "CAST(NULL AS date)": None,
+    },
+    "bigint": {
+        f"{NINTH // 1_000_000 - 1}L": 8,
+        f"{NINTH // 1_000_000}L": 9,
+        f"{NINTH // 1_000 - 1}L": 8,
+        f"{NINTH // 1_000}L": 9,
+        f"{NINTH - 1}L": 8,
+        f"{NINTH}L": 9,
+        f"{NINTH * 1_000 - 1}L": 8,
+        f"{NINTH * 1_000}L": 9,
+        "20250309L": None,
+        "0L": None,
+        "-1L": None,
+        "9223372036854775807L": None,
+        "-9223372036854775808L": None,
+        "CAST(NULL AS bigint)": None,
+    },
+    "double": {
+        f"DOUBLE('{NINTH / 1e6 - 0.5}')": 8,
+        f"DOUBLE('{NINTH / 1e6}')": 9,
+        f"DOUBLE('{NINTH / 1e3 - 0.5}')": 8,
+        f"DOUBLE('{NINTH / 1e3}')": 9,
+        f"DOUBLE('{float(NINTH - 1)}')": 8,
+        "DOUBLE('NaN')": None,
+        "DOUBLE('Infinity')": None,
+        "DOUBLE('-Infinity')": None,
+        "DOUBLE('1e300')": None,
+        "DOUBLE('-0.0')": None,
+        "CAST(NULL AS double)": None,
+    },
+}
+
+
+def test_a_staged_clock_of_any_type_belongs_to_its_own_day(spark: SparkSession, tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window="3d", per_user=1, begin="2025-03-08") as store:
+        plan = store._keeper.plan()
+    context = spark.sparkContext
+    context.setLocalProperty("sql.streaming.queryId", "q")
+    try:
+        found = {kind: staged_days(spark, plan, kind, str(tmp_path / kind)) for kind in OTHERS}
+    finally:
+        context.setLocalProperty("sql.streaming.queryId", None)  # type: ignore[arg-type]
+    assert found == {kind: {clock: day for clock, day in clocks.items() if day} for kind, clocks in OTHERS.items()}
+
+
+def staged_days(spark: SparkSession, plan: Any, kind: str, staging: str) -> dict[str, int]:
+    """The days of the clocks of a type, as one batch that was staged has them."""
+    clocks = " UNION ALL ".join(f'SELECT "{clock}" key, {clock} time, "{clock}" user' for clock in OTHERS[kind])
+    frame = spark.sql(clocks)
+    assert frame.schema["time"].dataType.simpleString() == kind
+    on_spark.sink(staging, **columns(True))(frame.coalesce(1), 0)
+    staged = spark.read.parquet(staging + "/query=q/batch=0")
+    day = NINTH // DAY - 9
+    return {bytes(row["key"]).decode(): row["pane"] - day for row in _columns.rows(staged, plan, (day + 8, day + 11)).collect()}
+
+
 TYPES = ["smallint", "int", "bigint", "float", "double", "decimal(12,3)", "decimal(38,0)", "string", "binary"]
 
 
