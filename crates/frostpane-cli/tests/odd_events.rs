@@ -1,57 +1,170 @@
-//! Neighbours of people through the real executable: one event whose user, key or time is odd, in every format and at every place, moves nothing but
-//! what is said of it.
+//! Neighbours of people through the real executable, as a list and as a state that is fed and watched: one event whose user, key or time is odd, in every
+//! format and at every place, moves nothing but what is said of it.
 
-use std::sync::Arc;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
+use serde_json::Value;
 
-use crate::common::{heavy, json};
+use crate::common::{folder, frostpane, heavy, json, stdout};
 
 /// A time, a user and a key, as they are written.
 type Event = [String; 3];
 
-const PEOPLE: i64 = 200;
+const PEOPLE: usize = 200;
+const KEYS: usize = 4;
 const TIME: &str = "2025-11-30T12:00:00Z";
 /// Where the odd event stands: also where a format, a header or a unit of time could be guessed from it.
-const PLACES: [usize; 3] = [0, 100, PEOPLE as usize];
+const PLACES: [usize; 3] = [0, 100, PEOPLE];
 
 /// Of each user one event of the last day of November 2025.
 fn events() -> Vec<Event> {
-    let event = |user: i64| [TIME.to_owned(), (-user).to_string(), "5".to_owned()];
+    let event = |user: usize| [TIME.to_owned(), format!("-{user}"), (5 + user % KEYS).to_string()];
     (1..=PEOPLE).map(event).collect()
 }
 
-/// The list of such events, without noise.
-fn listed(format: &str, bytes: &[u8]) -> Vec<(String, u64)> {
-    let asked = [
-        "list",
-        "--json",
-        "--all",
-        "--epsilon",
-        "1000000",
-        "--per-user",
-        "1",
-    ];
-    let columns = match format {
+/// How often each key is counted, and everything else that is published.
+type Published = (Vec<(String, u64)>, Value);
+
+fn published(mut release: Value) -> Published {
+    let counts = heavy(&release);
+    for field in ["heavy", "norm_estimate"] {
+        release.as_object_mut().unwrap().remove(field);
+    }
+    let window = release["window"].as_object_mut().unwrap();
+    // How many events there were, with noise.
+    for field in ["events", "between"] {
+        window.remove(field);
+    }
+    (counts, release)
+}
+
+/// What the program is asked to do with events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    List,
+    /// `ingest DIR` and `release DIR`.
+    Ingest,
+    /// `watch DIR`, which is ended when half of the events have come, and started again.
+    Watch,
+}
+
+/// What is asked of events of users, without noise.
+const ASKED: [&str; 7] = [
+    "--all",
+    "--epsilon",
+    "1000000",
+    "--per-user",
+    "1",
+    "--window",
+    "1d",
+];
+
+fn columns(format: &str) -> [&'static str; 6] {
+    match format {
         "csv" | "tsv" => ["--time", "1", "--user", "2", "--key", "3"],
         _ => ["--time", "time", "--user", "user", "--key", "key"],
-    };
-    let window = ["--window", "1d", "--until", "2025-12-01", "--format", format];
-    heavy(&json(&[&asked[..], &columns, &window].concat(), bytes))
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+impl Way {
+    /// What is published of the last day of November.
+    fn publish(self, format: &str, write: &impl Fn(&[Event]) -> Vec<u8>, events: &[Event]) -> Published {
+        match self {
+            Self::List => list(format, &write(events)),
+            Self::Ingest => {
+                let state = State::new(format, &[]);
+                state.run("ingest", &write(events), "2025-12-01");
+                published(json(
+                    &["release", text(&state.path), "--json", "--id", "one"],
+                    b"",
+                ))
+            }
+            Self::Watch => {
+                let state = State::new(format, &["--watch", "--slide", "1d"]);
+                let early = state.run("watch", &write(&events[..=PEOPLE / 2]), "2025-11-30T18:00:00Z");
+                assert_eq!(early, "");
+                let releases = state.run("watch", &write(events), "2025-12-01");
+                published(serde_json::from_str(&releases).unwrap())
+            }
+        }
+    }
+}
+
+fn list(format: &str, bytes: &[u8]) -> Published {
+    let asked = ["list", "--json", "--until", "2025-12-01", "--format", format];
+    published(json(&[&asked[..], &ASKED, &columns(format)].concat(), bytes))
+}
+
+/// A state of users, and the file that it is fed from.
+struct State {
+    folder: PathBuf,
+    path: PathBuf,
+    file: PathBuf,
+}
+
+impl State {
+    fn new(format: &str, more: &[&str]) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let folder = folder(&format!("odd-events-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
+        let (path, file) = (folder.join("state"), folder.join(format!("events.{format}")));
+        let begin = ["init", text(&path), "--from", "2025-11-30"];
+        stdout(&frostpane(
+            &[&begin[..], &ASKED, &columns(format), more].concat(),
+            b"",
+        ));
+        Self { folder, path, file }
+    }
+
+    /// What a command makes of a file with these bytes, when the time has come to this moment.
+    fn run(&self, command: &str, bytes: &[u8], until: &str) -> String {
+        fs::write(&self.file, bytes).unwrap();
+        let args = [command, text(&self.path), text(&self.file), "--until", until];
+        let more: &[&str] = if command == "watch" { &["--json"] } else { &[] };
+        stdout(&frostpane(&[&args[..], more].concat(), b""))
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
 }
 
 /// That the user of one more event, or the key or the time, moves no other; whether that event is counted.
 fn assert_alone(format: &str, write: impl Fn(&[Event]) -> Vec<u8>, odd: &Event, counts: bool) {
-    let people = PEOPLE as u64;
-    for place in PLACES {
+    static USUAL: LazyLock<[Published; 3]> = LazyLock::new(|| {
+        [Way::List, Way::Ingest, Way::Watch].map(|way| way.publish("csv", &separated(","), &events()))
+    });
+    // A state is fed one of them.
+    let one = PLACES[odd.concat().len() % PLACES.len()];
+    let states = [(Way::Ingest, one), (Way::Watch, one)];
+    for (way, place) in PLACES.map(|place| (Way::List, place)).into_iter().chain(states) {
+        let (mut expected, public) = USUAL[way as usize].clone();
+        assert_eq!(expected.len(), KEYS);
+        assert!(expected.iter().all(|(_, count)| *count == (PEOPLE / KEYS) as u64));
+        expected[0].1 += u64::from(counts);
         let mut events = events();
         events.insert(place, odd.clone());
-        let listed = listed(format, &write(&events));
-        let expected = vec![("5".to_owned(), people + u64::from(counts))];
-        assert_eq!(listed, expected, "{odd:?} at {place} as {format}");
+        let found = way.publish(format, &write, &events);
+        let odd = odd
+            .each_ref()
+            .map(|part| part.chars().take(100).collect::<String>());
+        assert_eq!(
+            found,
+            (expected, public),
+            "{odd:?} at {place} as {format}, {way:?}"
+        );
     }
 }
 
@@ -82,6 +195,14 @@ fn one_event_of_csv_and_tsv_moves_no_other() {
         (by("1.5"), true),
         (by("user"), true),
         (by(""), false),
+        (by(" "), true),
+        (by("-1.0"), true),
+        (by("2025-11-30"), true),
+        (by("NaN"), true),
+        (by("a\"b"), true),
+        (by("a\0b"), true),
+        (by(&"x".repeat(1 << 16)), true),
+        (by(&"x".repeat((1 << 16) + 1)), false),
         (of("9223372036854775808"), false),
         (of("1180591620717411303424"), false),
         (of("key"), false),
@@ -119,11 +240,18 @@ fn json_lines(events: &[Event]) -> Vec<u8> {
 
 #[test]
 fn one_event_of_json_moves_no_other() {
+    let long = [1 << 16, (1 << 16) + 1].map(|bytes| format!("\"{}\"", "x".repeat(bytes)));
+    let long = long.each_ref().map(String::as_str);
     for (user, counts) in [
         ("9223372036854775808", true),
         ("1180591620717411303424", true),
         ("\"ann\"", true),
         ("\"\\ud800\"", true),
+        ("\"2025-11-30\"", true),
+        ("\"a\\\"b\\n\\u0000\"", true),
+        ("-0", true),
+        ("007", false),
+        ("17.0", false),
         ("1.5", false),
         ("1e400", false),
         ("true", false),
@@ -131,6 +259,13 @@ fn one_event_of_json_moves_no_other() {
         ("\"\"", false),
         ("[1]", false),
         ("{\"id\": 1}", false),
+        ("NaN", false),
+        ("ann", false),
+        ("\"ann", false),
+        ("\"ann\", \"user\": \"-1\"", true),
+        ("\"ann\", \"time\": 5", true),
+        (long[0], true),
+        (long[1], false),
     ] {
         assert_alone("jsonl", json_lines, &by(user), counts);
     }
@@ -142,7 +277,12 @@ fn one_event_of_json_moves_no_other() {
         "true",
         "null",
         "[5]",
+        "{\"key\": 5}",
         "\"five\"",
+        "\"\"",
+        "5.0",
+        "NaN",
+        "\"\\ud800\"",
     ] {
         let odd = [TIME, "\"ann\"", key].map(str::to_owned);
         assert_alone("jsonl", json_lines, &odd, false);

@@ -305,6 +305,187 @@ def test_one_event_that_changes_the_schema_moves_no_other(name: str, spark: Spar
     assert len(found) == 100 + counts
 
 
+# Clocks of one user around midnight of 9 March 2025, on which New York, where the session is, has no hour from two to three: the day of March
+# that the event belongs to, if it is one of the three that are built.
+NINTH = 20_156 * DAY
+CLOCKS: dict[str, int | None] = {
+    "2025-03-07T23:59:59.999999Z": None,
+    "2025-03-08T00:00:00Z": 8,
+    "2025-03-08T23:59:59Z": 8,
+    "2025-03-08T23:59:59.999999Z": 8,
+    "2025-03-09T00:00:00Z": 9,
+    "2025-03-09T00:00:00.000001Z": 9,
+    "2025-03-09T00:00:01Z": 9,
+    "2025-03-09T23:59:59.999999Z": 9,
+    "2025-03-10T00:00:00Z": 10,
+    "2025-03-10T23:59:59.999999Z": 10,
+    "2025-03-11T00:00:00Z": None,
+    # With an offset.
+    "2025-03-09T05:29:59.999999+05:30": 8,
+    "2025-03-09T05:30:00+05:30": 9,
+    "2025-03-08T18:59:59-05:00": 8,
+    "2025-03-08T19:00:00-05:00": 9,
+    "2025-03-10T13:59:59+14:00": 9,
+    "2025-03-10T14:00:00+14:00": 10,
+    "2025-03-08T05:59:59-18:00": 8,
+    "2025-03-08T06:00:00-18:00": 9,
+    # In a zone; Havana has no hour from midnight to one.
+    "2025-03-09 08:59:59.999999 Asia/Tokyo": 8,
+    "2025-03-09 09:00:00 Asia/Tokyo": 9,
+    "2025-03-09 13:44:59 Pacific/Chatham": 8,
+    "2025-03-09 13:45:00 Pacific/Chatham": 9,
+    "2025-03-09 00:30:00 America/Havana": 9,
+    "2025-03-09 19:59:59 America/Havana": 9,
+    "2025-03-09 20:00:00 America/Havana": 10,
+    # Without one: that of the session.
+    "2025-03-08 18:59:59.999999": 8,
+    "2025-03-08 19:00:00": 9,
+    "2025-03-09": 9,
+    "2025-03-09 01:59:59": 9,
+    "2025-03-09 02:30:00": 9,
+    "2025-03-09 03:00:00": 9,
+    "2025-03-09 19:59:59": 9,
+    "2025-03-09 20:00:00": 10,
+    "2025-03-10": 10,
+    # Far away, and none.
+    "0001-01-01T00:00:00Z": None,
+    "1582-10-10T00:00:00Z": None,
+    "1883-11-18T12:00:00 America/New_York": None,
+    "1969-12-31T23:59:59.999999Z": None,
+    "2025-03-08T23:59:60Z": None,
+    "2025-03-09T24:00:00Z": None,
+    "2025-02-30T00:00:00Z": None,
+    "9999-12-31T23:59:59.999999Z": None,
+    "+294247-01-10T04:00:54.775807Z": None,
+    "-290308-12-21T19:59:05.224192Z": None,
+    "noon": None,
+    "": None,
+}
+
+
+def test_a_staged_event_counts_in_the_epoch_of_its_own_time_whenever_it_comes(spark: SparkSession, tmp_path: Path) -> None:
+    """Every row is a user who comes twice, to two keys: before the first tick, and after it."""
+    import pandas as pd
+
+    folder, staging, table, checkpoint = (str(tmp_path / name) for name in ("events", "staging", "panes", "checkpoint"))
+    days = {clock: day for clock, day in CLOCKS.items()} | {"NaT": None, "of pandas": 9}
+    texts = spark.createDataFrame([(clock,) for clock in CLOCKS], "user string")
+    rows = texts.withColumn("time", F.expr("try_cast(user AS timestamp)"))
+    nanoseconds = pd.Timestamp("2025-03-09T09:00:00.000000001", tz="Asia/Tokyo")
+    rows = rows.union(spark.createDataFrame(pd.DataFrame({"user": ["NaT", "of pandas"], "time": [pd.NaT, nanoseconds]})))
+    others = spark.range(150).selectExpr("'base' key", f"timestamp_micros({NINTH} + (id % 3 - 1) * {DAY}) time", "CAST(id div 3 AS string) user")
+
+    def come(events: DataFrame) -> None:
+        events.coalesce(1).write.mode("append").parquet(folder)
+        stream = spark.readStream.schema("key string, time timestamp, user string").parquet(folder)
+        writer = stream.writeStream.foreachBatch(on_spark.sink(staging, **columns(True))).option("checkpointLocation", checkpoint)
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    with frostpane.Store.create(tmp_path / "s", window="3d", per_user=1, begin="2025-03-08") as store:
+        come(rows.selectExpr("'early ' || user key", "time", "user").union(others))
+        on_spark.tick(store, table, staging, until="2025-03-10")
+        come(rows.selectExpr("'late ' || user key", "time", "user"))
+        on_spark.tick(store, table, staging, until="2025-03-11")
+    built = spark.read.schema(_table.SCHEMA).parquet(table).collect()
+    panes = {row["pane"] - NINTH // DAY + 9: decoded(bytes(row["bytes"]))["counts"] for row in built}
+    assert set(panes) == {8, 9, 10}
+    for day, counts in panes.items():
+        assert counts.pop(b"base") == 50
+        found = sorted(key.decode().split(" ", 1)[1] for key in counts)
+        assert found == sorted(clock for clock, own in days.items() if own == day), day
+        assert set(counts.values()) == {1}
+
+
+# The same of columns of other types, whose days are those of UTC.
+OTHERS: dict[str, dict[str, int | None]] = {
+    "timestamp": {
+        f"timestamp_micros({NINTH - 1})": 8,
+        f"timestamp_micros({NINTH})": 9,
+        f"timestamp_seconds({NINTH / 1e6 - 0.5})": 8,
+        "CAST(TIMESTAMP_NTZ '2025-03-09 02:30:00' AS timestamp)": 9,
+        "CAST(DATE '2025-03-10' AS timestamp)": 10,
+        "timestamp_micros(9223372036854775807)": None,
+        "timestamp_micros(-9223372036854775808)": None,
+    },
+    "timestamp_ntz": {
+        "TIMESTAMP_NTZ '2025-03-08 23:59:59.999999'": 8,
+        "TIMESTAMP_NTZ '2025-03-09 00:00:00'": 9,
+        "TIMESTAMP_NTZ '2025-03-09 02:30:00'": 9,
+        "TIMESTAMP_NTZ '2025-03-09 23:59:59.999999'": 9,
+        "TIMESTAMP_NTZ '2025-03-10 00:00:00'": 10,
+        "TIMESTAMP_NTZ '0001-01-01 00:00:00'": None,
+        "TIMESTAMP_NTZ '1582-10-10 00:00:00'": None,
+        "TIMESTAMP_NTZ '+294247-01-10 04:00:54.775807'": None,
+        "TIMESTAMP_NTZ '-290308-12-21 19:59:05.224192'": None,
+        "CAST(NULL AS timestamp_ntz)": None,
+    },
+    "date": {
+        "DATE '2025-03-07'": None,
+        "DATE '2025-03-08'": 8,
+        "DATE '2025-03-09'": 9,
+        "DATE '2025-03-10'": 10,
+        "DATE '2025-03-11'": None,
+        "DATE '0001-01-01'": None,
+        "DATE '9999-12-31'": None,
+        "date_from_unix_date(2147483647)": None,
+        "date_from_unix_date(-2147483648)": None,
+        "CAST(NULL AS date)": None,
+    },
+    "bigint": {
+        f"{NINTH // 1_000_000 - 1}L": 8,
+        f"{NINTH // 1_000_000}L": 9,
+        f"{NINTH // 1_000 - 1}L": 8,
+        f"{NINTH // 1_000}L": 9,
+        f"{NINTH - 1}L": 8,
+        f"{NINTH}L": 9,
+        f"{NINTH * 1_000 - 1}L": 8,
+        f"{NINTH * 1_000}L": 9,
+        "20250309L": None,
+        "0L": None,
+        "-1L": None,
+        "9223372036854775807L": None,
+        "-9223372036854775808L": None,
+        "CAST(NULL AS bigint)": None,
+    },
+    "double": {
+        f"DOUBLE('{NINTH / 1e6 - 0.5}')": 8,
+        f"DOUBLE('{NINTH / 1e6}')": 9,
+        f"DOUBLE('{NINTH / 1e3 - 0.5}')": 8,
+        f"DOUBLE('{NINTH / 1e3}')": 9,
+        f"DOUBLE('{float(NINTH - 1)}')": 8,
+        "DOUBLE('NaN')": None,
+        "DOUBLE('Infinity')": None,
+        "DOUBLE('-Infinity')": None,
+        "DOUBLE('1e300')": None,
+        "DOUBLE('-0.0')": None,
+        "CAST(NULL AS double)": None,
+    },
+}
+
+
+def test_a_staged_clock_of_any_type_belongs_to_its_own_day(spark: SparkSession, tmp_path: Path) -> None:
+    with frostpane.Store.create(tmp_path / "s", window="3d", per_user=1, begin="2025-03-08") as store:
+        plan = store._keeper.plan()
+    context = spark.sparkContext
+    context.setLocalProperty("sql.streaming.queryId", "q")
+    try:
+        found = {kind: staged_days(spark, plan, kind, str(tmp_path / kind)) for kind in OTHERS}
+    finally:
+        context.setLocalProperty("sql.streaming.queryId", None)  # type: ignore[arg-type]
+    assert found == {kind: {clock: day for clock, day in clocks.items() if day} for kind, clocks in OTHERS.items()}
+
+
+def staged_days(spark: SparkSession, plan: Any, kind: str, staging: str) -> dict[str, int]:
+    """The days of the clocks of a type, as one batch that was staged has them."""
+    clocks = " UNION ALL ".join(f'SELECT "{clock}" key, {clock} time, "{clock}" user' for clock in OTHERS[kind])
+    frame = spark.sql(clocks)
+    assert frame.schema["time"].dataType.simpleString() == kind
+    on_spark.sink(staging, **columns(True))(frame.coalesce(1), 0)
+    staged = spark.read.parquet(staging + "/query=q/batch=0")
+    day = NINTH // DAY - 9
+    return {bytes(row["key"]).decode(): row["pane"] - day for row in _columns.rows(staged, plan, (day + 8, day + 11)).collect()}
+
+
 TYPES = ["smallint", "int", "bigint", "float", "double", "decimal(12,3)", "decimal(38,0)", "string", "binary"]
 
 

@@ -9,6 +9,7 @@ mod document;
 mod events;
 mod log;
 mod nats;
+mod nats_neighbours;
 mod own_time;
 mod people;
 mod process;

@@ -15,7 +15,8 @@ use crate::process::{PROGRAM, Process, token};
 const EVENTS: usize = 20;
 const KILLS: u64 = 10;
 
-fn program() -> Option<PathBuf> {
+/// Where the server is, if it is installed.
+pub fn program() -> Option<PathBuf> {
     let places = std::env::var_os("PATH")?;
     let places = std::env::split_paths(&places).chain(["/usr/sbin".into()]);
     places
@@ -24,10 +25,10 @@ fn program() -> Option<PathBuf> {
 }
 
 /// A NATS server, which keeps its streams in a folder.
-struct Nats(Child);
+pub struct Nats(Child);
 
 impl Nats {
-    fn start(program: &Path, folder: &Path, port: u16) -> Self {
+    pub fn start(program: &Path, folder: &Path, port: u16) -> Self {
         Self::with(program, folder, port, &[])
     }
 
@@ -55,9 +56,18 @@ impl Drop for Nats {
     }
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     free.local_addr().unwrap().port()
+}
+
+/// How many messages of a stream of JetStream have not been taken into a stream of the service, if that has begun to.
+pub async fn left(context: &jetstream::Context, from: &str, into: &str) -> Option<u64> {
+    let durable = format!("frostpane-{into}");
+    let consumer = context.get_consumer_from_stream(&durable, from).await;
+    let mut consumer: jetstream::consumer::PullConsumer = consumer.ok()?;
+    let info = consumer.info().await.ok()?;
+    Some(info.num_pending + info.num_ack_pending as u64)
 }
 
 /// A stream of JetStream.
@@ -142,14 +152,7 @@ async fn killed_on_either_side_every_message_counts_once() {
     let all = (sent * EVENTS) as u64;
     // What was handed to a process that was killed comes again after a while.
     let until = Instant::now() + Duration::from_secs(100);
-    let pending = async || {
-        let mut consumer: jetstream::consumer::PullConsumer = context
-            .get_consumer_from_stream("frostpane-searches", "SEARCHES")
-            .await
-            .ok()?;
-        let info = consumer.info().await.ok()?;
-        Some(info.num_pending + info.num_ack_pending as u64)
-    };
+    let pending = async || left(&context, "SEARCHES", "searches").await;
     while pending().await != Some(0) {
         assert!(Instant::now() < until, "{:?} wait", pending().await);
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -285,13 +288,7 @@ async fn events_of_users_that_are_ahead_wait_for_their_epoch() {
     let pulling = ["--from", &from, "--into", "users", "--tolerance", "120"];
     let process = Process::with(&folder.0, &pulling);
     let until = Instant::now() + Duration::from_secs(60);
-    let left = async || {
-        let consumer = context.get_consumer_from_stream("frostpane-users", "USERS").await;
-        let mut consumer: jetstream::consumer::PullConsumer = consumer.ok()?;
-        let info = consumer.info().await.ok()?;
-        Some(info.num_pending + info.num_ack_pending as u64)
-    };
-    while left().await != Some(0) {
+    while left(&context, "USERS", "users").await != Some(0) {
         assert!(Instant::now() < until);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -97,10 +97,10 @@ def _named(name: str) -> Column:
 
 
 def _floor(number: Column, step: int) -> Column:
-    """Whole steps, rounded down, in integers alone."""
+    """Whole steps, rounded down, in integers alone; null where the least integer has none below."""
     from pyspark.sql import functions as F
 
-    return F.call_function("div", number - F.pmod(number, F.lit(step)), F.lit(step))
+    return F.call_function("div", F.try_subtract(number, F.pmod(number, F.lit(step))), F.lit(step))
 
 
 def _micros(frame: DataFrame) -> Column:
@@ -122,7 +122,8 @@ def _micros(frame: DataFrame) -> Column:
         return (number > -most) & (number < most)
 
     def whole(scaled: Column) -> Column:
-        return F.floor(scaled).try_cast("bigint") if is_float else scaled
+        # The floor of what is no bigint would stop the job.
+        return F.floor(F.when(F.abs(scaled) < 2.0**63, scaled)) if is_float else scaled
 
     return (
         F.when(within(_MOST_SECONDS), whole(number * _SECOND))
