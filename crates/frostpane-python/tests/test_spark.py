@@ -368,7 +368,7 @@ def test_a_staged_event_counts_in_the_epoch_of_its_own_time_whenever_it_comes(sp
     import pandas as pd
 
     folder, staging, table, checkpoint = (str(tmp_path / name) for name in ("events", "staging", "panes", "checkpoint"))
-    days = {clock: day for clock, day in CLOCKS.items()} | {"NaT": None, "of pandas": 9}
+    days = CLOCKS | {"NaT": None, "of pandas": 9}
     texts = spark.createDataFrame([(clock,) for clock in CLOCKS], "user string")
     rows = texts.withColumn("time", F.expr("try_cast(user AS timestamp)"))
     nanoseconds = pd.Timestamp("2025-03-09T09:00:00.000000001", tz="Asia/Tokyo")
