@@ -466,12 +466,12 @@ OTHERS: dict[str, dict[str, int | None]] = {
 def test_a_staged_clock_of_any_type_belongs_to_its_own_day(spark: SparkSession, tmp_path: Path) -> None:
     with frostpane.Store.create(tmp_path / "s", window="3d", per_user=1, begin="2025-03-08") as store:
         plan = store._keeper.plan()
-    context = spark.sparkContext
+    context: Any = spark.sparkContext
     context.setLocalProperty("sql.streaming.queryId", "q")
     try:
         found = {kind: staged_days(spark, plan, kind, str(tmp_path / kind)) for kind in OTHERS}
     finally:
-        context.setLocalProperty("sql.streaming.queryId", None)  # type: ignore[arg-type]
+        context.setLocalProperty("sql.streaming.queryId", None)
     assert found == {kind: {clock: day for clock, day in clocks.items() if day} for kind, clocks in OTHERS.items()}
 
 
