@@ -19,7 +19,7 @@ use crate::stream::overloaded;
 /// Bytes of a body that are received before others have their turn.
 const TURN: usize = 64 << 10;
 /// How long each of them takes at least of a body that was refused.
-const PAUSE: Duration = Duration::from_millis(8);
+const PAUSE: Duration = Duration::from_millis(16);
 
 /// Room that a body takes among those of its producer, and of all.
 pub type Room = [OwnedSemaphorePermit; 2];
