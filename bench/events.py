@@ -1,7 +1,7 @@
-"""Ten million events, the same as text, CSV and Parquet, and ten million of people as CSV and Parquet.
+"""Ten million events as text, CSV and Parquet, and ten million events of users as CSV and Parquet.
 
-Keys are Zipf(1.1) over words of 6 to 20 letters: over a million of them, and over 100,000 where a million people come to them in seven
-days. A tenth of the people are in a file of their own.
+Keys are Zipf(1.1) over words of 6 to 20 letters: over a million words, and over 100,000 for the events of
+a million users in seven days. The events of a tenth of the users are in a file of their own.
 """
 
 import sys
@@ -41,7 +41,7 @@ def events(folder: str) -> None:
 
 
 def people(folder: str) -> None:
-    """In the order of their times, from the start of 1970 on."""
+    """In order of time, from the start of 1970 on."""
     random = np.random.default_rng(2)
     key = keys_of(random, KEYS_OF_USERS)
     users = random.integers(0, USERS, EVENTS)

@@ -1,4 +1,4 @@
-"""How many discrete Gaussian values a second are drawn by us and by OpenDP, in turns."""
+"""Discrete Gaussian values drawn per second by Frostpane and by OpenDP, in turns."""
 
 import json
 import subprocess

@@ -1,7 +1,8 @@
 """The service under load: `load.py SERVER PROGRAM SECONDS` with the two executables; writes JSON.
 
-Eight clients send the same lines that `frostpane ingest` reads from disk, on the same machine and its processors; another reads the
-latest list again and again; a thousand listen and hear nothing but lists; at last more comes in than can be kept.
+Eight clients send the same lines that `frostpane ingest` reads from disk, on the same machine and its
+processors; another client reads the latest release repeatedly; a thousand listen for releases; at the end
+more events arrive than can be stored.
 """
 
 import http.client
@@ -23,7 +24,7 @@ SPEC = {"window": 1_000_000, "slide": 50_000, "top": 20, "continual": True}
 
 
 def body(number: int) -> bytes:
-    """Lines of JSON with keys as popular as words are."""
+    """Lines of JSON with Zipf-distributed keys."""
     chance = random.Random(number)
     keys = (int(chance.paretovariate(0.8)) % 1_000_000 for _ in range(LINES))
     return "".join(f'{{"key":"search {key}"}}\n' for key in keys).encode()
@@ -36,7 +37,7 @@ def quantiles(times: list[float]) -> dict[str, float]:
 
 
 class Server:
-    """A service in a folder of its own, with one stream."""
+    """A service in a temporary folder, with one stream."""
 
     def __init__(self, program: str, folder: Path) -> None:
         scopes = [f"--scope={scope}" for scope in ("ingest", "read", "release", "admin")]
@@ -74,7 +75,7 @@ class Server:
 
 
 def listeners(server: Server) -> tuple[int, float]:
-    """How many of a thousand hear the next list, and when the last of them has."""
+    """How many of a thousand listeners receive the next release, and the time of the last one."""
     request = (
         b"GET /v1/streams/load/live HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + server.token.encode()
     )
@@ -151,7 +152,7 @@ def under_load(server: Server, bodies: list[bytes], seconds: float) -> dict:
 
 
 def overload(server: Server, data: bytes) -> dict:
-    """Far more at once than can wait."""
+    """Far more requests at once than the queue holds."""
     answers, large = [], data * 40
 
     def client() -> None:
@@ -175,7 +176,7 @@ def overload(server: Server, data: bytes) -> dict:
 
 
 def from_disk(program: str, folder: Path, bodies: list[bytes], times: int) -> float:
-    """Events a second of `frostpane ingest` with the same lines."""
+    """Events per second of `frostpane ingest` with the same lines."""
     folder.mkdir()
     file = folder / "lines.jsonl"
     with file.open("wb") as out:

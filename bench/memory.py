@@ -1,4 +1,4 @@
-"""What the program takes beside what its plan says, on streams that fill every pane."""
+"""Memory of the program beside its plan, on streams that fill every pane."""
 
 import json
 import os
@@ -9,7 +9,7 @@ WINDOWS = [1_000_000, 10_000_000, 100_000_000]
 
 
 def lines(events: int, slide: int, entries: int):
-    """In each pane as many keys as it can keep, just frequent enough; one event in twenty has a key of its own."""
+    """Fills each pane with keys that are just frequent enough; one event in twenty has a unique key."""
     kept = slide * 19 // 20 // (slide // (entries + 1) + 1)
     for start in range(0, events, 100_000):
         chunk = []

@@ -1,5 +1,5 @@
-"""The program beside DuckDB, Polars and OpenDP on the same files, a list at every slide beside one list, and lists of people
-beside DuckDB and OpenDP: wall time, time of the processor and peak memory, in turns.
+"""The program beside DuckDB, Polars and OpenDP on the same files, continual release beside one release, and
+releases of users beside DuckDB and OpenDP: wall time, processor time and peak memory, in turns.
 
 The arguments are the program, the folder of the files, and `programs` or `people`."""
 
@@ -50,7 +50,7 @@ def commands(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
 
 
 def commands_of_people(frostpane: str, folder: str) -> dict[str, dict[str, list[str]]]:
-    """At most 1, 4 or 16 keys of a user and day; the memory is the default one, and one that all users fit into."""
+    """At most 1, 4 or 16 keys of a user and day, with the default memory and with enough for all users."""
 
     def ours(file: str, keys: int, memory: str) -> list[str]:
         columns = ["--user", "user", "--time", "time", "--key", "key", "--per-user", str(keys)]
@@ -67,7 +67,7 @@ def commands_of_people(frostpane: str, folder: str) -> dict[str, dict[str, list[
         }
         jobs[kind]["duckdb"] = [sys.executable, str(RIVALS / "duckdb_people.py"), file]
     tenth = f"{folder}/people-tenth.parquet"
-    # OpenDP works with a Polars of its own.
+    # OpenDP depends on a specific version of Polars.
     opendp = [f"{folder}/opendp/bin/python", str(RIVALS / "opendp_people.py"), tenth, "4"]
     jobs["tenth"] = {"frostpane": ours(tenth, 4, "64MB"), "opendp": opendp}
     return jobs

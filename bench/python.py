@@ -1,7 +1,7 @@
-"""The Python package beside Rust, beside OpenDP with Polars and PipelineDP, in turns: how fast it takes a column, by the time of the processor, and how long one private
-release of a frame of ten million rows takes, and an import, by the clock.
+"""The Python package beside Rust, OpenDP with Polars, and PipelineDP, in turns: the processor time to ingest
+a column, and the wall time of one private release of a frame of ten million rows and of an import.
 
-The arguments are the program of the measurements in Rust and the folder of the files, in which the environments are too."""
+The arguments are the executable of the Rust measurements and the folder of the files and environments."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ TIMES = {"frostpane": REPETITIONS, "frostpane, 4GB": REPETITIONS, "opendp": 3, "
 
 
 def counted(column: Any, integers: bool) -> float:
-    """The seconds of the processor that a column takes."""
+    """Processor seconds to ingest a column."""
     hitters = frostpane.HeavyHitters(window=EVENTS, integers=integers)
     hitters.update(column[:1])
     start = time.thread_time()
@@ -85,7 +85,7 @@ def releases(folder: Path) -> dict[str, dict[str, list[float]]]:
 
 
 def imports(folder: Path) -> dict[str, list[float]]:
-    """From the start of the interpreter to its end."""
+    """Seconds from the start of the interpreter to its end."""
     contenders = {
         "nothing": (sys.executable, "pass"),
         "frostpane": (sys.executable, "import frostpane"),

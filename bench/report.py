@@ -1,4 +1,5 @@
-"""Turns bench/results/*.json into docs/speed.svg, tables of docs/measurements.md, docs/people.md and docs/python.md, and five lines of the README."""
+"""Turns bench/results/*.json into docs/speed.svg, tables of docs/measurements.md, docs/people.md and
+docs/python.md, and five lines of the README."""
 
 import json
 from pathlib import Path
@@ -18,12 +19,12 @@ def ratios(numerators: list[float], denominators: list[float]) -> list[float]:
 
 
 def shown(values: list[float], digits: int = 1) -> str:
-    """The median, and the least and the largest."""
+    """Median, least and largest."""
     return f"{median(values):.{digits}f} ({values[0]:.{digits}f} to {values[-1]:.{digits}f})"
 
 
 def against(rates: dict[str, list[float]], ours: str, rival: str, digits: int = 1) -> str | None:
-    """How many times as fast as the rival, if both were measured."""
+    """The speed relative to the rival, if both were measured."""
     if ours not in rates or rival not in rates:
         return None
     return shown(ratios(rates[ours], rates[rival]), digits)
@@ -34,7 +35,7 @@ def rate(rates: dict[str, list[float]], ours: str) -> str | None:
 
 
 def ingestion() -> list[tuple[str, str, str, str]]:
-    """For each stream and measurement what L2 has, and L1."""
+    """L2 and L1 for each stream and measurement."""
     results = load("ingest")
     rows = []
     for stream, title in STREAMS.items():
@@ -132,7 +133,7 @@ def megabytes(runs: list[Run]) -> str:
 
 
 def people() -> list[tuple[str, ...]]:
-    """Lists of people beside DuckDB."""
+    """Releases of users beside DuckDB."""
     body = []
     for kind, contenders in load("people").items():
         if kind not in FILES:
@@ -155,7 +156,7 @@ def people() -> list[tuple[str, ...]]:
 
 
 def private_people() -> list[tuple[str, str, str]]:
-    """Of a tenth of the people, beside OpenDP."""
+    """A tenth of the users, beside OpenDP."""
     tenth = load("people")["tenth"]
     return [
         (
@@ -171,7 +172,7 @@ UNITS = {"seconds": "time", "cpu_seconds": "time of the processor", "bytes": "me
 
 
 def state() -> list[tuple[str, str, str]]:
-    """A state on disk beside a list in memory."""
+    """A state on disk beside a release in memory."""
     kinds = {"txt": "text file", "csv": "CSV", "parquet": "Parquet"}
     results = load("state")
     rows = [
@@ -310,7 +311,7 @@ def rows(cells: list[tuple[str, ...]]) -> str:
 
 
 def tables() -> str:
-    """Everything, for docs/measurements.md."""
+    """All tables of docs/measurements.md."""
     streams = table("stream", "measured", "L2, the default", "L1", body=ingestion())
     rest = [*programs(), *memory(), *releases(), *state(), *gaussian(), *private_people()]
     of_people = table(
@@ -327,7 +328,7 @@ def tables() -> str:
 
 
 def lists_of_people() -> str:
-    """How good they are on real streams, for docs/people.md."""
+    """Accuracy on real streams, for docs/people.md."""
     body = [
         (
             TITLES_OF_PEOPLE[case["stream"]],
@@ -370,7 +371,7 @@ COLUMNS_OF_PEOPLE = [
 
 
 def five_lines() -> str:
-    """What matters most, for the README."""
+    """The table of the README."""
     streams = load("ingest")
     files = load("programs")
     largest = load("memory")[-1]
@@ -429,7 +430,7 @@ def panel(title: str, contenders: dict[str, list[float]], y: int, digits: int) -
 
 
 def labelled(contender: str) -> str:
-    """With its norm, if it is one of ours."""
+    """The name, with the norm for Frostpane."""
     return contender if contender in RIVALS or contender.endswith(", L2") else f"{contender}, L1"
 
 
@@ -468,7 +469,7 @@ STYLE = (
 
 
 def put(file: Path, text: str) -> None:
-    """Between the marks in a file."""
+    """Replaces the text between the marks in a file."""
     before, rest = file.read_text().split(BEGIN)
     after = rest.split(END)[1]
     file.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")

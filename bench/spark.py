@@ -1,5 +1,6 @@
-"""Panes that Spark builds of twenty million events on two executors, beside the plain count that is in it: of events `groupBy(pane, key).count()`, of people
-`dropDuplicates` of user, day and key before that. In turns, by the clock; and what each row, user and key takes on the way, for the plan of more.
+"""Panes that Spark builds from twenty million events on two executors, beside the plain count that they
+include: `groupBy(pane, key).count()` for events, after `dropDuplicates` of user, day and key for users. In
+turns, by wall time, with the bytes written for each row, user and key.
 
 The argument is the folder of the files, which are made if they are missing."""
 
@@ -32,7 +33,7 @@ REPETITIONS = 3
 
 
 def written(folder: Path) -> Path:
-    """Keys are Zipf(1.1) over a million words, users come and go as they like."""
+    """Keys are Zipf(1.1) over a million words, users are uniform."""
     target = folder / "spark-events"
     if target.exists():
         return target
@@ -67,13 +68,13 @@ def session() -> SparkSession:
 
 
 def shuffled(spark: SparkSession) -> int:
-    """Bytes that executors have written for others so far."""
+    """Shuffle bytes written so far."""
     executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     return sum(executors.apply(number).totalShuffleWrite() for number in range(executors.size()))
 
 
 class Measured:
-    """One unit of privacy: panes, and the plain count in them."""
+    """Panes and the plain count for one unit of privacy."""
 
     def __init__(self, spark: SparkSession, frame: DataFrame, folder: Path, user: str | None) -> None:
         self.spark, self.frame, self.folder, self.user = spark, frame, folder, user

@@ -1,5 +1,5 @@
-"""A state on disk beside a list in memory, on the same files: what taking the events costs, in turns; and how long a state with a window of
-100,000,000 events takes to open, and its size.
+"""A state on disk beside a release in memory, on the same files: the cost of ingestion, in turns; and the
+time to open a state with a window of 100,000,000 events, and its size.
 
 The arguments are the program and the folder of the files."""
 

@@ -1,4 +1,4 @@
-"""Builds of a commit, or of a checkout as it stands, beside each other."""
+"""Builds of commits, or of checkouts with uncommitted changes, beside each other."""
 
 import io
 import os
@@ -13,7 +13,7 @@ Sources = dict[str, bytes]
 
 
 def sources(origin: str) -> Sources:
-    """The files of a commit, or of the checkout that a directory holds, with what is not committed."""
+    """The files of a commit, or of a checkout with its uncommitted changes."""
     if Path(origin).is_dir():
         return of_checkout(Path(origin))
     archive = git(ROOT, "archive", origin)
@@ -32,7 +32,7 @@ def git(folder: Path, *arguments: str) -> bytes:
 
 
 def lay_out(files: Sources, folder: Path) -> None:
-    """Makes the folder hold these files and no others. Those that are as they should be stay untouched, so that
+    """Makes the folder hold these files and no others. Unchanged files keep their times, so that
     cargo builds only what it has to."""
     for present in folder.rglob("*"):
         if present.is_file() and str(present.relative_to(folder)) not in files:
@@ -45,8 +45,8 @@ def lay_out(files: Sources, folder: Path) -> None:
 
 
 def build(folder: Path, *packages: str) -> Path:
-    """In release mode; returns where the programs are. Each folder has a target of its own: in a shared one
-    cargo takes two checkouts for the same packages, and leaves one unbuilt whose files are older."""
+    """Builds the release profile; returns the folder of the executables. Each checkout has its own target:
+    in a shared one cargo takes two checkouts for the same packages and may not rebuild the older one."""
     target = folder.with_name(f"{folder.name}-target")
     chosen = [argument for package in packages for argument in ("-p", package)]
     command = ["cargo", "build", "--release", "--locked", "--quiet", *chosen]

@@ -1,4 +1,4 @@
-"""Small made-up streams, the same every time, of what real ones do not have."""
+"""Small synthetic streams, the same every time, with features that real streams lack."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def lines(keys) -> str:
 
 
 def odd(chance: random.Random) -> bytes:
-    """Keys that are empty, too long, not text, or would harm a terminal or a page."""
+    """Keys that are empty, too long, not text, or harmful in a terminal or a page."""
     keys = [
         b"",
         b"x" * 70_000,

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""What Gaussian noise through the square root of the window's Toeplitz matrix would come to, beside the tree that is used.
+"""Gaussian noise through the square root of the window's Toeplitz matrix, beside the tree that is used.
 
-The sums of B consecutive panes are C(C(x)) for the series C(z) = sqrt((1 - z^B) / (1 - z)). Releasing C(x) with Gaussian noise and applying C again
-adds noise of the same energy in every window: deviation = sigma * |C|^2, where sigma hides a change of |C| at two keys.
+The sums of B consecutive panes are C(C(x)) for the series C(z) = sqrt((1 - z^B) / (1 - z)). Releasing C(x)
+with Gaussian noise and applying C again adds noise of the same energy in every window: deviation = sigma *
+|C|^2, where sigma hides a change of |C| at two keys.
 """
 
 import math
 
 EPSILON, DELTA, HORIZON, KEYS_A_PANE = 1.0, 1e-9, 10**6, 1_000
-# Slides of a window; deviation and floor of the tree: `frostpane plan --watch --all --window Bk --slide 1k --memory 2GB --json`.
+# Slides of a window; deviation and floor of the tree:
+# `frostpane plan --watch --all --window Bk --slide 1k --memory 2GB --json`.
 TREES = [(32, 15.83, 185), (100, 24.59, 317), (365, 35.68, 413), (4_380, 62.28, 715)]
 
 
@@ -24,12 +26,12 @@ def least(low: float, high: float, holds) -> float:
 
 
 def quantile(chance: float) -> float:
-    """Beyond which a normal value lies, to one side, with this chance."""
+    """The quantile of the normal distribution with this upper tail."""
     return least(0, 40, lambda x: normal_tail(x) <= chance)
 
 
 def sigma(epsilon: float, delta: float) -> float:
-    """Of Gaussian noise for a change of 1 (Balle and Wang 2018)."""
+    """Sigma of Gaussian noise for a change of 1 (Balle and Wang 2018)."""
 
     def spent(s: float) -> float:
         below, above = normal_tail(epsilon * s - 0.5 / s), normal_tail(epsilon * s + 0.5 / s)
@@ -39,7 +41,7 @@ def sigma(epsilon: float, delta: float) -> float:
 
 
 def energy(panes: int) -> float:
-    """|C|^2, from as much of the series as 20 windows have."""
+    """|C|^2, from the series over 20 windows."""
     length = 20 * panes
     root = [1.0]
     for k in range(1, length):

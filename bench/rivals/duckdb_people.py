@@ -1,4 +1,4 @@
-"""The hundred keys that most users came to, by DuckDB on two threads: each user counts once for a key."""
+"""The hundred keys with the most users, by DuckDB on two threads: each user counts once for a key."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""A private release of a frame of Polars by Frostpane's Python package: the hundred most frequent keys, keys open, epsilon 1, delta 1e-9. Writes how many seconds it takes, without those in which
-the frame is read.
+"""A private release of a Polars frame by Frostpane's Python package: the hundred most frequent keys, keys
+open, epsilon 1, delta 1e-9. Writes its seconds, without reading the frame.
 
-The arguments are the file, `events` or `people`, how many keys of a user and day count, and the memory.
+The arguments are the file, `events` or `people`, the keys that count of a user and day, and the memory.
 """
 
 import sys

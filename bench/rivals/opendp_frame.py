@@ -1,8 +1,8 @@
-"""A private release of a frame of Polars by OpenDP, on two threads: keys open, epsilon 1, delta 1e-9. Writes how many seconds it takes, without those in which the
-frame is read.
+"""A private release of a Polars frame by OpenDP, on two threads: keys open, epsilon 1, delta 1e-9. Writes its
+seconds, without reading the frame.
 
-Of people a user's day is protected: each key of it counts once, and so many keys of it count, the first ones. The arguments are the file, `events` or `people` and, of
-people, how many.
+With `people` the unit is a user and day: each key counts once, and only the first keys count. The
+arguments are the file, `events` or `people` and, with `people`, the number of keys.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""How many discrete Gaussian values a second OpenDP draws, of this deviation, in its own code."""
+"""Discrete Gaussian values of this deviation that OpenDP draws per second in its own code."""
 
 import sys
 import time

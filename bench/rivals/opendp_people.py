@@ -1,6 +1,7 @@
-"""A private release of how many users a day came to each key by OpenDP with Polars, on two threads: keys open, epsilon 1, delta 1e-9.
+"""A private release of the users of each key and day by OpenDP with Polars, on two threads: keys open,
+epsilon 1, delta 1e-9.
 
-A user's day is protected. Each key of it counts once, and so many keys of it count, the first ones.
+The unit is a user and day: each key counts once, and only the first keys count.
 """
 
 import os

@@ -1,7 +1,7 @@
 """A private release of the frequent lines of a text file by OpenDP: keys open, epsilon 1, delta 1e-9.
 
-With `library` OpenDP counts the lines; with `dict` Python does, which is faster and smaller. A replaced event moves two
-counts by one each, hence the scale of 2.
+With `library` OpenDP counts the lines; with `dict` Python does, which is faster and smaller. A replaced
+event moves two counts by one each, hence the scale of 2.
 """
 
 import sys

@@ -1,8 +1,9 @@
-"""A private release of the rows of a Parquet file by PipelineDP on this machine: keys open, epsilon 1, delta 1e-9. Writes how many seconds it takes, without
-those in which the rows are read.
+"""A private release of the rows of a Parquet file by PipelineDP on this machine: keys open, epsilon 1, delta
+1e-9. Writes its seconds, without reading the rows.
 
-Of events each row is of somebody else; of people a user's day is protected, and so many keys of it count once each. The arguments are the file, `events` or
-`people` and, of people, how many.
+With `events` each row is of a different user; with `people` the unit is a user and day, and each of the
+first keys counts once. The arguments are the file, `events` or `people` and, with `people`, the number of
+keys.
 """
 
 import sys

@@ -1,20 +1,20 @@
-//! Counting a column that is in memory, for the Python package to be compared with: `columns text|integers FILE` writes the seconds of the processor that it takes.
+//! Counts a column in memory, for comparison with the Python package: `columns text|integers FILE` prints the
+//! processor seconds.
 //!
-//! Text is a file of lines, integers one of 64-bit numbers, the lowest byte first.
+//! Text is a file of lines, integers are little-endian 64-bit numbers.
 
-use std::error::Error;
 use std::fs;
 
 use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Window};
-use rustix::time::{ClockId, clock_gettime};
 
-/// As many as there are events.
+use crate::{BenchResult, cpu};
+
+/// The number of events.
 const WINDOW: u64 = 10_000_000;
-/// What the package takes for itself.
+/// Memory of the Python package itself.
 const PROGRAM: u64 = 11_000_000;
 
-/// Counts the column of a file once.
-pub fn run(kind: &str, file: &str) -> Result<(), Box<dyn Error>> {
+pub fn run(kind: &str, file: &str) -> BenchResult {
     let bytes = fs::read(file)?;
     let seconds = match kind {
         "text" => {
@@ -36,15 +36,10 @@ pub fn run(kind: &str, file: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn timed<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<f64, Box<dyn Error>> {
+fn timed<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> frostpane::Result<f64> {
     let window = Window::events(WINDOW);
     let mut hitters = builder.window(window).program(PROGRAM).build()?;
-    let start = processor();
+    let start = cpu();
     hitters.update_batch(keys.iter().copied())?;
-    Ok(processor() - start)
-}
-
-fn processor() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    Ok(cpu() - start)
 }

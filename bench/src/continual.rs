@@ -1,4 +1,4 @@
-//! A list at every slide: ingestion beside that of a single list, and how long a release takes.
+//! Continual release: ingestion relative to that of one release, and the time of a release.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,15 +6,15 @@ use std::time::Instant;
 use frostpane::{Builder, Event, HeavyHitters, Keys, Norm, Window};
 
 use crate::streams::zipf;
-use crate::{Outcome, REPETITIONS, median};
+use crate::{BenchResult, REPETITIONS, median, milliseconds};
 
 const EVENTS: usize = 20_000_000;
 const WINDOW: u64 = 10_000_000;
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let stream = zipf(EVENTS, 1_000_000);
     let mut rates = [Vec::new(), Vec::new()];
-    // In turns, so that a noisy machine disturbs both.
+    // In turns, so that other load on the machine affects both.
     for _ in 0..REPETITIONS {
         rates[0].push(one_shot(&stream)?);
         rates[1].push(continual(&stream)?);
@@ -43,7 +43,7 @@ fn builder(builder: Builder<u64>, window: u64) -> Builder<u64> {
         .window(Window::events(window).slide(window / 32))
 }
 
-/// Million events a second.
+/// In million events per second.
 fn one_shot(stream: &[u64]) -> frostpane::Result<f64> {
     let mut hitters = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).build()?;
     let start = Instant::now();
@@ -62,17 +62,11 @@ fn continual(stream: &[u64]) -> frostpane::Result<f64> {
     Ok(rate)
 }
 
-/// The median time of a release of a window in which so many keys occur, in milliseconds.
+/// The median time in milliseconds of a release of a window with this many keys.
 fn release(keys: Builder<u64>, present: u64) -> frostpane::Result<f64> {
     let mut continual = builder(keys, 1_000_000).alpha(0.0001).continual()?;
     for i in 0..1_000_000 {
         continual.push(Event::of(i % present), |_| ())?;
     }
-    let mut times = Vec::new();
-    for _ in 0..REPETITIONS {
-        let start = Instant::now();
-        black_box(continual.release()?);
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    Ok(median(times))
+    milliseconds(|| continual.release().map(|release| drop(black_box(release))))
 }

@@ -1,17 +1,16 @@
-//! How many discrete Gaussian values a second are drawn, of the deviations that are given after the name, one a line.
+//! Discrete Gaussian values drawn per second, one line for each deviation given after the name.
 
 use std::hint::black_box;
 
-use frostpane::internals::{DiscreteGaussian, Entropy, Inversion, OsEntropy};
+use frostpane::testing::{DiscreteGaussian, Entropy, Inversion, OsEntropy};
 
-use crate::Outcome;
-use crate::people::cpu;
+use crate::{BenchResult, cpu};
 
 const VALUES: u32 = 10_000_000;
-/// Variances are fractions of this.
+/// Denominator of variances.
 const PARTS: u64 = 100;
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let asked: Vec<String> = std::env::args().skip(2).collect();
     for deviation in if asked.is_empty() {
         vec!["5.5".to_owned()]

@@ -1,21 +1,21 @@
-//! How many panes and bytes a window holds as its stream grows; drawn into `docs/growth.svg`.
+//! Panes and bytes of a window as its stream grows, drawn into `docs/growth.svg`.
 
 use std::fs;
 use std::path::Path;
 
 use frostpane::{Builder, HeavyHitters, Keys, Policy, Window};
 
-use crate::Outcome;
-use crate::plot::{Line, Panel, draw};
+use crate::BenchResult;
+use crate::plot::{ChartLine, ChartPanel, draw};
 use crate::streams::{uniform, zipf};
 
 const WINDOW: u64 = 1_000_000_000;
 const LONGEST: usize = 100_000_000;
-/// Streams repeat after so many events: their skew is what matters here.
+/// Streams repeat after this many events, since only their skew matters.
 const PERIOD: usize = 10_000_000;
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/growth.svg");
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let streams = [
         ("skewed", zipf(PERIOD, 1_000_000)),
         ("flat", uniform(PERIOD, 1 << 40)),
@@ -39,7 +39,7 @@ pub fn run() -> Outcome {
             for (events, panes, bytes) in &points {
                 println!("{name}: {events:.0} events, {panes} panes, {:.1} MB", bytes / 1e6);
             }
-            let line = |value: fn(&(f64, f64, f64)) -> f64| Line {
+            let line = |value: fn(&(f64, f64, f64)) -> f64| ChartLine {
                 name: name.clone(),
                 points: points.iter().map(|point| (point.0, value(point))).collect(),
             };
@@ -50,11 +50,11 @@ pub fn run() -> Outcome {
     let picture = draw(
         "What a window of a billion events holds, as its stream grows",
         &[
-            Panel {
+            ChartPanel {
                 title: "panes".to_owned(),
                 lines: panes,
             },
-            Panel {
+            ChartPanel {
                 title: "megabytes".to_owned(),
                 lines: bytes,
             },
@@ -72,7 +72,7 @@ fn builder(policy: Policy) -> Builder<u64> {
         .window(Window::events(WINDOW))
 }
 
-/// With the youngest panes short enough to see panes of all ages.
+/// A slide short enough for panes of all ages.
 fn exponential() -> Builder<u64> {
     builder(Policy::Exponential).window(Window::events(WINDOW).slide(16_384))
 }

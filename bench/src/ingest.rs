@@ -1,9 +1,9 @@
-//! Counting a stream, ours beside its rivals, as JSON: for each stream and contender the million events a second
-//! of every repetition.
+//! Ingestion rates of Frostpane and other programs, as JSON: million events per second for each stream,
+//! contender and repetition.
 //!
-//! Contenders take turns, so that a noisy machine disturbs all of them. On one thread the time is that of the
-//! processor, which others on the machine disturb least; on two it is that of the clock, also for the one thread
-//! that they are compared with.
+//! Contenders take turns, so that other load on the machine affects all of them. One thread is timed by the
+//! processor, which other load affects least; two threads, and the one thread that they are compared with, by
+//! the wall clock.
 
 use std::hint::black_box;
 
@@ -13,92 +13,98 @@ use serde_json::{Map, Value, json};
 
 use crate::rivals::{self, WINDOW};
 use crate::streams::{text, uniform, words, zipf};
-use crate::{Outcome, REPETITIONS};
+use crate::{BenchResult, REPETITIONS};
 
 const EVENTS: usize = 50_000_000;
 const KEYS: usize = 1_000_000;
 
-type Contender<T> = (&'static str, Clock, fn(&[T]) -> Result<()>);
+type IngestContender<T> = (&'static str, ClockKind, fn(&[T]) -> Result<()>);
 
 #[derive(Clone, Copy)]
-enum Clock {
+enum ClockKind {
     Processor,
     Wall,
 }
 
-const INTEGERS: [Contender<u64>; 19] = [
-    ("plain pass", Clock::Processor, |keys| {
+const INTEGERS: [IngestContender<u64>; 19] = [
+    ("plain pass", ClockKind::Processor, |keys| {
         rival(|| rivals::plain_pass(keys))
     }),
-    ("hash map", Clock::Processor, |keys| {
+    ("hash map", ClockKind::Processor, |keys| {
         rival(|| rivals::hash_map(keys))
     }),
-    ("exact window", Clock::Processor, |keys| {
+    ("exact window", ClockKind::Processor, |keys| {
         rival(|| rivals::exact_window(keys))
     }),
-    ("frequent items, map 4,096", Clock::Processor, |keys| {
+    ("frequent items, map 4,096", ClockKind::Processor, |keys| {
         rival(|| rivals::frequent_items(keys, 4_096))
     }),
-    ("frequent items, map 262,144", Clock::Processor, |keys| {
+    ("frequent items, map 262,144", ClockKind::Processor, |keys| {
         rival(|| rivals::frequent_items(keys, 262_144))
     }),
-    ("uniform", Clock::Processor, |keys| batch::<u64>(l1(), keys)),
-    ("uniform, one by one", Clock::Processor, |keys| {
+    ("uniform", ClockKind::Processor, |keys| batch::<u64>(l1(), keys)),
+    ("uniform, one by one", ClockKind::Processor, |keys| {
         single::<u64>(l1(), keys)
     }),
-    ("uniform, L2", Clock::Processor, |keys| batch::<u64>(l2(), keys)),
-    ("exponential", Clock::Processor, |keys| {
-        batch::<u64>(l1().policy(Policy::Exponential), keys)
-    }),
-    ("exponential, L2", Clock::Processor, |keys| {
-        batch::<u64>(l2().policy(Policy::Exponential), keys)
-    }),
-    ("smooth", Clock::Processor, |keys| {
-        batch::<u64>(l1().policy(Policy::Smooth), keys)
-    }),
-    ("smooth, L2", Clock::Processor, |keys| {
-        batch::<u64>(l2().policy(Policy::Smooth), keys)
-    }),
-    ("continual", Clock::Processor, |keys| continual(l1(), keys)),
-    ("continual, L2", Clock::Processor, |keys| continual(l2(), keys)),
-    ("one thread, by the clock", Clock::Wall, |keys| {
-        batch::<u64>(l1(), keys)
-    }),
-    ("two threads, by the clock", Clock::Wall, |keys| {
-        batch::<u64>(l1().threads(2), keys)
-    }),
-    ("one thread, by the clock, L2", Clock::Wall, |keys| {
+    ("uniform, L2", ClockKind::Processor, |keys| {
         batch::<u64>(l2(), keys)
     }),
-    ("two threads, by the clock, L2", Clock::Wall, |keys| {
+    ("exponential", ClockKind::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Exponential), keys)
+    }),
+    ("exponential, L2", ClockKind::Processor, |keys| {
+        batch::<u64>(l2().policy(Policy::Exponential), keys)
+    }),
+    ("smooth", ClockKind::Processor, |keys| {
+        batch::<u64>(l1().policy(Policy::Smooth), keys)
+    }),
+    ("smooth, L2", ClockKind::Processor, |keys| {
+        batch::<u64>(l2().policy(Policy::Smooth), keys)
+    }),
+    ("continual", ClockKind::Processor, |keys| continual(l1(), keys)),
+    ("continual, L2", ClockKind::Processor, |keys| {
+        continual(l2(), keys)
+    }),
+    ("one thread, by the clock", ClockKind::Wall, |keys| {
+        batch::<u64>(l1(), keys)
+    }),
+    ("two threads, by the clock", ClockKind::Wall, |keys| {
+        batch::<u64>(l1().threads(2), keys)
+    }),
+    ("one thread, by the clock, L2", ClockKind::Wall, |keys| {
+        batch::<u64>(l2(), keys)
+    }),
+    ("two threads, by the clock, L2", ClockKind::Wall, |keys| {
         batch::<u64>(l2().threads(2), keys)
     }),
-    ("two threads, exponential", Clock::Wall, |keys| {
+    ("two threads, exponential", ClockKind::Wall, |keys| {
         batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
     }),
 ];
 
-const STRINGS: [Contender<&'static [u8]>; 5] = [
-    ("hash map", Clock::Processor, |keys| {
+const STRINGS: [IngestContender<&'static [u8]>; 5] = [
+    ("hash map", ClockKind::Processor, |keys| {
         rival(|| rivals::hash_map(keys))
     }),
-    ("exact window", Clock::Processor, |keys| {
+    ("exact window", ClockKind::Processor, |keys| {
         rival(|| rivals::exact_window(keys))
     }),
-    ("uniform", Clock::Processor, |keys| batch::<Bytes>(l1(), keys)),
-    ("uniform, one by one", Clock::Processor, |keys| {
+    ("uniform", ClockKind::Processor, |keys| batch::<Bytes>(l1(), keys)),
+    ("uniform, one by one", ClockKind::Processor, |keys| {
         single::<Bytes>(l1(), keys)
     }),
-    ("uniform, L2", Clock::Processor, |keys| batch::<Bytes>(l2(), keys)),
+    ("uniform, L2", ClockKind::Processor, |keys| {
+        batch::<Bytes>(l2(), keys)
+    }),
 ];
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let mut all = Map::new();
     let skewed = zipf(EVENTS, KEYS);
     all.insert("zipf".to_owned(), measure(&INTEGERS, &skewed)?);
     let flat = uniform(EVENTS, 10_000_000);
     all.insert("flat".to_owned(), measure(&INTEGERS, &flat)?);
-    // As long as the process: contenders cannot name a shorter life.
+    // Leaked: the type of the contenders requires a static lifetime.
     let text: &'static [u8] = text(&words(KEYS), &skewed).leak();
     let keys: Vec<&[u8]> = text.split(|byte| *byte == b'\n').take(EVENTS).collect();
     all.insert("strings".to_owned(), measure(&STRINGS, &keys)?);
@@ -106,7 +112,7 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-fn measure<T>(contenders: &[Contender<T>], stream: &[T]) -> Result<Value> {
+fn measure<T>(contenders: &[IngestContender<T>], stream: &[T]) -> Result<Value> {
     let mut rates = vec![Vec::new(); contenders.len()];
     for _ in 0..REPETITIONS {
         for ((_, clock, count), rates) in contenders.iter().zip(&mut rates) {
@@ -121,12 +127,12 @@ fn measure<T>(contenders: &[Contender<T>], stream: &[T]) -> Result<Value> {
     ))
 }
 
-impl Clock {
-    /// In seconds.
+impl ClockKind {
+    /// The time in seconds.
     fn now(self) -> f64 {
         let time = clock_gettime(match self {
-            Clock::Processor => ClockId::ProcessCPUTime,
-            Clock::Wall => ClockId::Monotonic,
+            ClockKind::Processor => ClockId::ProcessCPUTime,
+            ClockKind::Wall => ClockId::Monotonic,
         });
         time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
     }
@@ -161,7 +167,7 @@ fn single<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> Result<()> {
     Ok(())
 }
 
-/// Every pane becomes due; the releases themselves are measured elsewhere.
+/// Every pane ends; the times of releases are in `continual.rs`.
 fn continual(builder: Builder<u64>, keys: &[u64]) -> Result<()> {
     let mut continual = builder.continual()?;
     continual.extend(keys.iter().copied().map(Event::of), |_| ())?;

@@ -1,4 +1,4 @@
-//! People: how fast what they did is bounded and counted, in memory and by way of the disk, and what that takes.
+//! Users as the unit of privacy: rate and memory of bounding and counting, in memory and with spilling.
 
 use std::hint::black_box;
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use frostpane::{Bounds, Builder, Bytes, Edge, Event, HeavyHitters, Keys, Unit, Window};
 
 use crate::streams::{uniform, words, zipf};
-use crate::{Outcome, REPETITIONS, median};
+use crate::{BenchResult, REPETITIONS, cpu, median};
 
 const EVENTS: usize = 10_000_000;
 const USERS: u64 = 1_000_000;
@@ -15,7 +15,7 @@ const KEYS: usize = 100_000;
 const DAY: u64 = 86_400_000_000;
 const DAYS: u64 = 7;
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let keys = words(KEYS);
     let ranks = zipf(EVENTS, KEYS);
     let users: Vec<[u8; 8]> = uniform(EVENTS, USERS).into_iter().map(name).collect();
@@ -52,7 +52,6 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-/// An id as people have them.
 fn name(number: u64) -> [u8; 8] {
     let mut name = *b"u0000000";
     let digits = format!("{number:07}");
@@ -68,10 +67,4 @@ fn builder(per_user: u32, memory: u64) -> Builder<Bytes> {
         .until(Edge::Instant("1970-01-08T00:00:00Z".parse().expect("a moment")))
         .memory(memory)
         .scratch(|| Ok(Box::new(Cursor::new(Vec::new()))))
-}
-
-/// What this thread has taken of the processor, in seconds.
-pub fn cpu() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }

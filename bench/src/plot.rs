@@ -2,20 +2,20 @@
 
 use std::fmt::Write;
 
-pub struct Panel {
+pub struct ChartPanel {
     pub title: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChartLine>,
 }
 
-pub struct Line {
+pub struct ChartLine {
     pub name: String,
-    /// The first coordinate is drawn by its logarithm.
+    /// The first coordinate has a logarithmic axis.
     pub points: Vec<(f64, f64)>,
 }
 
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 340.0;
-/// Left, right, above and below the area of a panel.
+/// Left, right, top and bottom.
 const MARGINS: [f64; 4] = [60.0, 20.0, 64.0, 44.0];
 const STYLE: &str = "text { fill: #1d2b36 } .soft { fill: #5d6f7d } .grid { stroke: #d5dde2; fill: none } \
     .l0 { stroke: #0b6fa4; fill: none } .l1 { stroke: #0b6fa4; fill: none; stroke-dasharray: 7 5 } \
@@ -24,7 +24,7 @@ const STYLE: &str = "text { fill: #1d2b36 } .soft { fill: #5d6f7d } .grid { stro
     .l0, .l1 { stroke: #6fb7d6 } .l2, .l3 { stroke: #fb923c } }";
 
 /// Panels side by side, with one legend.
-pub fn draw(title: &str, panels: &[Panel]) -> String {
+pub fn draw(title: &str, panels: &[ChartPanel]) -> String {
     let (width, height) = (WIDTH * panels.len() as f64, HEIGHT + 40.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"system-ui, sans-serif\" \
@@ -50,7 +50,7 @@ pub fn draw(title: &str, panels: &[Panel]) -> String {
     svg + "</svg>\n"
 }
 
-fn draw_panel(svg: &mut String, panel: &Panel, left: f64) {
+fn draw_panel(svg: &mut String, panel: &ChartPanel, left: f64) {
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let (first, last) = points().fold((f64::MAX, 0.0_f64), |(low, high), point| {
         (low.min(point.0), high.max(point.0))
@@ -110,7 +110,7 @@ fn draw_panel(svg: &mut String, panel: &Panel, left: f64) {
     }
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is no less.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn nice_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.max(1e-9).log10().floor());
     [1.0, 2.0, 5.0, 10.0]

@@ -1,4 +1,4 @@
-//! What it costs to keep panes by another policy than the uniform one.
+//! Ingestion rates of the policies relative to the uniform one.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,13 +6,13 @@ use std::time::Instant;
 use frostpane::{HeavyHitters, Keys, Policy, Window};
 
 use crate::streams::{uniform, zipf};
-use crate::{Outcome, REPETITIONS, median};
+use crate::{BenchResult, REPETITIONS, median};
 
 const EVENTS: usize = 20_000_000;
 const WINDOW: u64 = 10_000_000;
 const POLICIES: [Policy; 3] = [Policy::Uniform, Policy::Exponential, Policy::Smooth];
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     println!(
         "ingestion, L2, window {WINDOW}, medians of {REPETITIONS}, as parts of the uniform policy's rate"
     );
@@ -21,7 +21,7 @@ pub fn run() -> Outcome {
         ("uniform over 10^7 keys", uniform(EVENTS, 10_000_000)),
     ] {
         let mut rates = POLICIES.map(|_| Vec::new());
-        // In turns, so that a noisy machine disturbs all of them.
+        // In turns, so that other load on the machine affects all policies.
         for _ in 0..REPETITIONS {
             for (policy, rates) in POLICIES.into_iter().zip(&mut rates) {
                 rates.push(rate(&stream, policy)?);
@@ -37,7 +37,7 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-/// Million events a second.
+/// In million events per second.
 fn rate(stream: &[u64], policy: Policy) -> frostpane::Result<f64> {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
         .policy(policy)

@@ -1,4 +1,4 @@
-//! Real streams, of the folder `shared/data` that lies beside the project, and what is true of them.
+//! Real streams of the folder `shared/data` beside the project, and their exact counts.
 
 use std::fs;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
 
-/// Where each is, and the column of its keys.
+/// File and column of the keys.
 const STREAMS: [(&str, usize); 7] = [
     ("baseball_batter", 1),
     ("flights_route", 1),
@@ -20,31 +20,25 @@ const STREAMS: [(&str, usize); 7] = [
     ("people/retail_items", 2),
 ];
 
-/// The keys of a stream, in order.
-pub struct Stream {
+pub struct RealStream {
     pub name: &'static str,
     events: Vec<u32>,
     keys: Vec<Box<[u8]>>,
     numbers: HashMap<Vec<u8>, u32>,
 }
 
-/// Reads one after the other. Those that are not there are left out, which is said.
-pub fn streams() -> impl Iterator<Item = std::io::Result<Stream>> {
-    let there = STREAMS.into_iter().filter(|(name, _)| {
-        let there = path(name).exists();
-        if !there {
-            eprintln!("left out: no {name} at {FOLDER}");
-        }
-        there
-    });
-    there.map(|(name, column)| Stream::read(name, column))
+/// Reads the streams that exist, and prints the names of the others.
+pub fn streams() -> impl Iterator<Item = std::io::Result<RealStream>> {
+    STREAMS
+        .into_iter()
+        .filter_map(|(name, column)| RealStream::read(name, column).transpose())
 }
 
 fn path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{name}.tsv.zst"))
 }
 
-/// The lines of one of them; nothing if it is not there, which is said.
+/// The text of a stream, or a message and nothing if its file does not exist.
 pub fn lines(name: &str) -> std::io::Result<Option<Vec<u8>>> {
     if !path(name).exists() {
         eprintln!("left out: no {name} at {FOLDER}");
@@ -53,10 +47,11 @@ pub fn lines(name: &str) -> std::io::Result<Option<Vec<u8>>> {
     zstd::decode_all(fs::read(path(name))?.as_slice()).map(Some)
 }
 
-impl Stream {
-    fn read(path_and_name: &'static str, column: usize) -> std::io::Result<Self> {
-        let packed = fs::read(path(path_and_name))?;
-        let text = zstd::decode_all(packed.as_slice())?;
+impl RealStream {
+    fn read(path_and_name: &'static str, column: usize) -> std::io::Result<Option<Self>> {
+        let Some(text) = lines(path_and_name)? else {
+            return Ok(None);
+        };
         let name = path_and_name.rsplit('/').next().unwrap_or(path_and_name);
         let mut stream = Self {
             name,
@@ -68,7 +63,7 @@ impl Stream {
             let key = line.splitn(column + 1, |byte| *byte == b'\t').nth(column);
             stream.push(key.unwrap_or_default());
         }
-        Ok(stream)
+        Ok(Some(stream))
     }
 
     fn push(&mut self, key: &[u8]) {
@@ -84,20 +79,18 @@ impl Stream {
         self.events.len()
     }
 
-    /// The keys of some of its events.
     pub fn keys(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
         self.events[range].iter().map(|key| &*self.keys[*key as usize])
     }
 
-    /// How often each key occurs in some of its events.
-    pub fn truth(&self, range: Range<usize>) -> Truth<'_> {
+    pub fn truth(&self, range: Range<usize>) -> WindowTruth<'_> {
         let mut counts = vec![0; self.keys.len()];
         for key in &self.events[range] {
             counts[*key as usize] += 1;
         }
         let mut falling = counts.clone();
         falling.sort_unstable_by(|a, b| b.cmp(a));
-        Truth {
+        WindowTruth {
             stream: self,
             counts,
             falling,
@@ -105,20 +98,20 @@ impl Stream {
     }
 }
 
-/// Exact counts.
-pub struct Truth<'a> {
-    stream: &'a Stream,
+/// Exact counts of a window.
+pub struct WindowTruth<'a> {
+    stream: &'a RealStream,
     counts: Vec<u64>,
     falling: Vec<u64>,
 }
 
-impl Truth<'_> {
+impl WindowTruth<'_> {
     pub fn of(&self, key: &[u8]) -> u64 {
         let number = self.stream.numbers.get(key);
         number.map_or(0, |number| self.counts[*number as usize])
     }
 
-    /// How many keys have at least this count.
+    /// The number of keys with at least this count.
     pub fn at_least(&self, count: u64) -> usize {
         self.falling.partition_point(|other| *other >= count.max(1))
     }
@@ -140,7 +133,7 @@ impl Truth<'_> {
         }
     }
 
-    /// Whether the intervals, `complete_above` and `nothing_below` of a release are true of this window.
+    /// Returns true if the intervals, `complete_above` and `nothing_below` of a release are true.
     pub fn bears_out(&self, release: &Release<Bytes>) -> bool {
         let mut complete = 0;
         for heavy in &release.heavy {
@@ -153,7 +146,7 @@ impl Truth<'_> {
         complete == self.at_least(release.complete_above)
     }
 
-    /// Whether the three promises of a release are true of this window.
+    /// Returns true if the three promises of a release are true.
     pub fn keeps_promises(&self, release: &Release<Bytes>) -> bool {
         let Some(alpha) = release.alpha else { return false };
         let line = alpha * self.norm(release.norm);

@@ -1,19 +1,20 @@
-//! Lists of people on real streams, as JSON, and as a table on standard error: how many of the keys that most people came to are listed,
-//! how far their counts are off, and whether everything that a release says is true. Noise is seeded.
+//! Accuracy of releases with users as the unit of privacy on real streams, as JSON and as a table on standard
+//! error: the share of the top keys that is listed, the errors of counts, and untrue statements. Noise is
+//! seeded.
 
 use std::time::Duration;
 
-use frostpane::audit::{Audit, Audited};
-use frostpane::internals::InsecureSeededEntropy;
+use frostpane::testing::InsecureSeededEntropy;
+use frostpane::testing::audit::{Audit, Audited};
 use frostpane::{Bounds, Builder, Bytes, Edge, Event, HeavyHitters, Keys, Release, Unit, Window};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use serde_json::{Value, json};
 
 use crate::real::lines;
-use crate::sharp::cell;
-use crate::{Outcome, median};
+use crate::sharp::{KeyCounts, TableColumn, heading, row};
+use crate::{BenchResult, median};
 
-/// A year of each: the one with most people on most days.
+/// The end of the year with most users on most days.
 const STREAMS: [(&str, &str); 3] = [
     ("mathoverflow_answers", "2011-01-01T00:00:00Z"),
     ("retail_items", "2011-12-10T00:00:00Z"),
@@ -23,38 +24,35 @@ const DAY: Duration = Duration::from_secs(86_400);
 const DAYS: u32 = 365;
 const PER_USER: [u32; 3] = [1, 4, 16];
 const TOP: [u64; 2] = [20, 100];
-/// Releases that are compared with the truth, and that are looked at for untrue statements.
+/// Releases compared with the exact counts, and releases checked for untrue statements.
 const COMPARED: usize = 20;
 const CHECKED: usize = 1_000;
 
-type Counts = HashMap<Bytes, u64>;
-
-/// What people did within the window: when, who and what.
-struct Stream {
+/// The events of the window: time, user and key.
+struct UserStream {
     name: &'static str,
     until: Edge,
     events: Vec<(i64, Bytes, Bytes)>,
-    /// Of each key the people of each day that came to it.
-    truth: Truth,
+    /// For each key, the users of each day.
+    truth: UserTruth,
 }
 
-/// Counts, and how many there are from each on.
-struct Truth {
-    counts: Counts,
+struct UserTruth {
+    counts: KeyCounts,
     falling: Vec<u64>,
 }
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let mut all = Vec::new();
-    eprintln!("{}", heading());
+    eprintln!("{}", heading(&COLUMNS));
     for (name, until) in STREAMS {
-        let Some(stream) = Stream::read(name, until)? else {
+        let Some(stream) = UserStream::read(name, until)? else {
             continue;
         };
         for per_user in PER_USER {
             for top in TOP {
                 let measured = stream.measure(per_user, top)?;
-                eprintln!("{}", row(&measured));
+                eprintln!("{}", row(&COLUMNS, &measured));
                 all.push(measured);
             }
         }
@@ -63,8 +61,7 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-impl Stream {
-    /// The events of its window; nothing if it is not there.
+impl UserStream {
     fn read(name: &'static str, until: &str) -> Result<Option<Self>, Box<dyn std::error::Error>> {
         let until = Edge::Instant(until.parse()?);
         let Edge::Instant(end) = until else {
@@ -89,11 +86,11 @@ impl Stream {
             visits.insert((time / DAY.as_secs() as i64, user.clone(), key.clone()));
             events.push((time * 1_000_000, user, key));
         }
-        let mut counts = Counts::new();
+        let mut counts = KeyCounts::new();
         for (_, _, key) in visits {
             *counts.entry(key).or_default() += 1;
         }
-        let truth = Truth::new(counts);
+        let truth = UserTruth::new(counts);
         Ok(Some(Self {
             name,
             until,
@@ -124,7 +121,7 @@ impl Stream {
 
     fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Value> {
         let mut audited = self.audited(per_user, top)?;
-        let bounded = Truth::new(audited.inside()?.counts.into_iter().collect());
+        let bounded = UserTruth::new(audited.inside()?.counts.into_iter().collect());
         let mut releases = Vec::new();
         for seed in 0..CHECKED as u64 {
             releases.push(audited.release_with_entropy(&mut InsecureSeededEntropy::new(seed))?);
@@ -156,8 +153,8 @@ impl Stream {
     }
 }
 
-impl Truth {
-    fn new(counts: Counts) -> Self {
+impl UserTruth {
+    fn new(counts: KeyCounts) -> Self {
         let mut falling: Vec<u64> = counts.values().copied().collect();
         falling.sort_unstable_by(|a, b| b.cmp(a));
         Self { counts, falling }
@@ -171,12 +168,12 @@ impl Truth {
         self.falling.iter().sum()
     }
 
-    /// How many keys have at least this count.
+    /// The number of keys with at least this count.
     fn at_least(&self, count: u64) -> usize {
         self.falling.partition_point(|other| *other >= count.max(1))
     }
 
-    /// Of the keys that are listed and those at the top: how many are both, once for each. A key that ties with the last is at the top.
+    /// The F1 score of the listed keys against the top ones. A key that ties with the last is at the top.
     fn f1(&self, release: &Release<Bytes>, top: u64) -> f64 {
         let last = self.falling.get(top as usize - 1).copied().unwrap_or(1);
         let right = release.heavy.iter().filter(|heavy| self.of(&heavy.key) >= last);
@@ -191,13 +188,13 @@ impl Truth {
         errors.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
     }
 
-    /// Of the keys that are listed.
+    /// The mean count of the listed keys.
     fn mean(&self, release: &Release<Bytes>) -> f64 {
         let counts = release.heavy.iter().map(|heavy| self.of(&heavy.key));
         counts.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
     }
 
-    /// Whether everything that a release says is true of these counts.
+    /// Returns true if all statements of a release are true.
     fn bears_out(&self, release: &Release<Bytes>) -> bool {
         let mut complete = 0;
         for heavy in &release.heavy {
@@ -212,7 +209,7 @@ impl Truth {
     }
 }
 
-const COLUMNS: [(&str, &str, usize); 16] = [
+const COLUMNS: [TableColumn; 16] = [
     ("stream", "stream", 20),
     ("visits", "visits", 7),
     ("keys", "keys", 6),
@@ -230,15 +227,3 @@ const COLUMNS: [(&str, &str, usize); 16] = [
     ("mean_of_all", "mean", 8),
     ("untrue", "untrue", 7),
 ];
-
-fn heading() -> String {
-    COLUMNS
-        .map(|(_, title, width)| format!("{title:>width$}"))
-        .join(" ")
-}
-
-fn row(measured: &Value) -> String {
-    COLUMNS
-        .map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])))
-        .join(" ")
-}

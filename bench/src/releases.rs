@@ -1,17 +1,16 @@
-//! How long noise and releases take, as JSON, in milliseconds.
+//! Times of noise and releases in milliseconds, as JSON.
 
 use std::hint::black_box;
-use std::time::Instant;
 
-use frostpane::internals::{DiscreteLaplace, Epsilon, OsEntropy, Threshold};
+use frostpane::testing::{DiscreteLaplace, Epsilon, OsEntropy, Threshold};
 use frostpane::{HeavyHitters, Keys, Norm, Window};
 use serde_json::{Map, Value, json};
 
-use crate::{Outcome, REPETITIONS, median};
+use crate::{BenchResult, milliseconds};
 
-type Times = Vec<(&'static str, f64)>;
+type Timings = Vec<(&'static str, f64)>;
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let mut times = noise_for_a_million_keys()?;
     times.extend(releases()?);
     let times: Map<String, Value> = times
@@ -22,19 +21,8 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-/// The median time of several calls, in milliseconds.
-fn milliseconds(mut work: impl FnMut() -> frostpane::Result<()>) -> frostpane::Result<f64> {
-    let mut times = Vec::new();
-    for _ in 0..REPETITIONS {
-        let start = Instant::now();
-        work()?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    Ok(median(times))
-}
-
-/// Noise drawn only where it can matter, against a value for each key.
-fn noise_for_a_million_keys() -> frostpane::Result<Times> {
+/// Noise drawn jointly for all keys, and one value for each key.
+fn noise_for_a_million_keys() -> frostpane::Result<Timings> {
     let noise = DiscreteLaplace::new(2, Epsilon::new(1.0)?);
     let threshold = Threshold::for_open_keys(noise, 1e-9);
     let counts: Vec<(u32, u64)> = (0..1_000_000).map(|key| (key, u64::from(1 + key % 13))).collect();
@@ -58,7 +46,7 @@ fn noise_for_a_million_keys() -> frostpane::Result<Times> {
     ])
 }
 
-fn releases() -> frostpane::Result<Times> {
+fn releases() -> frostpane::Result<Timings> {
     let mut open = HeavyHitters::<u64>::builder(Keys::open())
         .norm(Norm::L1)
         .window(Window::events(1_000_000))

@@ -1,4 +1,4 @@
-//! Other ways to count the same keys.
+//! Other ways to count the same keys, without privacy.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use hashbrown::hash_map::Entry;
 /// The window that is counted exactly, in events.
 pub const WINDOW: usize = 10_000_000;
 
-/// Nothing faster can read the keys.
+/// Reads the keys only: a bound on every rate.
 pub fn plain_pass(keys: &[u64]) {
     black_box(keys.iter().fold(0, |sum: u64, key| sum.wrapping_add(*key)));
 }
@@ -23,7 +23,7 @@ pub fn hash_map<K: Copy + Eq + std::hash::Hash>(keys: &[K]) {
     black_box(counts);
 }
 
-/// The stream as a ring of the last keys, and a table of their counts.
+/// Exact counts of the last [`WINDOW`] keys.
 pub fn exact_window<K: Copy + Eq + std::hash::Hash>(keys: &[K]) {
     let mut counts: HashMap<K, u32> = HashMap::new();
     for (i, key) in keys.iter().enumerate() {

@@ -1,66 +1,64 @@
-//! How sharp releases are: what they state beside what was true, on real streams, as JSON; and as a table on
-//! standard error. Noise is seeded: two versions can be compared.
+//! Accuracy of releases on real streams, as JSON and as a table on standard error: stated bounds beside true
+//! errors. Noise is seeded, so two versions can be compared.
 
-use frostpane::audit::Audit;
-use frostpane::internals::InsecureSeededEntropy;
+use frostpane::testing::InsecureSeededEntropy;
+use frostpane::testing::audit::Audit;
 use frostpane::{Builder, Bytes, Edge, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use serde_json::{Value, json};
 
-use crate::Outcome;
-use crate::real::{Stream, Truth, streams};
+use crate::BenchResult;
+use crate::real::{RealStream, WindowTruth, streams};
 
 const RELEASES: u64 = 400;
 const WINDOW: usize = 300_000;
-/// Windows of at least so many events are taken whole, too.
+/// Streams of at least this many events are also measured as one window.
 const LARGE: usize = 3_000_000;
-/// Events before the window, no whole number of panes: it begins within one.
+/// Events before the window. Not a whole number of panes, so that the window begins within one.
 const BEFORE: usize = 7_777;
 const LITTLE_MEMORY: u64 = 9_000_000;
 
 #[derive(Clone, Copy)]
-pub struct Setting {
+pub struct ReleaseSetting {
     pub name: &'static str,
     pub change: fn(Builder<Bytes>) -> Builder<Bytes>,
 }
 
-pub const SETTINGS: [Setting; 4] = [
-    Setting {
+pub const SETTINGS: [ReleaseSetting; 4] = [
+    ReleaseSetting {
         name: "L2 0.05",
         change: |builder| builder.norm(Norm::L2).alpha(0.05),
     },
-    Setting {
+    ReleaseSetting {
         name: "L1 0.01",
         change: |builder| builder.norm(Norm::L1).alpha(0.01),
     },
-    Setting {
+    ReleaseSetting {
         name: "top 20",
         change: |builder| builder.top(20),
     },
-    Setting {
+    ReleaseSetting {
         name: "all",
         change: |builder| builder.all(),
     },
 ];
 
-/// A window of the end of a stream, and what is asked of it.
-struct Case<'a> {
-    stream: &'a Stream,
-    setting: Setting,
+/// A window at the end of a stream with the parameters of its release.
+struct SharpnessCase<'a> {
+    stream: &'a RealStream,
+    setting: ReleaseSetting,
     window: usize,
-    /// Events before the window.
     before: usize,
     memory: Option<u64>,
-    /// Whether it was said where the window ends.
     known_end: bool,
 }
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let mut all = Vec::new();
-    eprintln!("{}", heading());
+    eprintln!("{}", heading(&COLUMNS));
     for stream in streams() {
         for case in cases(&stream?) {
             let measured = case.measure()?;
-            eprintln!("{}", row(&measured));
+            eprintln!("{}", row(&COLUMNS, &measured));
             all.push(measured);
         }
     }
@@ -68,8 +66,8 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-fn cases(stream: &Stream) -> Vec<Case<'_>> {
-    let case = |setting, window: usize, memory, known_end| Case {
+fn cases(stream: &RealStream) -> Vec<SharpnessCase<'_>> {
+    let case = |setting, window: usize, memory, known_end| SharpnessCase {
         stream,
         setting,
         window,
@@ -88,7 +86,7 @@ fn cases(stream: &Stream) -> Vec<Case<'_>> {
     cases
 }
 
-impl Case<'_> {
+impl SharpnessCase<'_> {
     fn builder(&self) -> Builder<Bytes> {
         let builder = (self.setting.change)(HeavyHitters::builder(Keys::open()))
             .epsilon(1.0)
@@ -100,19 +98,20 @@ impl Case<'_> {
             Some(memory) => builder.memory(memory),
             None => builder,
         };
-        match self.known_end {
-            true => builder.until(Edge::Event((self.before + self.window) as u64)),
-            false => builder.policy(Policy::Uniform),
+        if self.known_end {
+            builder.until(Edge::Event((self.before + self.window) as u64))
+        } else {
+            builder.policy(Policy::Uniform)
         }
     }
 
-    /// The first event that is fed.
+    /// The index of the first event fed.
     fn first(&self) -> usize {
         self.stream.len() - self.window - self.before
     }
 
-    /// The window from an event of those that are fed on.
-    fn truth(&self, from: Option<Edge>) -> Truth<'_> {
+    /// Exact counts from an edge to the end of the stream.
+    fn truth(&self, from: Option<Edge>) -> WindowTruth<'_> {
         self.stream.truth(self.place(from)..self.stream.len())
     }
 
@@ -137,8 +136,8 @@ impl Case<'_> {
         (0..RELEASES).map(release).collect()
     }
 
-    /// What noise is added to: the truth where nothing is cut.
-    fn before_noise(&self) -> frostpane::Result<Counts> {
+    /// Counts before noise: the exact ones if there is no cut.
+    fn before_noise(&self) -> frostpane::Result<KeyCounts> {
         let mut audited = Audit::of(self.builder(), None).build()?;
         audited.update_all(self.keys().map(Some))?;
         Ok(audited.inside()?.counts.into_iter().collect())
@@ -152,7 +151,7 @@ impl Case<'_> {
             0 => None,
             _ => Some(self.before_noise()?),
         };
-        let judge = Judge {
+        let judge = ReleaseJudge {
             covered: self.truth(from),
             asked: Some(self.truth(asked_from)),
             left_out: left_out.most(),
@@ -164,17 +163,17 @@ impl Case<'_> {
         Ok(self.sum_up(&releases, &judge))
     }
 
-    fn sum_up(&self, releases: &[Release<Bytes>], judge: &Judge<'_>) -> Value {
+    fn sum_up(&self, releases: &[Release<Bytes>], judge: &ReleaseJudge<'_>) -> Value {
         let findings: Vec<_> = releases.iter().map(|release| judge.findings(release)).collect();
-        let share = |is: fn(&Findings) -> bool| {
+        let share = |is: fn(&ReleaseFindings) -> bool| {
             findings.iter().filter(|found| is(found)).count() as f64 / findings.len() as f64
         };
         let mean = |number: fn(&Release<Bytes>) -> u64| {
             releases.iter().map(|release| number(release) as f64).sum::<f64>() / releases.len() as f64
         };
-        let sum = |number: fn(&Findings) -> f64| findings.iter().map(number).sum::<f64>();
+        let sum = |number: fn(&ReleaseFindings) -> f64| findings.iter().map(number).sum::<f64>();
         let listed = sum(|found| found.listed);
-        let each = |number: fn(&Findings) -> f64| (listed > 0.0).then(|| sum(number) / listed);
+        let each = |number: fn(&ReleaseFindings) -> f64| (listed > 0.0).then(|| sum(number) / listed);
         let widest = findings.iter().map(|found| found.widest).fold(0.0, f64::max);
         let largest_error = quantile(findings.iter().map(|found| found.largest_error).collect());
         let largest_part = quantile(findings.iter().map(|found| found.largest_part).collect());
@@ -214,10 +213,11 @@ impl Case<'_> {
     }
 }
 
-type Counts = hashbrown::HashMap<Bytes, u64>;
+pub type KeyCounts = hashbrown::HashMap<Bytes, u64>;
 
-/// What a count is beside its noisy count: all or half of the cut, or nothing. Noise is as often above 0 as below.
-fn offset(releases: &[Release<Bytes>], before_noise: &Counts) -> i64 {
+/// The difference of a count from its noisy count: the cut, half of it, or 0. Estimated by the median, since
+/// noise is symmetric.
+fn offset(releases: &[Release<Bytes>], before_noise: &KeyCounts) -> i64 {
     let cut = releases[0].cut as i64;
     let listed = releases.iter().flat_map(|release| &release.heavy);
     let mut above: Vec<i64> = listed
@@ -232,39 +232,38 @@ fn offset(releases: &[Release<Bytes>], before_noise: &Counts) -> i64 {
     nearest.unwrap_or(0)
 }
 
-/// The value that one in twenty passes.
+/// The 95 % quantile.
 fn quantile(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     numbers[numbers.len() * 95 / 100]
 }
 
-/// What releases are judged by.
-pub struct Judge<'a> {
-    covered: Truth<'a>,
-    /// If it is another window.
-    asked: Option<Truth<'a>>,
-    /// The most that any key has in what was asked for and is not covered.
+/// The exact values that releases are compared with.
+pub struct ReleaseJudge<'a> {
+    covered: WindowTruth<'a>,
+    /// The requested window if it differs from the covered one.
+    asked: Option<WindowTruth<'a>>,
+    /// The largest count of a key in the requested part that is not covered.
     left_out: u64,
-    /// Where there is a cut.
-    before_noise: Option<Counts>,
-    /// What a count is more than its noisy count.
+    /// Counts before noise, if there is a cut.
+    before_noise: Option<KeyCounts>,
+    /// The difference of a count from its noisy count.
     offset: i64,
 }
 
-/// What is found of a release; of its keys, sums.
-pub struct Findings {
+/// Errors of a release; sums over its keys.
+pub struct ReleaseFindings {
     pub listed: f64,
     pub above_threshold: f64,
     pub above_and_listed: f64,
     pub widest: f64,
     pub widths: f64,
-    /// Of the noise.
     pub largest_error: f64,
-    /// The largest part of its half-width that the noise of a key takes.
+    /// The largest ratio of a key's noise to its half-width.
     pub largest_part: f64,
     pub errors: f64,
     pub bias: f64,
-    /// What the cut took.
+    /// Events lost to the cut.
     pub lost: f64,
     pub untrue: bool,
     pub slack_untrue: bool,
@@ -274,9 +273,9 @@ pub struct Findings {
     pub broken_asked: bool,
 }
 
-impl<'a> Judge<'a> {
-    /// Of windows that are covered as they were asked for, without a cut.
-    pub fn of_covered(covered: Truth<'a>) -> Self {
+impl<'a> ReleaseJudge<'a> {
+    /// For windows that are covered as requested, without a cut.
+    pub fn of_covered(covered: WindowTruth<'a>) -> Self {
         Self {
             covered,
             asked: None,
@@ -286,14 +285,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    pub fn findings(&self, release: &Release<Bytes>) -> Findings {
+    pub fn findings(&self, release: &Release<Bytes>) -> ReleaseFindings {
         let held_asked = release
             .asked
             .promises
             .as_ref()
             .is_some_and(|promises| promises.held);
         let slack = release.asked.slack;
-        let mut found = Findings {
+        let mut found = ReleaseFindings {
             listed: release.heavy.len() as f64,
             above_threshold: self.covered.at_least(release.threshold) as f64,
             above_and_listed: 0.0,
@@ -342,7 +341,10 @@ impl<'a> Judge<'a> {
     }
 }
 
-const COLUMNS: [(&str, &str, usize); 20] = [
+/// JSON field, title and width.
+pub type TableColumn = (&'static str, &'static str, usize);
+
+const COLUMNS: [TableColumn; 21] = [
     ("stream", "stream", 20),
     ("setting", "setting", 7),
     ("window", "window", 7),
@@ -363,19 +365,21 @@ const COLUMNS: [(&str, &str, usize); 20] = [
     ("lost_to_the_cut", "lost", 7),
     ("untrue", "untrue", 7),
     ("held_covered", "held", 6),
+    ("held_asked", "asked", 6),
 ];
 
-fn heading() -> String {
-    let columns = COLUMNS.map(|(_, title, width)| format!("{title:>width$}"));
-    columns.join(" ") + "  asked"
+pub fn heading<const N: usize>(columns: &[TableColumn; N]) -> String {
+    columns
+        .map(|(_, title, width)| format!("{title:>width$}"))
+        .join(" ")
 }
 
-fn row(measured: &Value) -> String {
-    let columns = COLUMNS.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
-    format!("{} {:>6}", columns.join(" "), cell(&measured["held_asked"]))
+pub fn row<const N: usize>(columns: &[TableColumn; N], measured: &Value) -> String {
+    let cells = columns.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
+    cells.join(" ")
 }
 
-pub fn cell(value: &Value) -> String {
+fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),

@@ -1,8 +1,8 @@
-//! Made-up streams.
+//! Synthetic streams.
 
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 
-/// Every key as likely as any other.
+/// Equally likely keys.
 pub fn uniform(events: usize, keys: u64) -> Vec<u64> {
     let mut entropy = InsecureSeededEntropy::new(1);
     (0..events)
@@ -10,7 +10,7 @@ pub fn uniform(events: usize, keys: u64) -> Vec<u64> {
         .collect()
 }
 
-/// The key of rank `r` with a weight of `r^-1.1`.
+/// Keys whose rank `r` has a weight of `r^-1.1`.
 pub fn zipf(events: usize, keys: usize) -> Vec<u64> {
     let mut sum = 0.0;
     let cumulative: Vec<f64> = (1..=keys)
@@ -28,7 +28,7 @@ pub fn zipf(events: usize, keys: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Made-up words of 6 to 20 letters, all different.
+/// Distinct random words of 6 to 20 letters.
 pub fn words(count: usize) -> Vec<Box<[u8]>> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut entropy = InsecureSeededEntropy::new(2);
@@ -48,7 +48,7 @@ pub fn words(count: usize) -> Vec<Box<[u8]>> {
         .collect()
 }
 
-/// The words of these ranks, one a line.
+/// The words of these ranks, one per line.
 pub fn text(words: &[Box<[u8]>], ranks: &[u64]) -> Vec<u8> {
     let mut text = Vec::new();
     for rank in ranks {

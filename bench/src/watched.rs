@@ -1,33 +1,27 @@
-//! How sharp lists are that come at every slide: what they state beside the largest error of a whole run, on real streams, as
-//! JSON; and as a table on standard error. Their noise cannot be seeded, so runs are repeated.
+//! Accuracy of continual releases on real streams, as JSON and as a table on standard error: stated bounds
+//! beside the largest error of a run. Their noise cannot be seeded, so runs are repeated.
 
 use frostpane::{Bytes, Continual, Edge, Event, HeavyHitters, Keys, Release, Window};
 use serde_json::{Value, json};
 
-use crate::Outcome;
-use crate::real::{Stream, streams};
-use crate::sharp::{Findings, Judge, SETTINGS, Setting, cell};
+use crate::BenchResult;
+use crate::real::{RealStream, streams};
+use crate::sharp::{ReleaseFindings, ReleaseJudge, ReleaseSetting, SETTINGS, TableColumn, heading, row};
 
 const WINDOW: u64 = 100_000;
 const SLIDES: u64 = 32;
 const RUNS: usize = 3;
-/// The most lists of a run, of windows that are full.
+/// The most releases of full windows in a run.
 const LISTS: u64 = 150;
 
-pub fn run() -> Outcome {
+pub fn run() -> BenchResult {
     let mut all = Vec::new();
-    eprintln!(
-        "{}",
-        COLUMNS
-            .map(|(_, title, width)| format!("{title:>width$}"))
-            .join(" ")
-    );
+    eprintln!("{}", heading(&COLUMNS));
     for stream in streams() {
         let stream = stream?;
         for setting in SETTINGS {
             let measured = measure(&stream, setting)?;
-            let cells = COLUMNS.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
-            eprintln!("{}", cells.join(" "));
+            eprintln!("{}", row(&COLUMNS, &measured));
             all.push(measured);
         }
     }
@@ -35,7 +29,7 @@ pub fn run() -> Outcome {
     Ok(())
 }
 
-const COLUMNS: [(&str, &str, usize); 11] = [
+const COLUMNS: [TableColumn; 11] = [
     ("stream", "stream", 20),
     ("setting", "setting", 7),
     ("lists", "lists", 5),
@@ -49,7 +43,7 @@ const COLUMNS: [(&str, &str, usize); 11] = [
     ("held", "held", 5),
 ];
 
-fn measure(stream: &Stream, setting: Setting) -> frostpane::Result<Value> {
+fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Value> {
     let mut releases = Vec::new();
     let mut findings = Vec::new();
     let mut largest_errors = Vec::new();
@@ -61,7 +55,7 @@ fn measure(stream: &Stream, setting: Setting) -> frostpane::Result<Value> {
         findings.extend(found);
     }
     let runs = releases.len() as f64;
-    let sum = |number: fn(&Findings) -> f64| findings.iter().map(number).sum::<f64>();
+    let sum = |number: fn(&ReleaseFindings) -> f64| findings.iter().map(number).sum::<f64>();
     let listed = sum(|found| found.listed);
     let widest = findings.iter().map(|found| found.widest).fold(0.0, f64::max);
     let error_of_run = largest_errors.iter().sum::<f64>() / RUNS as f64;
@@ -84,8 +78,11 @@ fn measure(stream: &Stream, setting: Setting) -> frostpane::Result<Value> {
     }))
 }
 
-/// The lists of full windows at the end of a stream, and what is found of them.
-fn run_once(stream: &Stream, setting: Setting) -> frostpane::Result<Vec<(Release<Bytes>, Findings)>> {
+/// The releases of full windows at the end of a stream, with their accuracy.
+fn run_once(
+    stream: &RealStream,
+    setting: ReleaseSetting,
+) -> frostpane::Result<Vec<(Release<Bytes>, ReleaseFindings)>> {
     let slide = WINDOW / SLIDES;
     let window = Window::events(WINDOW).slide(slide);
     let mut continual = (setting.change)(HeavyHitters::builder(Keys::open()))
@@ -101,13 +98,13 @@ fn run_once(stream: &Stream, setting: Setting) -> frostpane::Result<Vec<(Release
     let full = lists.into_iter().skip(SLIDES as usize - 1);
     full.map(|list| {
         let list = list?;
-        let found = Judge::of_covered(stream.truth(places(&list, first))).findings(&list);
+        let found = ReleaseJudge::of_covered(stream.truth(places(&list, first))).findings(&list);
         Ok((list, found))
     })
     .collect()
 }
 
-/// Which events of the stream a list covers, if the first that was fed is this one.
+/// The events that a release covers if the first one fed is `first`.
 fn places(list: &Release<Bytes>, first: usize) -> std::ops::Range<usize> {
     let place = |edge| match edge {
         Some(Edge::Event(event)) => first + event as usize,

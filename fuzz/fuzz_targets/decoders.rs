@@ -1,4 +1,4 @@
-//! The first byte says which stream the bytes belong to, the second what they are taken for.
+//! The first byte selects the stream that the bytes belong to, the second the decoder.
 
 #![no_main]
 

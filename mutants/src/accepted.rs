@@ -1,21 +1,15 @@
-//! Survivors that cannot matter, each with its reason.
-
-use std::fs;
-use std::path::Path;
+//! Survivors that cannot change behaviour, each with its reason: `equivalent.toml`.
 
 use serde::Deserialize;
 
-use crate::Fallible;
 use crate::results::Results;
 
-/// What is accepted.
 #[derive(Debug, Default, Deserialize)]
-pub struct Accepted {
-    #[serde(default)]
+pub struct AcceptedSurvivors {
     pub equivalent: Vec<Equivalent>,
 }
 
-/// One mutant by its name, or all of a function whose change contains a text.
+/// One mutant by its name, or all mutants of a file and function whose change contains a text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Equivalent {
@@ -26,15 +20,8 @@ pub struct Equivalent {
     pub reason: String,
 }
 
-impl Accepted {
-    pub fn read(path: &Path) -> Fallible<Self> {
-        match fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into()),
-            Err(_) => Ok(Self::default()),
-        }
-    }
-
-    /// Why this one cannot matter.
+impl AcceptedSurvivors {
+    /// The reason why this mutant is accepted, if it is.
     pub fn reason(&self, name: &str) -> Option<&str> {
         self.equivalent
             .iter()
@@ -42,7 +29,7 @@ impl Accepted {
             .map(|entry| &*entry.reason)
     }
 
-    /// Entries that no survivor is accepted by: the mutant was killed, or is gone.
+    /// Entries that match no survivor: the mutant is killed now, or no longer exists.
     pub fn stale<'a>(&'a self, results: &'a Results) -> impl Iterator<Item = String> + 'a {
         let survivors = || results.mutants.iter().filter(|fate| fate.outcome.is_survival());
         let is_used = move |entry: &Equivalent| survivors().any(|fate| entry.is_for(&fate.name));

@@ -1,4 +1,4 @@
-//! All tests, each run once without a mutant: how long it takes and which mutants it reaches.
+//! A run of every test without a mutant, for its time and the mutants that it reaches.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,36 +10,34 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Fallible;
 use crate::compile::Binary;
-use crate::crew::share;
-use crate::process::{End, Told, run};
-use crate::tree::Place;
+use crate::parallel::share;
+use crate::process::{End, SwitchSetting, run};
+use crate::workspace::Workspace;
 
-/// One test.
 #[derive(Clone, Debug)]
 pub struct Test {
     pub binary: Binary,
     pub name: String,
-    pub trial: Trial,
+    pub trial: TestTrial,
 }
 
-/// What came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Trial {
+pub struct TestTrial {
     pub seconds: f64,
     pub passed: bool,
     pub reached: Vec<u32>,
 }
 
-/// Trials of a program that has not changed since, by the names of tests.
+/// Cached trials by the names of tests, valid for an executable with this hash.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Known {
-    program: u64,
-    trials: HashMap<String, Trial>,
+struct KnownTrials {
+    executable: u64,
+    trials: HashMap<String, TestTrial>,
 }
 
-/// Runs all tests that have not been run as they are. One that takes more seconds than the limit is stopped.
-pub fn baseline(place: &Place, binaries: &[Binary], limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
-    let directory = place.directory().join("baseline");
+/// Runs the tests of executables that changed. A test is stopped after `limit` seconds.
+pub fn baseline(workspace: &Workspace, binaries: &[Binary], limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
+    let directory = workspace.directory().join("baseline");
     fs::create_dir_all(&directory)?;
     let mut tests = Vec::new();
     for binary in binaries {
@@ -50,12 +48,14 @@ pub fn baseline(place: &Place, binaries: &[Binary], limit: u64, jobs: usize) -> 
 
 fn baseline_of(directory: &Path, binary: &Binary, limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
     let cache = directory.join(format!("{}.json", binary.name.replace(' ', "-")));
-    let program = xxh3_64(&fs::read(&binary.path)?);
+    let executable = xxh3_64(&fs::read(&binary.path)?);
     let known = fs::read(&cache)
         .ok()
-        .and_then(|bytes| serde_json::from_slice::<Known>(&bytes).ok());
-    let mut known = known.filter(|known| known.program == program).unwrap_or_default();
-    known.program = program;
+        .and_then(|bytes| serde_json::from_slice::<KnownTrials>(&bytes).ok());
+    let mut known = known
+        .filter(|known| known.executable == executable)
+        .unwrap_or_default();
+    known.executable = executable;
     let names = tests_of(binary)?;
     let is_known = |name: &String| {
         let trial = known.trials.get(name);
@@ -93,13 +93,13 @@ fn tests_of(binary: &Binary) -> Fallible<Vec<String>> {
         .collect())
 }
 
-fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<Trial> {
+fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<TestTrial> {
     let record: PathBuf = directory.join(format!(
         "{:016x}",
         xxh3_64(format!("{} {test}", binary.name).as_bytes())
     ));
     let _ = fs::remove_file(&record);
-    let (end, seconds) = run(binary, test, limit, Told::Record(&record))?;
+    let (end, seconds) = run(binary, test, limit, SwitchSetting::Record(&record))?;
     let reached = fs::read_to_string(&record).unwrap_or_default();
     let _ = fs::remove_file(&record);
     let seconds = if end == End::OutOfTime {
@@ -108,7 +108,7 @@ fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<
         seconds
     };
     let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
-    Ok(Trial {
+    Ok(TestTrial {
         seconds,
         passed: end == End::Passed,
         reached,

@@ -1,4 +1,4 @@
-//! Builds a copy of the workspace.
+//! Builds copies of the workspace and runs their tests.
 
 use std::fs;
 use std::ops::Range;
@@ -8,49 +8,48 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::Fallible;
-use crate::tree::Place;
+use crate::workspace::Workspace;
 
-/// A copy of the workspace that can be built.
+/// A directory with a copy of the workspace.
 #[derive(Clone, Debug)]
-pub struct Copy {
+pub struct WorkspaceCopy {
     pub directory: PathBuf,
     build: PathBuf,
-    /// Where programs of tests are kept, safe from later builds.
-    programs: PathBuf,
+    /// Copies of the test executables, which later builds do not overwrite.
+    executables: PathBuf,
 }
 
-/// A place that the compiler complains about.
+/// A place that a compiler error names.
 #[derive(Clone, Debug)]
 pub struct Complaint {
     pub file: PathBuf,
     pub bytes: Range<usize>,
 }
 
-/// How one test went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TestVerdict {
     Passed,
     Failed,
-    /// It does not build, or there is no such test.
+    /// The output if it does not build or there is no such test.
     Broken(String),
 }
 
-/// A program of tests.
+/// A test executable.
 #[derive(Clone, Debug)]
 pub struct Binary {
     /// Package and target.
     pub name: String,
     pub path: PathBuf,
-    /// Where it expects to be run.
+    /// The directory to run it in.
     pub directory: PathBuf,
 }
 
-impl Copy {
-    pub fn new(place: &Place, name: &str) -> Self {
+impl WorkspaceCopy {
+    pub fn new(workspace: &Workspace, name: &str) -> Self {
         Self {
-            directory: place.directory().join(name),
-            build: place.build.clone(),
-            programs: place.directory().join("programs"),
+            directory: workspace.directory().join(name),
+            build: workspace.build.clone(),
+            executables: workspace.directory().join("programs"),
         }
     }
 
@@ -64,11 +63,22 @@ impl Copy {
         cargo
     }
 
-    /// Errors of the library: for each, all places it names, those that it is about first; and how it reads.
-    pub fn errors(&self) -> Fallible<Vec<(Vec<Complaint>, String)>> {
+    /// Errors of the first package that does not compile: the places that each names, its own first, and its
+    /// text.
+    pub fn errors(&self, packages: &[String]) -> Fallible<Vec<(Vec<Complaint>, String)>> {
+        for name in packages {
+            let errors = self.errors_of(name)?;
+            if !errors.is_empty() {
+                return Ok(errors);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn errors_of(&self, name: &str) -> Fallible<Vec<(Vec<Complaint>, String)>> {
         let mut check = self.cargo("check");
         let output = check
-            .args(package("frostpane"))
+            .args(package(name))
             .args(["--lib", "--message-format=json"])
             .stderr(Stdio::null())
             .output()?;
@@ -88,31 +98,28 @@ impl Copy {
             .collect())
     }
 
+    /// The places of the message and of its notes.
     fn places(&self, message: &Value) -> Vec<Complaint> {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-        let spans = list(&message["spans"]);
-        let (primary, other): (Vec<_>, Vec<_>) =
-            spans.into_iter().partition(|span| span["is_primary"] == true);
-        let children = list(&message["children"])
-            .into_iter()
-            .flat_map(move |child| list(&child["spans"]));
-        let complaint = |span: Value| {
+        let mut spans = list(&message["spans"]);
+        spans.sort_by_key(|span| span["is_primary"] != true);
+        spans.extend(
+            list(&message["children"])
+                .iter()
+                .flat_map(|child| list(&child["spans"])),
+        );
+        let complaint = |span: &Value| {
             let number = |name: &str| span[name].as_u64().map(|number| number as usize);
             Some(Complaint {
                 file: self.directory.join(span["file_name"].as_str()?),
                 bytes: number("byte_start")?..number("byte_end")?,
             })
         };
-        primary
-            .into_iter()
-            .chain(other)
-            .chain(children)
-            .filter_map(complaint)
-            .collect()
+        spans.iter().filter_map(complaint).collect()
     }
 
-    /// Builds and runs one test of a target: `lib`, `bins` or the name of a program of tests.
-    pub fn test(&self, name: &str, target: &str, test: &str) -> Fallible<Verdict> {
+    /// Builds and runs one test of a target: `lib`, `bins` or the name of a test target.
+    pub fn test(&self, name: &str, target: &str, test: &str) -> Fallible<TestVerdict> {
         let mut cargo = self.cargo("test");
         cargo.args(package(name));
         match target {
@@ -120,23 +127,29 @@ impl Copy {
             _ => cargo.args(["--test", target]),
         };
         let output = cargo.args(["--", "--exact", test]).output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        Ok(match output.status.success() {
-            _ if !said.contains("running 1 test") => {
-                Verdict::Broken(format!("{said}{}", String::from_utf8_lossy(&output.stderr)))
-            }
-            true => Verdict::Passed,
-            false => Verdict::Failed,
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(if !text.contains("running 1 test") {
+            TestVerdict::Broken(format!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+        } else if output.status.success() {
+            TestVerdict::Passed
+        } else {
+            TestVerdict::Failed
         })
     }
 
-    /// All programs of tests of these packages.
+    /// Builds the test executables of these packages, each package with its own features.
     pub fn test_binaries(&self, packages: &[String]) -> Fallible<Vec<Binary>> {
-        let mut test = self.cargo("test");
+        let mut binaries = Vec::new();
         for name in packages {
-            test.args(package(name));
+            binaries.extend(self.test_binaries_of(name)?);
         }
-        let output = test
+        Ok(binaries)
+    }
+
+    fn test_binaries_of(&self, name: &str) -> Fallible<Vec<Binary>> {
+        let output = self
+            .cargo("test")
+            .args(package(name))
             .args(["--no-run", "--message-format=json", "--lib", "--bins", "--tests"])
             .output()?;
         let messages = messages(&output.stdout);
@@ -152,15 +165,15 @@ impl Copy {
     }
 
     fn kept(&self, binary: Binary) -> Fallible<Binary> {
-        fs::create_dir_all(&self.programs)?;
-        let path = self.programs.join(binary.name.replace(' ', "-"));
+        fs::create_dir_all(&self.executables)?;
+        let path = self.executables.join(binary.name.replace(' ', "-"));
         let _ = fs::remove_file(&path);
         fs::copy(&binary.path, &path)?;
         Ok(Binary { path, ..binary })
     }
 }
 
-/// The library with the mutants of the auditor, which tests of its own go through; the program is not built with them.
+/// Selects a package. Tests of the library need its feature `mutants`; the program refuses it.
 fn package(name: &str) -> Vec<&str> {
     match name {
         "frostpane" => vec!["-p", name, "--features", "mutants"],

@@ -1,47 +1,40 @@
-//! What `mutants.toml` says.
-
-use std::fs;
-use std::path::Path;
+//! The settings in `mutants.toml`.
 
 use glob::Pattern;
 use serde::Deserialize;
 
-use crate::Fallible;
-use crate::select::lot;
+use crate::select::hash_of_name;
+use crate::workspace::package_of;
 
-/// Which mutants must die.
+/// The mutants that must be killed, and the tests that are run against them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Files that decide privacy: all of their mutants.
+    /// Patterns of files that decide privacy: all of their mutants are selected.
     privacy: Vec<String>,
-    /// Of every other file one mutant in so many.
+    /// One mutant in this many is selected in other files.
     pub one_in: u64,
-    /// Files that are no part of what is published.
+    /// Patterns of files that are never changed.
     skip: Vec<String>,
-    /// Whose tests are asked.
+    /// Packages whose sources are changed and whose tests are run.
     pub packages: Vec<String>,
-    /// A test that takes more seconds is not asked.
+    /// Tests that take more seconds are left out.
     pub slowest_test: f64,
 }
 
 impl Config {
-    pub fn read(path: &Path) -> Fallible<Self> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(toml::from_str(&text)?)
-    }
-
     pub fn is_private(&self, file: &str) -> bool {
         matches(&self.privacy, file)
     }
 
-    pub fn is_skipped(&self, file: &str) -> bool {
-        matches(&self.skip, file)
+    /// Returns true if the file is in a selected package and may be changed.
+    pub fn has_file(&self, file: &str) -> bool {
+        self.packages.iter().any(|package| package == package_of(file)) && !matches(&self.skip, file)
     }
 
-    /// Whether this one belongs to the whole run.
+    /// Returns true if a run without `--files` includes this mutant.
     pub fn has(&self, file: &str, name: &str) -> bool {
-        self.is_private(file) || lot(name, 1).is_multiple_of(self.one_in)
+        self.has_file(file) && (self.is_private(file) || hash_of_name(name).is_multiple_of(self.one_in))
     }
 }
 

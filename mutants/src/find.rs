@@ -1,4 +1,4 @@
-//! Finds mutants in source text.
+//! Finds the mutants of source files.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,35 +7,41 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, ItemConst, Lit, Pat, Signature, Stmt, Type, UnOp};
 
-use crate::mutant::{Genre, Mutant, Shape, Site};
+use crate::mutant::{Genre, Site, SiteShape, SourceMutant};
+use crate::workspace::{beside_root, package_of};
 use crate::{operators, values};
 
-/// A file of the library.
 #[derive(Clone, Debug)]
-pub struct Source {
-    /// Relative to `src`.
+pub struct SourceFile {
+    /// Relative to `src`, after the name of the package if it is not the library's.
     pub file: String,
     pub text: String,
 }
 
-/// All mutants of a library, and where they live, file by file.
+/// The mutants of some files, and their sites by file.
 #[derive(Debug, Default)]
-pub struct Found {
-    pub mutants: Vec<Mutant>,
+pub struct FoundMutants {
+    pub mutants: Vec<SourceMutant>,
     pub sites: HashMap<String, Vec<Site>>,
 }
 
-/// Mutants of these files.
-pub fn mutants(sources: &[Source]) -> syn::Result<Found> {
+impl SourceFile {
+    /// Returns true for the root of a library crate.
+    pub fn is_root(&self) -> bool {
+        self.file == beside_root(&self.file, "lib.rs")
+    }
+}
+
+pub fn mutants(sources: &[SourceFile]) -> syn::Result<FoundMutants> {
     let trees = sources
         .iter()
         .map(|source| Ok((source, syn::parse_file(&source.text)?)))
         .collect::<syn::Result<Vec<_>>>()?;
-    let mut constants = Constants::default();
+    let mut constants = NamedNumbers::default();
     for (source, tree) in &trees {
         constants.declared_in(source, tree);
     }
-    let mut found = Found::default();
+    let mut found = FoundMutants::default();
     for (source, tree) in &trees {
         let mut finder = Finder::new(source, &constants, &mut found);
         finder.visit_file(tree);
@@ -45,42 +51,42 @@ pub fn mutants(sources: &[Source]) -> syn::Result<Found> {
     Ok(found)
 }
 
-/// Named numbers. Each is one mutant, alive wherever it is used.
+/// Constant numbers by package and name. Each is one mutant, active wherever it is used.
 #[derive(Debug, Default)]
-struct Constants {
-    by_name: HashMap<String, Vec<Constant>>,
+struct NamedNumbers {
+    by_name: HashMap<(String, String), Vec<NamedNumber>>,
 }
 
 #[derive(Debug)]
-struct Constant {
+struct NamedNumber {
     file: String,
     line: usize,
     text: String,
     is_float: bool,
 }
 
-impl Constants {
-    fn declared_in(&mut self, source: &Source, tree: &syn::File) {
+impl NamedNumbers {
+    fn declared_in(&mut self, source: &SourceFile, tree: &syn::File) {
         for item in &tree.items {
             let syn::Item::Const(item) = item else { continue };
             if let Some(is_float) = is_number(item) {
-                let constant = Constant {
+                let constant = NamedNumber {
                     file: source.file.clone(),
                     line: item.span().start().line,
                     text: brief(&text_of(&item.expr)),
                     is_float,
                 };
                 self.by_name
-                    .entry(item.ident.to_string())
+                    .entry((package_of(&source.file).into(), item.ident.to_string()))
                     .or_default()
                     .push(constant);
             }
         }
     }
 
-    /// What a name means in a file: its own constant, or the only one in the library.
-    fn named(&self, name: &str, file: &str) -> Option<&Constant> {
-        let all = self.by_name.get(name)?;
+    /// The constant that a name refers to in a file: its own, or the only one in the package.
+    fn named(&self, name: &str, file: &str) -> Option<&NamedNumber> {
+        let all = self.by_name.get(&(package_of(file).into(), name.into()))?;
         let own = all.iter().find(|constant| constant.file == file);
         own.or(if all.len() == 1 { all.first() } else { None })
     }
@@ -94,25 +100,24 @@ fn is_number(item: &ItemConst) -> Option<bool> {
     }
 }
 
-/// Walks through one file.
 struct Finder<'a> {
-    source: &'a Source,
-    constants: &'a Constants,
-    found: &'a mut Found,
+    source: &'a SourceFile,
+    constants: &'a NamedNumbers,
+    found: &'a mut FoundMutants,
     sites: Vec<Site>,
-    /// Modules, types and functions around.
+    /// Enclosing modules, types and functions.
     scopes: Vec<String>,
     functions: usize,
-    /// Expressions around.
+    /// Enclosing expressions.
     around: Vec<Range<usize>>,
-    /// How often a name was given.
+    /// Number of mutants by name.
     names: HashMap<String, usize>,
-    /// The mutants of constants met so far.
+    /// Ids of the mutants of constants.
     numbers: HashMap<String, u32>,
 }
 
 impl<'a> Finder<'a> {
-    fn new(source: &'a Source, constants: &'a Constants, found: &'a mut Found) -> Self {
+    fn new(source: &'a SourceFile, constants: &'a NamedNumbers, found: &'a mut FoundMutants) -> Self {
         let numbers = found
             .mutants
             .iter()
@@ -132,8 +137,14 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// A new mutant at a place.
-    fn add(&mut self, shape: Shape, range: Range<usize>, genre: Genre, change: &str, replacement: String) {
+    fn add(
+        &mut self,
+        shape: SiteShape,
+        range: Range<usize>,
+        genre: Genre,
+        change: &str,
+        replacement: String,
+    ) {
         if self.functions == 0 {
             return;
         }
@@ -152,7 +163,7 @@ impl<'a> Finder<'a> {
 
     fn number(&mut self, file: String, line: usize, genre: Genre, name: String) -> u32 {
         let id = 1 + self.found.mutants.len() as u32;
-        let mutant = Mutant {
+        let mutant = SourceMutant {
             id,
             file,
             line,
@@ -163,7 +174,7 @@ impl<'a> Finder<'a> {
         id
     }
 
-    fn place(&mut self, shape: Shape, range: Range<usize>, id: u32, replacement: String) {
+    fn place(&mut self, shape: SiteShape, range: Range<usize>, id: u32, replacement: String) {
         match self
             .sites
             .iter_mut()
@@ -179,7 +190,7 @@ impl<'a> Finder<'a> {
     }
 
     fn expression(&mut self, of: &Expr, genre: Genre, change: &str, replacement: String) {
-        self.add(Shape::Expression, range_of(of), genre, change, replacement);
+        self.add(SiteShape::Expression, range_of(of), genre, change, replacement);
     }
 
     fn function(&mut self, signature: &Signature, body: &Block) {
@@ -191,7 +202,7 @@ impl<'a> Finder<'a> {
             let same = original.trim_matches(['{', '}', ' ', '\n']) == value;
             if !same && !body.stmts.is_empty() {
                 let change = format!("returns {value}");
-                self.add(Shape::Body, start..start, Genre::Body, &change, value);
+                self.add(SiteShape::Body, start..start, Genre::Body, &change, value);
             }
         }
         visit::visit_block(self, body);
@@ -205,7 +216,7 @@ impl<'a> Finder<'a> {
         self.scopes.pop();
     }
 
-    /// The condition, or those of its parts that no `let` belongs to.
+    /// Mutates the condition, or the parts of a chain that have no `let`.
     fn condition(&mut self, keyword: &str, condition: &Expr, values: &[&str]) {
         if contains_let(condition) {
             if let Expr::Binary(both) = condition {
@@ -230,8 +241,8 @@ impl<'a> Finder<'a> {
             let text = brief(&text_of(&arm.pat));
             if has_wildcard && !matches!(arm.pat, Pat::Wild(_)) {
                 let (shape, range) = match &arm.guard {
-                    Some((_, guard)) => (Shape::GuardedArm, range_of(guard)),
-                    None => (Shape::Arm, end_of(&arm.pat)),
+                    Some((_, guard)) => (SiteShape::GuardedArm, range_of(guard)),
+                    None => (SiteShape::Arm, end_of(&arm.pat)),
                 };
                 let guarded = arm.guard.as_ref().map(|(_, guard)| brief(&text_of(guard)));
                 let guarded = guarded.map(|guard| format!(" if {guard}")).unwrap_or_default();
@@ -282,7 +293,7 @@ impl<'a> Finder<'a> {
         self.expression(whole, Genre::Literal, &change, less);
     }
 
-    /// The expression around a place, cut to what is near.
+    /// The enclosing expression, shortened to the text next to the place.
     fn surroundings(&self, place: Range<usize>) -> String {
         let around = self.around.iter().rev().find(|around| **around != place);
         let around = around.cloned().unwrap_or(place.clone());
@@ -307,9 +318,10 @@ impl<'a> Finder<'a> {
             return;
         }
         let path = text_of(node);
-        let (what, replacement) = match constant.is_float {
-            true => ("half of it", format!("{path} / 2.0")),
-            false => ("one less", format!("{path} - 1")),
+        let (what, replacement) = if constant.is_float {
+            ("half of it", format!("{path} / 2.0"))
+        } else {
+            ("one less", format!("{path} - 1"))
         };
         let change = format!("{} {name}: {}, {what}", constant.file, constant.text);
         let id = self.numbers.get(&change).copied().unwrap_or_else(|| {
@@ -321,7 +333,7 @@ impl<'a> Finder<'a> {
             )
         });
         self.numbers.insert(change, id);
-        self.place(Shape::Expression, range_of(whole), id, replacement);
+        self.place(SiteShape::Expression, range_of(whole), id, replacement);
     }
 }
 
@@ -377,7 +389,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         {
             let change = format!("{} deleted", brief(&text_of(node)));
             self.add(
-                Shape::Statement,
+                SiteShape::Statement,
                 range_of(node),
                 Genre::Statement,
                 &change,
@@ -410,7 +422,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         self.visit_expr(&node.expr);
     }
 
-    /// Evaluated when it is compiled.
+    // Constants are evaluated by the compiler, so a switch cannot be inside them.
     fn visit_expr_const(&mut self, _: &'ast syn::ExprConst) {}
     fn visit_item_const(&mut self, _: &'ast ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
@@ -450,7 +462,7 @@ fn contains_let(expression: &Expr) -> bool {
     }
 }
 
-/// In the copy that is tested, outside of tests.
+/// Returns false for tests and for code that a negative `cfg` excludes.
 fn is_compiled(attributes: &[syn::Attribute]) -> bool {
     !attributes.iter().any(|attribute| {
         let text = text_of(attribute);
@@ -476,7 +488,6 @@ fn end_of(node: &impl Spanned) -> Range<usize> {
     end..end
 }
 
-/// A piece of the source as it is written.
 pub fn text_of(node: &impl Spanned) -> String {
     node.span().source_text().unwrap_or_default()
 }
@@ -484,7 +495,7 @@ pub fn text_of(node: &impl Spanned) -> String {
 const BRIEF: usize = 60;
 const NEAR: usize = 28;
 
-/// On one line, and not longer than a name should be.
+/// Shortens text to one line of the length of a name.
 fn brief(text: &str) -> String {
     let text = one_line(text.trim());
     match text.char_indices().nth(BRIEF) {
@@ -509,14 +520,14 @@ fn last_of(text: &str) -> String {
     }
 }
 
-/// With one space for each run of them, at the ends too.
+/// Replaces each run of white space, at the ends too, by one space.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
-        match character.is_whitespace() {
-            true if line.ends_with(' ') => {}
-            true => line.push(' '),
-            false => line.push(character),
+        if !character.is_whitespace() {
+            line.push(character);
+        } else if !line.ends_with(' ') {
+            line.push(' ');
         }
     }
     line
@@ -526,8 +537,8 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Found {
-        let source = Source {
+    fn found(text: &str) -> FoundMutants {
+        let source = SourceFile {
             file: "a.rs".into(),
             text: text.into(),
         };
@@ -621,7 +632,7 @@ mod tests {
             ("a.rs", "pub const N: f64 = 0.5; fn f() -> T { N }"),
             ("b.rs", "fn g() -> T { a::N }"),
         ];
-        let sources = sources.map(|(file, text)| Source {
+        let sources = sources.map(|(file, text)| SourceFile {
             file: file.into(),
             text: text.into(),
         });

@@ -1,13 +1,13 @@
-//! Writes all mutants of a file into it, each behind a switch.
+//! Writes the mutants of a file into it, each behind a switch.
 
 use std::collections::HashSet;
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
 
-use crate::mutant::{Shape, Site};
+use crate::mutant::{Site, SiteShape};
 
-/// The switch, as the library's own module.
+/// The source of the module `switch`.
 pub fn switch(mutants: usize) -> String {
     format!(
         "{}\nconst COUNT: usize = {};\n",
@@ -16,16 +16,16 @@ pub fn switch(mutants: usize) -> String {
     )
 }
 
-/// A file with its mutants, and where they went.
+/// A file with its mutants and their places.
 #[derive(Debug, Default)]
-pub struct Instrumented {
+pub struct InstrumentedFile {
     pub text: String,
-    /// Bytes of the text, and the mutants that are to blame for what is wrong there; the smallest last.
+    /// Byte ranges of the text with the mutants that can cause an error there.
     pub places: Vec<(Range<usize>, Vec<u32>)>,
 }
 
-impl Instrumented {
-    /// Those to blame for an error here.
+impl InstrumentedFile {
+    /// The mutants of the smallest place around an error.
     pub fn to_blame(&self, error: &Range<usize>) -> &[u32] {
         self.places
             .iter()
@@ -34,7 +34,7 @@ impl Instrumented {
             .map_or(&[], |(_, mutants)| mutants)
     }
 
-    /// Those that this place has within.
+    /// The mutants of all places within an error's range.
     pub fn within(&self, error: &Range<usize>) -> Vec<u32> {
         self.places
             .iter()
@@ -44,8 +44,8 @@ impl Instrumented {
     }
 }
 
-/// Writes the mutants of these sites into the text, but for those left out.
-pub fn instrument(text: &str, sites: &[Site], left_out: &HashSet<u32>) -> Instrumented {
+/// Writes the mutants of these sites into the text, without those left out.
+pub fn instrument(text: &str, sites: &[Site], left_out: &HashSet<u32>) -> InstrumentedFile {
     let mut sites: Vec<Site> = sites.to_vec();
     for site in &mut sites {
         site.mutants.retain(|(id, _)| !left_out.contains(id));
@@ -60,22 +60,22 @@ pub fn instrument(text: &str, sites: &[Site], left_out: &HashSet<u32>) -> Instru
             site.shape,
         )
     });
-    let mut writer = Writer {
+    let mut writer = SwitchWriter {
         source: text,
         rest: sites.iter().peekable(),
-        done: Instrumented::default(),
+        done: InstrumentedFile::default(),
     };
     writer.write(0..text.len());
     writer.done
 }
 
-struct Writer<'a> {
+struct SwitchWriter<'a> {
     source: &'a str,
     rest: Peekable<Iter<'a, Site>>,
-    done: Instrumented,
+    done: InstrumentedFile,
 }
 
-impl Writer<'_> {
+impl SwitchWriter<'_> {
     fn write(&mut self, range: Range<usize>) {
         let mut from = range.start;
         while let Some(site) = self.rest.next_if(|site| site.range.end <= range.end) {
@@ -98,7 +98,7 @@ impl Writer<'_> {
                 .join(" & "),
         };
         match site.shape {
-            Shape::Body => {
+            SiteShape::Body => {
                 self.push(&format!(" if !({original}) {{ "));
                 for (id, value) in &site.mutants {
                     self.blame(vec![*id], |writer| {
@@ -109,18 +109,18 @@ impl Writer<'_> {
                 }
                 self.push("}");
             }
-            Shape::Arm => self.push(&format!(" if {original}")),
-            Shape::GuardedArm => {
+            SiteShape::Arm => self.push(&format!(" if {original}")),
+            SiteShape::GuardedArm => {
                 self.push(&format!("{original} && ("));
                 self.write(site.range.clone());
                 self.push(")");
             }
-            Shape::Statement => {
+            SiteShape::Statement => {
                 self.push(&format!("if {original} {{ "));
                 self.write(site.range.clone());
                 self.push(" }");
             }
-            Shape::Expression => {
+            SiteShape::Expression => {
                 self.push(&format!("(if {original} {{ "));
                 self.write(site.range.clone());
                 self.push(" }");
@@ -151,10 +151,10 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::{Source, mutants};
+    use crate::find::{SourceFile, mutants};
 
-    fn instrumented(text: &str, left_out: &[u32]) -> Instrumented {
-        let found = mutants(&[Source {
+    fn instrumented(text: &str, left_out: &[u32]) -> InstrumentedFile {
+        let found = mutants(&[SourceFile {
             file: "a.rs".into(),
             text: text.into(),
         }])

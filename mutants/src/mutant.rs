@@ -1,8 +1,8 @@
-//! A small way to break the library.
+//! A small change of the source.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of change it is.
+/// The kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Genre {
@@ -26,33 +26,32 @@ pub enum Genre {
     Constant,
 }
 
-/// One change to the source.
 #[derive(Clone, Debug)]
-pub struct Mutant {
-    /// Its number in the instrumented copy, from 1.
+pub struct SourceMutant {
+    /// Number in the instrumented copy, from 1.
     pub id: u32,
-    /// Relative to the library's `src`.
+    /// Relative to `src`, after the name of the package if it is not the library's.
     pub file: String,
-    /// Where it begins, from 1.
+    /// From 1.
     pub line: usize,
     pub genre: Genre,
-    /// File, function and change: the same after edits elsewhere.
+    /// File, function and change, so that edits elsewhere do not change it.
     pub name: String,
 }
 
-/// A place of the source where mutants live.
+/// A place of the source with mutants.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Bytes of the source.
+    /// Byte range in the source.
     pub range: std::ops::Range<usize>,
-    pub shape: Shape,
+    pub shape: SiteShape,
     /// Number and replacement of each mutant.
     pub mutants: Vec<(u32, String)>,
 }
 
-/// How the switch between the original and its mutants is written.
+/// The form of the switch between the original and its mutants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shape {
+pub enum SiteShape {
     /// At the beginning of a function: the replacements are returned.
     Body,
     /// After the pattern of an arm without a guard.

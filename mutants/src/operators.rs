@@ -1,6 +1,6 @@
-//! What a binary operator becomes.
+//! Replacements of binary operators.
 
-/// The other operators, by the text of this one. A comparison also becomes its neighbour.
+/// The operators that replace this one.
 pub fn instead_of(operator: &str) -> &'static [&'static str] {
     match operator {
         "==" => &["!="],

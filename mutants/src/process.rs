@@ -1,4 +1,4 @@
-//! One test in a process of its own.
+//! Runs one test in a process with limits.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,16 +7,15 @@ use std::process::{Command, Stdio};
 use crate::Fallible;
 use crate::compile::Binary;
 
-/// Runs a test with so many kilobytes, seconds of the processor and of the clock, then says what it used.
+/// Limits memory in kilobytes, processor seconds and wall-clock seconds, and prints the times used.
 const SCRIPT: &str = r#"ulimit -v "$1"; ulimit -t "$2"; shift 2; timeout -s KILL "$@" > /dev/null 2>&1; end=$?; times; exit $end"#;
-/// Kilobytes of memory that a test may ask for.
+/// Memory limit in kilobytes.
 const MEMORY: u64 = 8 << 20;
-/// Many times what a test on a busy machine needs, and then some: for those that wait and never end.
+/// Wall-clock limit over processor limit, for tests that wait for ever.
 const CLOCK_BY_PROCESSOR: u64 = 10;
-/// How the shell sees a process that was killed: by the clock, or when its time on the processor was up.
+/// Exit codes in the shell of a process killed by the wall-clock or the processor limit.
 const KILLED: [i32; 2] = [128 + 9, 128 + 24];
 
-/// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Passed,
@@ -24,20 +23,20 @@ pub enum End {
     OutOfTime,
 }
 
-/// What a test is told.
+/// The setting of the switch, passed in the environment.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
-    /// This mutant is alive.
+pub enum SwitchSetting<'a> {
+    /// Activate this mutant.
     Mutant(u32),
-    /// Write down which are reached.
+    /// Append the mutants that are reached to this file.
     Record(&'a Path),
 }
 
-/// Runs a test, for at most so many seconds of the processor; how it ended, and how many it used.
-pub fn run(binary: &Binary, test: &str, most_seconds: u64, told: Told) -> Fallible<(End, f64)> {
-    let (variable, value) = match told {
-        Told::Mutant(id) => ("FROSTPANE_MUTANT", OsString::from(id.to_string())),
-        Told::Record(path) => ("FROSTPANE_MUTANTS_REACHED", path.into()),
+/// Runs a test with a limit of processor seconds; returns its end and the processor seconds used.
+pub fn run(binary: &Binary, test: &str, most_seconds: u64, setting: SwitchSetting) -> Fallible<(End, f64)> {
+    let (variable, value) = match setting {
+        SwitchSetting::Mutant(id) => ("FROSTPANE_MUTANT", OsString::from(id.to_string())),
+        SwitchSetting::Record(path) => ("FROSTPANE_MUTANTS_REACHED", path.into()),
     };
     let limits = [MEMORY, most_seconds, CLOCK_BY_PROCESSOR * most_seconds];
     let output = Command::new("sh")
@@ -58,7 +57,7 @@ pub fn run(binary: &Binary, test: &str, most_seconds: u64, told: Told) -> Fallib
     Ok((end, seconds(&String::from_utf8_lossy(&output.stdout))))
 }
 
-/// What `times` says of the children: `0m0.250000s 0m0.010000s` in its second line.
+/// Parses the times of the children in the output of `times`: `0m0.250000s 0m0.010000s` in its second line.
 fn seconds(times: &str) -> f64 {
     let parts = times.lines().nth(1).unwrap_or_default().split_whitespace();
     let seconds = parts.filter_map(|time| {

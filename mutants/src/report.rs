@@ -3,24 +3,22 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-use crate::accepted::Accepted;
+use crate::accepted::AcceptedSurvivors;
 use crate::config::Config;
-use crate::named::{Deaths, Named};
-use crate::results::{Fate, Outcome, Results};
+use crate::named::{NamedMutants, NamedResults};
+use crate::results::{MutantFate, MutantOutcome, Results};
 
-/// What the page is made from.
-pub struct Report<'a> {
+pub struct MutantReport<'a> {
     pub config: &'a Config,
     pub results: &'a Results,
-    pub accepted: &'a Accepted,
-    pub named: &'a Named,
-    pub deaths: &'a Deaths,
+    pub accepted: &'a AcceptedSurvivors,
+    pub named: &'a NamedMutants,
+    pub named_results: &'a NamedResults,
 }
 
-/// How many of a file ended how.
+/// Numbers of mutants by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Row {
-    viable: usize,
+struct ReportRow {
     unviable: usize,
     killed: usize,
     timeouts: usize,
@@ -28,41 +26,27 @@ struct Row {
     unexplained: usize,
 }
 
-impl Row {
-    fn count(&mut self, outcome: Outcome, is_accepted: bool) {
+impl ReportRow {
+    fn count(&mut self, outcome: MutantOutcome, is_accepted: bool) {
         match outcome {
-            Outcome::Unviable => self.unviable += 1,
-            Outcome::Killed => self.killed += 1,
-            Outcome::Timeout => self.timeouts += 1,
-            Outcome::Survived | Outcome::Unreached if is_accepted => self.equivalent += 1,
-            Outcome::Survived | Outcome::Unreached => self.unexplained += 1,
+            MutantOutcome::Unviable => self.unviable += 1,
+            MutantOutcome::Killed => self.killed += 1,
+            MutantOutcome::Timeout => self.timeouts += 1,
+            MutantOutcome::Survived | MutantOutcome::Unreached if is_accepted => self.equivalent += 1,
+            MutantOutcome::Survived | MutantOutcome::Unreached => self.unexplained += 1,
         }
-        self.viable = self.killed + self.timeouts + self.equivalent + self.unexplained;
     }
 
-    fn plus(self, other: Self) -> Self {
-        Self {
-            viable: self.viable + other.viable,
-            unviable: self.unviable + other.unviable,
-            killed: self.killed + other.killed,
-            timeouts: self.timeouts + other.timeouts,
-            equivalent: self.equivalent + other.equivalent,
-            unexplained: self.unexplained + other.unexplained,
-        }
+    fn viable(&self) -> usize {
+        self.killed + self.timeouts + self.equivalent + self.unexplained
     }
 
     fn line(self, title: &str) -> String {
-        let Self {
-            viable,
-            unviable,
-            killed,
-            timeouts,
-            equivalent,
-            unexplained,
-        } = self;
-        format!(
-            "| {title} | {viable} | {killed} | {timeouts} | {equivalent} | {unexplained} | {unviable} |\n"
-        )
+        let (viable, dead) = (self.viable(), [self.killed, self.timeouts]);
+        let left = [self.equivalent, self.unexplained, self.unviable];
+        let numbers = [viable].into_iter().chain(dead).chain(left);
+        let cells: String = numbers.map(|number| format!(" {number} |")).collect();
+        format!("| {title} |{cells}\n")
     }
 }
 
@@ -70,8 +54,7 @@ const HEAD: &str = "| file | mutants | killed by a failing test | by a test that
 |---|--:|--:|--:|--:|--:|--:|
 ";
 
-impl Report<'_> {
-    /// The page.
+impl MutantReport<'_> {
     pub fn page(&self) -> String {
         let fates = |private: bool| {
             let of_run = self
@@ -81,9 +64,10 @@ impl Report<'_> {
                 .filter(|fate| self.config.has(&fate.file, &fate.name));
             of_run.filter(move |fate| self.config.is_private(&fate.file) == private)
         };
-        let (private, rest): (Vec<&Fate>, Vec<&Fate>) = (fates(true).collect(), fates(false).collect());
-        let sum = self.sum(&private).plus(self.sum(&rest));
-        let mut page = self.opening(sum);
+        let (private, rest): (Vec<&MutantFate>, Vec<&MutantFate>) =
+            (fates(true).collect(), fates(false).collect());
+        let all = [&private[..], &rest].concat();
+        let mut page = self.opening(self.sum(&all));
         let _ = write!(
             page,
             "\n## What decides privacy: every mutant\n\n{}",
@@ -95,14 +79,13 @@ impl Report<'_> {
             self.config.one_in,
             self.table(&rest)
         );
-        let all = || private.iter().chain(&rest).copied();
-        page.push_str(&self.unexplained(all()));
-        page.push_str(&self.equivalents(all()));
+        page.push_str(&self.unexplained(&all));
+        page.push_str(&self.equivalents(&all));
         page.push_str(&self.named_mutants());
         page
     }
 
-    fn opening(&self, sum: Row) -> String {
+    fn opening(&self, sum: ReportRow) -> String {
         format!(
             "# Mutants
 
@@ -120,7 +103,7 @@ which test killed it. All mutants are compiled into one copy of the library, eac
 those tests are run that reach it: `cargo run --release -p frostpane-mutants -- run`.
 ",
             day = self.results.day,
-            viable = sum.viable,
+            viable = sum.viable(),
             dead = sum.killed + sum.timeouts,
             equivalent = sum.equivalent,
             unexplained = sum.unexplained,
@@ -131,18 +114,18 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
         )
     }
 
-    fn row(&self, row: &mut Row, fate: &Fate) {
+    fn row(&self, row: &mut ReportRow, fate: &MutantFate) {
         row.count(fate.outcome, self.accepted.reason(&fate.name).is_some());
     }
 
-    fn sum(&self, fates: &[&Fate]) -> Row {
-        let mut sum = Row::default();
+    fn sum(&self, fates: &[&MutantFate]) -> ReportRow {
+        let mut sum = ReportRow::default();
         fates.iter().for_each(|fate| self.row(&mut sum, fate));
         sum
     }
 
-    fn table(&self, fates: &[&Fate]) -> String {
-        let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+    fn table(&self, fates: &[&MutantFate]) -> String {
+        let mut rows: BTreeMap<&str, ReportRow> = BTreeMap::new();
         for fate in fates {
             self.row(rows.entry(&fate.file).or_default(), fate);
         }
@@ -153,21 +136,23 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
         format!("{HEAD}{lines}{}", self.sum(fates).line("**all**"))
     }
 
-    fn unexplained<'a>(&self, fates: impl Iterator<Item = &'a Fate>) -> String {
-        let is_open = |fate: &&Fate| fate.outcome.is_survival() && self.accepted.reason(&fate.name).is_none();
+    fn unexplained(&self, fates: &[&MutantFate]) -> String {
+        let is_open =
+            |fate: &&MutantFate| fate.outcome.is_survival() && self.accepted.reason(&fate.name).is_none();
         let lines: String = fates
-            .filter(is_open)
+            .iter()
+            .filter(|fate| is_open(fate))
             .map(|fate| format!("- {}\n", code(&fate.name)))
             .collect();
-        match lines.is_empty() {
-            true => String::new(),
-            false => format!("\n## Unexplained\n\n{lines}"),
+        if lines.is_empty() {
+            return lines;
         }
+        format!("\n## Unexplained\n\n{lines}")
     }
 
-    fn equivalents<'a>(&self, fates: impl Iterator<Item = &'a Fate>) -> String {
+    fn equivalents(&self, fates: &[&MutantFate]) -> String {
         let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for fate in fates.filter(|fate| fate.outcome.is_survival()) {
+        for fate in fates.iter().filter(|fate| fate.outcome.is_survival()) {
             if let Some(reason) = self.accepted.reason(&fate.name) {
                 by_reason.entry(reason).or_default().push(&fate.name);
             }
@@ -186,14 +171,14 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
     }
 
     fn named_mutants(&self) -> String {
-        let killed: HashSet<&str> = self.deaths.killed.iter().map(String::as_str).collect();
+        let killed: HashSet<&str> = self.named_results.killed.iter().map(String::as_str).collect();
         let mut section = format!(
             "\n## Claims, each with a mutant that breaks it
 
 Written by hand in `mutants/named.toml`; `-- named` applies each and expects its test to fail. Last run on {}.
 
 | claim | broken by | noticed by | |\n|---|---|---|---|\n",
-            self.deaths.day
+            self.named_results.day
         );
         for mutant in &self.named.mutant {
             let fate = if killed.contains(&*mutant.name) {
@@ -208,7 +193,7 @@ Written by hand in `mutants/named.toml`; `-- named` applies each and expects its
     }
 }
 
-/// As code, though it may have a backtick of its own.
+/// Formats as Markdown code, also if the text contains a backtick.
 fn code(text: &str) -> String {
     if text.contains('`') {
         format!("`` {text} ``")
@@ -222,9 +207,9 @@ mod tests {
     use super::*;
     use crate::mutant::Genre;
 
-    fn fate(file: &str, change: &str, outcome: Outcome) -> Fate {
+    fn fate(file: &str, change: &str, outcome: MutantOutcome) -> MutantFate {
         let name = format!("{file} f: {change}");
-        Fate {
+        MutantFate {
             name,
             file: file.into(),
             line: 1,
@@ -236,29 +221,30 @@ mod tests {
 
     #[test]
     fn every_mutant_is_counted_once_and_a_survivor_is_explained_or_named() {
-        let config: Config =
-            toml::from_str("privacy = ['a.rs']\none_in = 1\nskip = []\npackages = []\nslowest_test = 1.0")
-                .unwrap();
-        let accepted: Accepted =
+        let config: Config = toml::from_str(
+            "privacy = ['a.rs']\none_in = 1\nskip = []\npackages = ['frostpane']\nslowest_test = 1.0",
+        )
+        .unwrap();
+        let accepted: AcceptedSurvivors =
             toml::from_str("[[equivalent]]\nfile = 'a.rs'\ntext = 'x < 0'\nreason = 'x has no sign'")
                 .unwrap();
         let fates = [
-            fate("a.rs", "x < 0: <=", Outcome::Survived),
-            fate("a.rs", "x + 1: -", Outcome::Unreached),
-            fate("a.rs", "x * 2: /", Outcome::Killed),
-            fate("a.rs", "returns ()", Outcome::Unviable),
-            fate("b.rs", "x * 2: /", Outcome::Timeout),
+            fate("a.rs", "x < 0: <=", MutantOutcome::Survived),
+            fate("a.rs", "x + 1: -", MutantOutcome::Unreached),
+            fate("a.rs", "x * 2: /", MutantOutcome::Killed),
+            fate("a.rs", "returns ()", MutantOutcome::Unviable),
+            fate("b.rs", "x * 2: /", MutantOutcome::Timeout),
         ];
         let results = Results {
             mutants: fates.to_vec(),
             ..Results::default()
         };
-        let report = Report {
+        let report = MutantReport {
             config: &config,
             results: &results,
             accepted: &accepted,
-            named: &Named::default(),
-            deaths: &Deaths::default(),
+            named: &NamedMutants::default(),
+            named_results: &NamedResults::default(),
         };
         let page = report.page();
         assert!(page.contains("| `a.rs` | 3 | 1 | 0 | 1 | 1 | 1 |"), "{page}");

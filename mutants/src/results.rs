@@ -1,4 +1,4 @@
-//! What became of each mutant.
+//! The outcome of each mutant: `results.json`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -7,12 +7,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Fallible;
-use crate::mutant::{Genre, Mutant};
+use crate::mutant::{Genre, SourceMutant};
 
-/// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum MutantOutcome {
     /// A test fails.
     Killed,
     /// A test does not end.
@@ -25,7 +24,7 @@ pub enum Outcome {
     Unviable,
 }
 
-impl Outcome {
+impl MutantOutcome {
     pub fn is_death(self) -> bool {
         matches!(self, Self::Killed | Self::Timeout)
     }
@@ -35,21 +34,20 @@ impl Outcome {
     }
 }
 
-/// A mutant and what became of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Fate {
+pub struct MutantFate {
     pub name: String,
     pub file: String,
     pub line: usize,
     pub genre: Genre,
-    pub outcome: Outcome,
-    /// The test that noticed.
+    pub outcome: MutantOutcome,
+    /// The test that failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub killer: String,
 }
 
-impl Fate {
-    pub fn new(mutant: &Mutant, outcome: Outcome, killer: String) -> Self {
+impl MutantFate {
+    pub fn new(mutant: &SourceMutant, outcome: MutantOutcome, killer: String) -> Self {
         Self {
             name: mutant.name.clone(),
             file: mutant.file.clone(),
@@ -61,30 +59,23 @@ impl Fate {
     }
 }
 
-/// All fates known, in the order of files and lines.
+/// All known outcomes, ordered by file and line.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Results {
     /// The day of the last run.
     pub day: String,
-    /// How many tests there were, and how many of them took too long to be asked.
+    /// Number of tests, and of those left out for their time.
     pub tests: usize,
     pub slow_tests: usize,
-    /// Seconds from which on that is too long.
+    /// Tests that take this many seconds are left out.
     pub slowest: f64,
-    pub mutants: Vec<Fate>,
+    pub mutants: Vec<MutantFate>,
 }
 
 impl Results {
-    pub fn read(path: &Path) -> Fallible<Self> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
-            Err(_) => Ok(Self::default()),
-        }
-    }
-
-    /// Takes in new fates, and forgets mutants that are no more.
-    pub fn update(&mut self, fates: Vec<Fate>, existing: &[Mutant]) {
-        let existing: BTreeMap<&str, &Mutant> =
+    /// Adds new outcomes and removes mutants that no longer exist.
+    pub fn update(&mut self, fates: Vec<MutantFate>, existing: &[SourceMutant]) {
+        let existing: BTreeMap<&str, &SourceMutant> =
             existing.iter().map(|mutant| (&*mutant.name, mutant)).collect();
         let new: HashSet<String> = fates.iter().map(|fate| fate.name.clone()).collect();
         self.mutants
@@ -97,7 +88,7 @@ impl Results {
             .sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
     }
 
-    /// A line for each mutant.
+    /// Writes one line for each mutant.
     pub fn write(&self, path: &Path) -> Fallible<()> {
         let lines = self
             .mutants

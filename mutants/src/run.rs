@@ -1,21 +1,21 @@
-//! Lets mutants live, one at a time, until a test notices.
+//! Runs the tests that reach a mutant until one fails.
 
 use std::collections::HashMap;
 
 use crate::Fallible;
 use crate::baseline::Test;
-use crate::crew::share;
-use crate::mutant::Mutant;
-use crate::process::{End, Told, run};
-use crate::results::{Fate, Outcome};
+use crate::mutant::SourceMutant;
+use crate::parallel::share;
+use crate::process::{End, SwitchSetting, run};
+use crate::results::{MutantFate, MutantOutcome};
 
 /// The tests that reach each mutant, the quickest first.
-pub struct Reach<'a> {
+pub struct TestsByMutant<'a> {
     tests: HashMap<u32, Vec<&'a Test>>,
 }
 
-impl<'a> Reach<'a> {
-    pub fn of(tests: &[&'a Test]) -> Self {
+impl<'a> TestsByMutant<'a> {
+    pub fn new(tests: &[&'a Test]) -> Self {
         let mut quickest = tests.to_vec();
         quickest.sort_by(|a, b| a.trial.seconds.total_cmp(&b.trial.seconds));
         let mut reach: HashMap<u32, Vec<&Test>> = HashMap::new();
@@ -27,15 +27,14 @@ impl<'a> Reach<'a> {
         Self { tests: reach }
     }
 
-    fn tests(&self, mutant: u32) -> &[&'a Test] {
+    fn of(&self, mutant: u32) -> &[&'a Test] {
         self.tests.get(&mutant).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The fates of these mutants.
-pub fn fates(mutants: &[Mutant], reach: &Reach, jobs: usize) -> Fallible<Vec<Fate>> {
+pub fn fates(mutants: &[SourceMutant], tests: &TestsByMutant, jobs: usize) -> Fallible<Vec<MutantFate>> {
     let fates = share(jobs, mutants, |mutant| {
-        let fate = fate(mutant, reach)?;
+        let fate = fate(mutant, tests)?;
         if fate.outcome.is_survival() {
             eprintln!("{:?} line {} of {}", fate.outcome, fate.line, fate.name);
         }
@@ -44,30 +43,35 @@ pub fn fates(mutants: &[Mutant], reach: &Reach, jobs: usize) -> Fallible<Vec<Fat
     fates.into_iter().collect()
 }
 
-fn fate(mutant: &Mutant, reach: &Reach) -> Fallible<Fate> {
-    let tests = reach.tests(mutant.id);
+fn fate(mutant: &SourceMutant, tests: &TestsByMutant) -> Fallible<MutantFate> {
+    let tests = tests.of(mutant.id);
     for test in tests {
-        let (end, _) = run(&test.binary, &test.name, patience(test), Told::Mutant(mutant.id))?;
+        let (end, _) = run(
+            &test.binary,
+            &test.name,
+            time_limit(test),
+            SwitchSetting::Mutant(mutant.id),
+        )?;
         let outcome = match end {
             End::Passed => continue,
-            End::Failed => Outcome::Killed,
-            End::OutOfTime => Outcome::Timeout,
+            End::Failed => MutantOutcome::Killed,
+            End::OutOfTime => MutantOutcome::Timeout,
         };
-        return Ok(Fate::new(
+        return Ok(MutantFate::new(
             mutant,
             outcome,
             format!("{} {}", test.binary.name, test.name),
         ));
     }
     let outcome = if tests.is_empty() {
-        Outcome::Unreached
+        MutantOutcome::Unreached
     } else {
-        Outcome::Survived
+        MutantOutcome::Survived
     };
-    Ok(Fate::new(mutant, outcome, String::new()))
+    Ok(MutantFate::new(mutant, outcome, String::new()))
 }
 
-/// How many seconds of the processor a test may take: many times what it does.
-fn patience(test: &Test) -> u64 {
+/// The processor time in seconds that a test may take: five times its usual time, and 2 s.
+fn time_limit(test: &Test) -> u64 {
     2 + (5.0 * test.trial.seconds).ceil() as u64
 }

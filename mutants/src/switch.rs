@@ -1,19 +1,19 @@
-//! Which mutant is alive: added to the instrumented copy of the library.
+//! The switch between mutants, added to each instrumented package.
 
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// Nobody has looked yet.
+/// The environment has not been read.
 const UNKNOWN: u32 = u32::MAX;
-/// None is alive, and those that are asked about are written down.
+/// No mutant is active, and those that are reached are recorded.
 const RECORDING: u32 = u32::MAX - 1;
 
 static ALIVE: AtomicU32 = AtomicU32::new(UNKNOWN);
 static REACHED: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
 static RECORD: Mutex<Option<std::fs::File>> = Mutex::new(None);
 
-/// Whether none of these is alive.
+/// Returns true if none of these mutants is active.
 #[inline(always)]
 pub fn original(first: u32, last: u32) -> bool {
     let alive = ALIVE.load(Relaxed);
@@ -23,7 +23,6 @@ pub fn original(first: u32, last: u32) -> bool {
     true
 }
 
-/// Whether this one is alive.
 pub fn is_alive(mutant: u32) -> bool {
     ALIVE.load(Relaxed) == mutant
 }

@@ -1,8 +1,8 @@
-//! Typical values of a type, to be returned at once.
+//! Typical values of a type, for functions that return at once.
 
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypePath};
 
-/// Replacements for the body of a function that returns this.
+/// Replacements for the body of a function with this return type.
 pub fn of_return(output: &ReturnType) -> Vec<String> {
     match output {
         ReturnType::Default => vec!["()".into()],
@@ -34,7 +34,7 @@ fn of(of_type: &Type) -> Vec<String> {
     }
 }
 
-/// Every first with one second, and every second with one first.
+/// Pairs in which each value of either side occurs.
 fn pairs(first: Vec<String>, second: Vec<String>) -> Vec<String> {
     let length = first.len().max(second.len());
     let (first, second) = (first.iter().cycle(), second.iter().cycle());

@@ -1,4 +1,4 @@
-//! `frostpane audit` with mutants, as those run it who test the auditor.
+//! `frostpane audit` with broken mechanisms.
 
 use std::process::{Command, Output};
 
@@ -11,7 +11,7 @@ fn audit(arguments: &[&str]) -> Output {
     run(&[&["audit"], arguments].concat())
 }
 
-/// One check for each mutant; the auditor's own tests go through all.
+/// One check for each mutant; the auditor's own tests run all checks.
 #[test]
 fn a_mutant_is_caught_and_the_exit_code_says_so() {
     for (mutant, check) in [

@@ -2,7 +2,7 @@
 
 use crate::beta::regularised;
 
-/// How far a probability is narrowed down.
+/// Halvings of the interval in which a probability lies.
 const HALVINGS: u32 = 45;
 
 /// The least probability that `hits` of `runs` are compatible with, but for a chance of `failure`.
@@ -37,8 +37,8 @@ fn bisect(holds: impl Fn(f64) -> bool) -> (f64, f64) {
     (low, high)
 }
 
-/// The least epsilon that outcomes seen `hits[0]` times on one stream and `hits[1]` times on the other, in as many
-/// `runs` each, are compatible with.
+/// The least epsilon compatible with outcomes seen `hits[0]` times on one stream and `hits[1]` times on the
+/// other, in `runs` runs each.
 pub fn epsilon(hits: [u64; 2], runs: u64, delta: f64, failure: f64) -> f64 {
     let likely = low(hits[0], runs, failure / 2.0) - delta;
     if likely <= 0.0 {
@@ -47,12 +47,13 @@ pub fn epsilon(hits: [u64; 2], runs: u64, delta: f64, failure: f64) -> f64 {
     (likely / high(hits[1], runs, failure / 2.0)).ln().max(0.0)
 }
 
-/// What the bound would be if the outcomes came up exactly as often as they should: never less than the bound.
+/// The bound for outcomes at exactly their expected frequencies: never less than the bound.
 pub fn optimistic(hits: [u64; 2], runs: u64, delta: f64) -> f64 {
     let likely = hits[0] as f64 - delta * runs as f64;
-    match likely > 0.0 {
-        true => (likely / hits[1] as f64).ln(),
-        false => 0.0,
+    if likely > 0.0 {
+        (likely / hits[1] as f64).ln()
+    } else {
+        0.0
     }
 }
 

@@ -1,56 +1,56 @@
-//! One check: a pair of neighbouring streams, what it looks at, and what is claimed about it.
+//! A check: a pair of neighbouring streams, a distinguisher, and a claim about both.
 
 use std::error::Error;
 
-use frostpane::audit::Mutant;
+use frostpane::testing::audit::Mutant;
 
 use crate::exact::Loss;
 use crate::outcome::{Outcome, Side};
 use crate::setting::Setting;
 
-/// A result of a run of some mechanism.
+/// A result of running a mechanism.
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Runs a mechanism on one of the two streams.
 pub type Trial = Box<dyn Fn(Side) -> Result<Outcome> + Send + Sync>;
 
-/// How a check finds out.
+/// The method of a check.
 #[derive(Clone, Copy)]
 pub enum Method {
-    /// By running.
+    /// Runs the mechanism.
     Sampled {
-        /// Makes ready what all runs have in common.
+        /// Prepares what all runs share.
         prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
-        /// How many runs, relative to a check that is cheap.
+        /// The number of runs, relative to a cheap check.
         effort: f64,
     },
-    /// By calculating.
+    /// Calculates the loss.
     Exact(fn(&Setting, Option<Mutant>) -> Result<Loss>),
 }
 
-/// Whose claim is checked.
+/// The author of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
-    /// Frostpane's.
+pub enum Claimant {
+    /// Frostpane.
     Frostpane,
-    /// The paper's, of its algorithms as printed.
+    /// The paper, about its algorithms as printed.
     Published,
 }
 
-/// One check.
+/// A check.
 #[derive(Clone, Copy)]
 pub struct Check {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// What it tests.
+    /// The streams and the property that it tests.
     pub about: &'static str,
-    /// Whose claim.
-    pub whose: Whose,
+    /// The author of the claim.
+    pub whose: Claimant,
     /// The parameters.
     pub setting: Setting,
-    /// Which share of epsilon what it looks at may cost.
+    /// The share of epsilon that the observed output may cost.
     pub share: f64,
-    /// How it finds out.
+    /// The method.
     pub method: Method,
 }
 
@@ -65,7 +65,7 @@ impl Check {
         Self {
             name,
             about,
-            whose: Whose::Frostpane,
+            whose: Claimant::Frostpane,
             setting,
             share: 1.0,
             method: Method::Sampled { prepare, effort: 1.0 },
@@ -85,7 +85,7 @@ impl Check {
         }
     }
 
-    /// So many times the runs of a cheap check.
+    /// Multiplies the runs of a cheap check.
     pub const fn with_effort(self, effort: f64) -> Self {
         match self.method {
             Method::Sampled { prepare, .. } => Self {
@@ -96,25 +96,25 @@ impl Check {
         }
     }
 
-    /// What it looks at may cost this share of epsilon.
+    /// Sets the share of epsilon that the observed output may cost.
     pub const fn costing(self, share: f64) -> Self {
         Self { share, ..self }
     }
 
-    /// A claim of the paper.
+    /// Marks a claim of the paper.
     pub const fn published(self) -> Self {
         Self {
-            whose: Whose::Published,
+            whose: Claimant::Published,
             ..self
         }
     }
 
-    /// Whether it runs the mechanism.
+    /// Returns true if it runs the mechanism.
     pub fn is_sampled(&self) -> bool {
         matches!(self.method, Method::Sampled { .. })
     }
 
-    /// The epsilon that is claimed for what it looks at.
+    /// The claimed epsilon of the observed output.
     pub fn claimed_epsilon(&self) -> f64 {
         self.share * self.setting.epsilon
     }

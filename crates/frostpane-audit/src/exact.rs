@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use frostpane::audit::{Audit, Inside, Mutant};
-use frostpane::internals::{Noise, Threshold};
+use frostpane::testing::audit::{Audit, Mutant, Unnoised};
+use frostpane::testing::{Noise, Threshold};
 use frostpane::{Norm, Window};
 
 use crate::check::Result;
-use crate::setting::{KeyKind, Setting};
+use crate::setting::{KeyDomain, Setting};
 
 const KEYS: u64 = 3;
 const EVENTS: u32 = 6;
@@ -73,8 +73,8 @@ fn prefix(setting: &Setting, mutant: Option<Mutant>) -> Result<Vec<u64>> {
     Ok((0..2 * near).map(|event| event % 2).collect())
 }
 
-/// What a release of a stream would add noise to. A stream is a number whose digits are its events.
-fn inside(audit: &Audit<u64>, prefix: &[u64], stream: usize) -> Result<Inside<u64>> {
+/// The input of the noise of a release. The digits of a number are the events of a stream.
+fn inside(audit: &Audit<u64>, prefix: &[u64], stream: usize) -> Result<Unnoised<u64>> {
     let mut audited = audit.clone().build()?;
     prefix.iter().try_for_each(|key| audited.update(Some(*key)))?;
     for event in 0..EVENTS {
@@ -93,7 +93,7 @@ fn spelled(stream: usize) -> String {
     (0..EVENTS).map(letter).collect()
 }
 
-/// All pairs of streams that differ in one event, both ways round.
+/// All ordered pairs of streams that differ in one event.
 fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     (0..SYMBOLS.pow(EVENTS)).flat_map(|stream| {
         (0..EVENTS).flat_map(move |event| {
@@ -108,23 +108,23 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// What differs between two neighbours.
+/// The differences of two neighbours.
 pub(crate) struct Moves {
     /// The counts of each key that differs, sorted.
     counts: Vec<(u64, u64)>,
     norm: u64,
-    /// The numbers of events, where they are private.
+    /// The numbers of events, if they are private.
     total: (u64, u64),
 }
 
 impl Moves {
-    pub fn between(one: &Inside<u64>, other: &Inside<u64>) -> Self {
-        let count = |inside: &Inside<u64>, key| {
+    pub fn between(one: &Unnoised<u64>, other: &Unnoised<u64>) -> Self {
+        let count = |inside: &Unnoised<u64>, key| {
             let found = inside.counts.iter().find(|(held, _)| *held == key);
             found.map_or(0, |(_, count)| *count)
         };
-        let norm = |inside: &Inside<u64>| inside.norm.map_or(0, |(norm, _)| norm);
-        let total = |inside: &Inside<u64>| inside.total.map_or(0, |(total, _)| total);
+        let norm = |inside: &Unnoised<u64>| inside.norm.map_or(0, |(norm, _)| norm);
+        let total = |inside: &Unnoised<u64>| inside.total.map_or(0, |(total, _)| total);
         let mut counts: Vec<_> = (0..KEYS)
             .map(|key| (count(one, key), count(other, key)))
             .filter(|(a, b)| a != b)
@@ -137,19 +137,19 @@ impl Moves {
         }
     }
 
-    /// Pairs with equal ones lose as much.
+    /// Pairs with equal keys lose as much.
     pub fn key(&self) -> (Vec<(u64, u64)>, u64, (u64, u64)) {
         (self.counts.clone(), self.norm, self.total)
     }
 
-    pub fn loss(&self, setting: &Setting, inside: &Inside<u64>) -> f64 {
+    pub fn loss(&self, setting: &Setting, inside: &Unnoised<u64>) -> f64 {
         match setting.keys {
-            KeyKind::Declared => self.pure_loss(inside),
-            KeyKind::Open => self.loss_beyond(setting.delta, inside),
+            KeyDomain::Declared => self.pure_loss(inside),
+            KeyDomain::Open => self.loss_beyond(setting.delta, inside),
         }
     }
 
-    fn pure_loss(&self, inside: &Inside<u64>) -> f64 {
+    fn pure_loss(&self, inside: &Unnoised<u64>) -> f64 {
         let counts: u64 = self.counts.iter().map(|(a, b)| a.abs_diff(*b)).sum();
         let norm = inside
             .norm
@@ -161,7 +161,7 @@ impl Moves {
     }
 
     /// The least epsilon at this delta.
-    fn loss_beyond(&self, delta: f64, inside: &Inside<u64>) -> f64 {
+    fn loss_beyond(&self, delta: f64, inside: &Unnoised<u64>) -> f64 {
         let of_counts = |(a, b): &(u64, u64)| shown(*a, *b, &inside.threshold);
         let of_total = inside.total.map(|(_, noise)| said(self.total, &noise.into()));
         let mut joint = vec![(1.0, 1.0)];
@@ -192,7 +192,7 @@ impl Moves {
     }
 }
 
-/// The probabilities of everything that can be shown of a key with these counts in the two streams.
+/// The probabilities of all outcomes for a key with these counts in the two streams.
 fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
     let noise = threshold.noise();
     let least = threshold.value();
@@ -211,7 +211,7 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
     outcomes
 }
 
-/// How far beyond both counts values differ in how much they tell.
+/// The distance beyond both counts up to which single values are outcomes.
 fn differs_beyond(noise: &Noise) -> u64 {
     match noise {
         Noise::Laplace(_) => 0,
@@ -219,7 +219,7 @@ fn differs_beyond(noise: &Noise) -> u64 {
     }
 }
 
-/// The probabilities of everything that can be said of a number that is always said, with Laplace noise.
+/// The probabilities of all outcomes of a number that is always released, with Laplace noise.
 fn said((one, other): (u64, u64), noise: &Noise) -> Vec<(f64, f64)> {
     let reaches = |number: u64, value: u64| tail(noise, value as i64 - number as i64);
     let at_least = |value: u64| (reaches(one, value), reaches(other, value));
@@ -244,7 +244,7 @@ fn tail(noise: &Noise, m: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::internals::{DiscreteLaplace, Epsilon};
+    use frostpane::testing::{DiscreteLaplace, Epsilon};
 
     #[test]
     fn what_is_shown_adds_up_to_one() {

@@ -1,61 +1,61 @@
-//! What a check found.
+//! Findings of checks.
 
 use serde::{Serialize, Serializer};
 
 use crate::check::Check;
 use crate::tally::Tally;
 
-/// Whether a claim stood.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Nothing was found against it.
+    /// No evidence against the claim.
     Stood,
-    /// It does not hold.
+    /// The claim does not hold.
     Violated,
 }
 
-/// What a check found.
+/// Findings of checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     /// The check.
     pub check: &'static str,
-    /// What it tests.
+    /// The streams and the property that it tests.
     pub tests: &'static str,
-    /// Whether the claim is that of the published algorithms.
+    /// The claim is of the published algorithms.
     pub published: bool,
     /// The claimed epsilon.
     pub epsilon: f64,
     /// The claimed delta.
     pub delta: f64,
-    /// Epsilon is at least this; none if no epsilon would do.
+    /// A lower bound on epsilon; null in JSON if no epsilon suffices.
     #[serde(serialize_with = "finite")]
     pub at_least: f64,
-    /// Whether that was calculated.
+    /// The bound is calculated, not sampled.
     pub exact: bool,
-    /// How many runs there were on each stream.
+    /// Runs on each stream.
     pub runs: u64,
-    /// Whether the claim stood.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The two neighbours that are worst, where all were gone through.
+    /// The worst pair of neighbours, if all were enumerated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<String>,
-    /// All runs, for the picture.
+    /// All runs, for plots.
     #[serde(skip)]
     pub tally: Tally,
 }
 
-/// A calculated bound exceeds the claim by rounding.
+/// Rounding of a calculated bound.
 const ROUNDING: f64 = 1e-9;
 
 impl Finding {
-    /// What is known after a check.
+    /// The finding of a check with this lower bound.
     pub fn new(check: &Check, at_least: f64) -> Self {
         let epsilon = check.claimed_epsilon();
         Self {
             check: check.name,
             tests: check.about,
-            published: check.whose == crate::check::Whose::Published,
+            published: check.whose == crate::check::Claimant::Published,
             epsilon,
             delta: check.setting.delta,
             at_least,

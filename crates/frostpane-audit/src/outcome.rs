@@ -1,30 +1,30 @@
-//! What a run on one of two neighbouring streams comes to.
+//! Outcomes of runs on two neighbouring streams.
 
-/// Which of two neighbours.
+/// One of two neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The stream.
     One,
-    /// The stream with another key in one event, or without what one user did in an epoch.
+    /// The neighbour: another key in one event, or without the events of one user in one epoch.
     Other,
 }
 
 impl Side {
-    /// Both.
+    /// Both neighbours.
     pub const BOTH: [Self; 2] = [Self::One, Self::Other];
 }
 
-/// What a check looks at in a run: everything that it counts, and a number to draw.
+/// The observed output of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Runs with equal labels are counted together.
     pub label: i64,
-    /// For the picture.
+    /// A number for plots.
     pub shown: i64,
 }
 
 impl Outcome {
-    /// One number for both.
+    /// The same number for both.
     pub fn number(value: i64) -> Self {
         Self {
             label: value,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use frostpane::audit::Mutant;
+use frostpane::testing::audit::Mutant;
 
 use crate::check::{Check, Method, Result, Trial};
 use crate::finding::Finding;
@@ -14,16 +14,16 @@ use crate::tally::Tally;
 const SHORT: f64 = 6_000.0;
 const FULL: f64 = 60_000.0;
 
-/// How to audit.
+/// Options of an audit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
-    /// With this probability no check of a sound mechanism alarms.
+    /// The probability that no check of a sound mechanism alarms.
     pub confidence: f64,
-    /// How the mechanism is broken, if it is.
+    /// The defect of the mechanism, if it has one.
     pub mutant: Option<Mutant>,
     /// Runs of a cheap check on each stream.
     pub runs: f64,
-    /// Among how many sampled checks the confidence is shared out.
+    /// The number of sampled checks that share the confidence.
     pub sampled: usize,
 }
 
@@ -38,7 +38,7 @@ impl Audit {
         }
     }
 
-    /// Runs one check, and calls back with how much of it is done.
+    /// Runs a check, and reports progress between 0 and 1.
     pub fn run(&self, check: &Check, progress: &(impl Fn(f64) + Sync)) -> Result<Finding> {
         match check.method {
             Method::Exact(calculate) => {
@@ -79,7 +79,7 @@ impl Audit {
     }
 }
 
-/// Runs a trial so often on each stream.
+/// Runs a trial so many times on each stream.
 pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Result<Tally> {
     let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
     let done = AtomicU64::new(0);

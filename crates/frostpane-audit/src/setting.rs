@@ -1,25 +1,25 @@
 //! The parameters that a check runs the mechanism with.
 
-use frostpane::audit::{Audit, Mutant};
+use frostpane::testing::audit::{Audit, Mutant};
 use frostpane::{Bounds, Builder, HeavyHitters, Keys, Norm, Policy, Result, Unit};
 use serde::Serialize;
 
-/// Whether keys are declared.
+/// The keys that a release may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum KeyKind {
-    /// Any key that occurs may be named.
+pub enum KeyDomain {
+    /// Any key that occurs.
     Open,
-    /// Keys are known in advance.
+    /// Keys that are declared in advance.
     Declared,
 }
 
 /// The parameters that a privacy claim is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Setting {
-    /// Whether keys are declared.
-    pub keys: KeyKind,
-    /// What heavy is relative to.
+    /// The keys that a release may name.
+    pub keys: KeyDomain,
+    /// The norm that heaviness is relative to.
     pub norm: Norm,
     /// The claimed epsilon.
     pub epsilon: f64,
@@ -27,12 +27,12 @@ pub struct Setting {
     pub delta: f64,
 }
 
-/// Parameters of a deployment, in place of those that checks choose for themselves.
+/// Parameters of a deployment, which override those of checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Deployment {
-    /// Only checks of such keys.
-    pub keys: Option<KeyKind>,
-    /// Only checks of this norm.
+    /// Selects checks with such keys.
+    pub keys: Option<KeyDomain>,
+    /// Selects checks of this norm.
     pub norm: Option<Norm>,
     /// This epsilon.
     pub epsilon: Option<f64>,
@@ -44,7 +44,7 @@ impl Setting {
     /// Open keys.
     pub const fn open(norm: Norm, epsilon: f64, delta: f64) -> Self {
         Self {
-            keys: KeyKind::Open,
+            keys: KeyDomain::Open,
             norm,
             epsilon,
             delta,
@@ -54,14 +54,14 @@ impl Setting {
     /// Declared keys.
     pub const fn declared(norm: Norm, epsilon: f64) -> Self {
         Self {
-            keys: KeyKind::Declared,
+            keys: KeyDomain::Declared,
             norm,
             epsilon,
             delta: 0.0,
         }
     }
 
-    /// With the parameters of a deployment, unless that has other keys or another norm.
+    /// Applies the parameters of a deployment; none if it has other keys or another norm.
     pub fn with(self, deployment: &Deployment) -> Option<Self> {
         if deployment.keys.is_some_and(|keys| keys != self.keys)
             || deployment.norm.is_some_and(|norm| norm != self.norm)
@@ -71,20 +71,21 @@ impl Setting {
         Some(Self {
             epsilon: deployment.epsilon.unwrap_or(self.epsilon),
             delta: match self.keys {
-                KeyKind::Open => deployment.delta.unwrap_or(self.delta),
-                KeyKind::Declared => 0.0,
+                KeyDomain::Open => deployment.delta.unwrap_or(self.delta),
+                KeyDomain::Declared => 0.0,
             },
             ..self
         })
     }
 
-    /// A builder with these parameters; so small an alpha that it asks for less than privacy does.
+    /// A builder with these parameters, and an alpha so small that it requires less than privacy does.
     /// Declared keys are `0..universe`.
     pub fn builder(&self, universe: u64) -> Result<Builder<u64>> {
         Ok(self.plain(universe)?.policy(Policy::Uniform).sketch(3, 64))
     }
 
-    /// The same where people are protected. For L1 every key is listed that privacy allows: the norm is noisy, and would decide.
+    /// A builder that protects users. For L1 it lists every key that privacy allows, because the noisy norm
+    /// would decide otherwise.
     pub fn builder_of_users(&self, universe: u64, bounds: Bounds) -> Result<Builder<u64>> {
         let builder = self.plain(universe)?.unit(Unit::User(bounds));
         Ok(match self.norm {
@@ -95,8 +96,8 @@ impl Setting {
 
     fn plain(&self, universe: u64) -> Result<Builder<u64>> {
         let keys = match self.keys {
-            KeyKind::Open => Keys::open(),
-            KeyKind::Declared => Keys::range(0..universe)?,
+            KeyDomain::Open => Keys::open(),
+            KeyDomain::Declared => Keys::range(0..universe)?,
         };
         Ok(HeavyHitters::builder(keys)
             .norm(self.norm)

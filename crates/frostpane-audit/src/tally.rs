@@ -1,4 +1,4 @@
-//! How often each outcome came up on each of two streams, and which outcomes to look at.
+//! Frequencies of outcomes on two streams, and the choice of an event.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Tally {
     runs: [u64; 2],
 }
 
-/// A set of outcomes, and on which stream they are the likelier ones.
+/// An event: a set of outcomes, and the stream on which they are likelier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     labels: Vec<i64>,
@@ -21,14 +21,14 @@ pub struct Event {
 }
 
 impl Tally {
-    /// One run more.
+    /// Adds a run.
     pub fn add(&mut self, side: Side, outcome: Outcome) {
         self.labels.entry(outcome.label).or_default()[side as usize] += 1;
         self.shown.entry(outcome.shown).or_default()[side as usize] += 1;
         self.runs[side as usize] += 1;
     }
 
-    /// Adds other runs.
+    /// Adds the runs of another tally.
     pub fn merge(&mut self, other: Self) {
         for (mine, theirs) in [(&mut self.labels, other.labels), (&mut self.shown, other.shown)] {
             for (value, counts) in theirs {
@@ -39,17 +39,17 @@ impl Tally {
         (0..2).for_each(|side| self.runs[side] += other.runs[side]);
     }
 
-    /// How often each shown number came up on each stream.
+    /// Frequencies of outcomes on two streams, and the choice of an event.
     pub fn shown(&self) -> &BTreeMap<i64, [u64; 2]> {
         &self.shown
     }
 
-    /// How many runs there were on each stream, at least.
+    /// The number of runs on each stream, at least.
     pub fn runs(&self) -> u64 {
         self.runs[0].min(self.runs[1])
     }
 
-    /// The set of outcomes with the best bound on these runs: to be counted on others.
+    /// The event with the best bound on these runs, to be counted on others.
     pub fn choose(&self, delta: f64, failure: f64) -> Event {
         let mut best = (
             0.0,
@@ -79,7 +79,7 @@ impl Tally {
         best.1
     }
 
-    /// All labels, in orders whose beginnings are worth a look.
+    /// All labels, in orders whose prefixes are candidates.
     fn orders(&self) -> [Vec<i64>; 4] {
         let rising: Vec<i64> = self.labels.keys().copied().collect();
         let falling = rising.iter().rev().copied().collect();
@@ -93,7 +93,7 @@ impl Tally {
         [by_odds, against, rising, falling]
     }
 
-    /// The least epsilon that an event, chosen on other runs, is compatible with.
+    /// The least epsilon compatible with an event that was chosen on other runs.
     pub fn bound(&self, event: &Event, delta: f64, failure: f64) -> f64 {
         let sum = |side: usize| event.labels.iter().map(|label| self.hits(*label, side)).sum();
         let (first, second) = (event.likelier as usize, 1 - event.likelier as usize);

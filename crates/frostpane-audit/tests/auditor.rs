@@ -1,7 +1,7 @@
-//! The auditor, audited: it is silent where nothing is wrong.
+//! The auditor is silent if nothing is wrong.
 
 use frostpane::Norm;
-use frostpane::internals::{Entropy, OsEntropy};
+use frostpane::testing::{Entropy, OsEntropy};
 use frostpane_audit::check::{Result, Trial};
 use frostpane_audit::run::tally;
 use frostpane_audit::{Audit, Check, Method, Mutant, Outcome, Setting, Side, all};
@@ -25,7 +25,7 @@ fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
     alarms
 }
 
-/// Twenty outcomes at random, whatever the stream.
+/// Twenty random outcomes, independent of the stream.
 fn blind(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
     Ok(Box::new(|_| {
         Ok(Outcome::number(OsEntropy::new().below(20)? as i64))
@@ -42,8 +42,8 @@ fn a_mechanism_that_ignores_its_input_loses_nothing() {
     }
 }
 
-/// Of a hundred outcomes, those of the one half are e times as likely on the one stream, those of the other on the other: as
-/// much as an epsilon of 1 allows, to the last bit.
+/// Of a hundred outcomes, one half is e times as likely on one stream, and the other half on the other:
+/// exactly what an epsilon of 1 allows.
 fn randomised_response(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const OUTCOMES: u64 = 100;
     let chance = 1.0 / (1.0 + (-1.0_f64).exp());
@@ -56,8 +56,8 @@ fn randomised_response(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// How often 200 audits with fresh entropy alarm, at each of several confidences. No more often than these allow, but for a
-/// chance of 1e-6.
+/// Alarms of 200 audits with fresh entropy at several confidences stay within these, but for a chance of
+/// 1e-6.
 fn assert_few_alarms(check: &Check, runs: u64) {
     const AUDITS: u64 = 200;
     let Method::Sampled { prepare, .. } = check.method else {
@@ -87,14 +87,14 @@ fn assert_few_alarms(check: &Check, runs: u64) {
     }
 }
 
-/// On a pair of streams whose every outcome is e times as likely on one of them: nothing lies closer to an alarm.
+/// All outcomes are e times as likely on one of the streams: no pair is closer to an alarm.
 #[test]
 fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
     let check = all().into_iter().find(|check| check.name == "pane-edge").unwrap();
     assert_few_alarms(&check, 75);
 }
 
-/// So many outcomes, each so rare, that an event which is counted on the runs that it was chosen on alarms every time.
+/// With so many rare outcomes, an event that is counted on the runs that it was chosen on would always alarm.
 #[test]
 fn choosing_the_event_raises_no_alarm() {
     let setting = Setting::declared(Norm::L1, 1.0);

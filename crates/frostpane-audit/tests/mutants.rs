@@ -1,6 +1,6 @@
-//! The auditor, audited: it sees what is broken. Needs the feature `mutants`.
+//! The auditor catches broken mechanisms. Needs the feature `mutants`.
 
-use frostpane_audit::check::Whose;
+use frostpane_audit::check::Claimant;
 use frostpane_audit::{Audit, Check, Mutant, Verdict, all, caught_by};
 
 fn short(mutant: Option<Mutant>) -> Audit {
@@ -13,13 +13,13 @@ fn named(name: &str) -> Check {
     check.unwrap_or_else(|| panic!("there is no check {name}"))
 }
 
-/// Whether all of it is looked at, or one of many.
+/// Runs all marks, not one of each mutant.
 fn is_long() -> bool {
     std::env::var_os("FROSTPANE_LONG").is_some()
 }
 
-/// The first mark of each mutant in the table in docs/audit.md, or every one, with the runs of a short audit. The bounds of marked checks
-/// exceed their claims by more than three standard deviations.
+/// Runs the first mark of each mutant in the table of docs/audit.md, or every one, with the runs of a short
+/// audit. The bounds of marked checks exceed their claims by more than three standard deviations.
 #[test]
 fn every_mutant_is_seen_by_the_checks_that_must_see_it() {
     for mutant in Mutant::ALL {
@@ -40,7 +40,8 @@ fn every_mutant_is_seen_by_the_checks_that_must_see_it() {
     }
 }
 
-/// Where nothing is sampled nothing is left to chance: the marks are complete. That the others see nothing is looked at in a long run.
+/// Calculated checks involve no chance, so their marks are complete. A long run shows that the other mutants
+/// pass them.
 #[test]
 fn calculated_checks_see_nothing_else() {
     for check in all().into_iter().filter(|check| !check.is_sampled()) {
@@ -66,5 +67,5 @@ fn calculated_checks_see_nothing_else() {
 #[test]
 fn only_checks_of_frostpane_must_see_a_mutant() {
     let mut marked = Mutant::ALL.into_iter().flat_map(caught_by);
-    assert!(marked.all(|name| named(name).whose == Whose::Frostpane));
+    assert!(marked.all(|name| named(name).whose == Claimant::Frostpane));
 }

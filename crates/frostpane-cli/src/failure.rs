@@ -1,4 +1,4 @@
-//! Why a command ended without a result.
+//! Errors of commands, and their exit codes.
 
 use std::fmt;
 use std::io;
@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use frostpane::ErrorKind;
 
-/// A message for the person at the terminal, or an output that nobody reads any more.
 #[derive(Debug)]
 pub enum Failure {
     Message(String),
-    /// The operating system gave no entropy, which no line of the input is to blame for.
+    /// The operating system gave no entropy: no line of the input is to blame.
     Entropy(String),
     Output(io::Error),
     /// The list was written, but no event had a key that counts.
@@ -19,23 +18,19 @@ pub enum Failure {
     Violated(String),
 }
 
-/// What an audit ends with that found a claim violated.
+/// Exit code of an audit that found a claim violated.
 const VIOLATED: u8 = 3;
-/// What a list ends with that no event had a key for.
+/// Exit code of a list for which no event had a key.
 const NO_KEYS: u8 = 4;
 
-/// A result whose error is [`Failure`].
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// Whether the reader of our output has gone, as `head` does.
+    /// True if the reader of the output has gone, as `head` does.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Failure::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
     }
-}
 
-impl Failure {
-    /// What the program ends with.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Violated(_) => ExitCode::from(VIOLATED),
@@ -66,9 +61,21 @@ impl From<frostpane::Error> for Failure {
     }
 }
 
-impl From<frostpane_paper::Refusal> for Failure {
-    fn from(refusal: frostpane_paper::Refusal) -> Self {
+impl From<frostpane_events::Error> for Failure {
+    fn from(error: frostpane_events::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<frostpane_paper::PresetRefusal> for Failure {
+    fn from(refusal: frostpane_paper::PresetRefusal) -> Self {
         Failure::Message(format!("the published algorithm cannot run: {refusal}"))
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(message: &str) -> Self {
+        Failure::Message(message.to_owned())
     }
 }
 

@@ -1,73 +1,68 @@
-//! Where text is shown: how wide it may be, and in which styles.
+//! The size and the styles of a terminal.
 
 use std::env;
 use std::ffi::OsStr;
 use std::io::IsTerminal;
+use std::ops::Deref;
 
 use anstyle::{AnsiColor, Style};
+use frostpane::{Key, Release};
+use frostpane_render::{FILE_WIDTH, Layout, Styles};
 
-/// For files and pipes.
-const USUAL_WIDTH: usize = 100;
-const USUAL_HEIGHT: usize = 40;
+/// The height of files and pipes.
+const FILE_HEIGHT: usize = 40;
+/// The number of rows that leave the guarantee in sight.
+const ROWS_ON_A_TERMINAL: u64 = 25;
 
-/// The room and the styles that an output has.
+/// The size and the styles of an output.
 pub struct Screen {
-    /// In columns.
-    pub width: usize,
-    /// In lines.
+    /// The height in lines.
     pub height: usize,
-    pub styles: Styles,
+    pub layout: Layout,
 }
 
-/// All plain, unless a person looks at them.
-#[derive(Default)]
-pub struct Styles {
-    pub bar: Style,
-    pub interval: Style,
-    pub warning: Style,
-    pub heading: Style,
+/// A screen is a layout with a height.
+impl Deref for Screen {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        &self.layout
+    }
 }
 
 impl Screen {
-    /// What every file offers, wherever the program runs.
-    pub fn of_files() -> Self {
-        Self {
-            width: USUAL_WIDTH,
-            height: USUAL_HEIGHT,
-            styles: Styles::default(),
-        }
-    }
-
-    /// What `out` offers. The variables `COLUMNS`, `NO_COLOR` and `TERM` have their usual meaning.
+    /// The size and styles of `out`. The variables `COLUMNS`, `NO_COLOR` and `TERM` have their usual meaning.
     pub fn of(out: &impl IsTerminal) -> Self {
         let terminal = out.is_terminal();
         let asked = env::var("COLUMNS").ok();
         let measured = terminal_size::terminal_size().filter(|_| terminal);
         let in_colour = terminal && allows_colour(env::var_os("NO_COLOR"), env::var_os("TERM"));
+        let width = asked
+            .and_then(|columns| columns.parse().ok())
+            .filter(|columns| *columns > 0)
+            .or(measured.map(|(width, _)| width.0.into()))
+            .unwrap_or(FILE_WIDTH);
         Self {
-            width: asked
-                .and_then(|columns| columns.parse().ok())
-                .filter(|columns| *columns > 0)
-                .or(measured.map(|(width, _)| width.0.into()))
-                .unwrap_or(USUAL_WIDTH),
-            height: measured.map_or(USUAL_HEIGHT, |(_, height)| height.0.into()),
-            styles: if in_colour {
-                Styles::coloured()
-            } else {
-                Styles::default()
+            height: measured.map_or(FILE_HEIGHT, |(_, height)| height.0.into()),
+            layout: Layout {
+                width,
+                styles: if in_colour { coloured() } else { Styles::default() },
             },
         }
     }
 }
 
-impl Styles {
-    fn coloured() -> Self {
-        Self {
-            bar: AnsiColor::Cyan.on_default(),
-            interval: Style::new().dimmed(),
-            warning: AnsiColor::Yellow.on_default().bold(),
-            heading: Style::new().bold(),
-        }
+/// The rows of a list on a terminal, unless more were asked for.
+pub fn rows_on_a_terminal<K: Key>(release: &Release<K>) -> usize {
+    ROWS_ON_A_TERMINAL.max(release.top.unwrap_or(0)) as usize
+}
+
+fn coloured() -> Styles {
+    Styles {
+        bar: AnsiColor::Cyan.on_default(),
+        interval: Style::new().dimmed(),
+        warning: AnsiColor::Yellow.on_default().bold(),
+        heading: Style::new().bold(),
     }
 }
 

@@ -6,6 +6,7 @@ mod at_rest;
 mod audit;
 mod clock;
 mod compare;
+mod conformance;
 mod demo;
 mod files;
 mod memory;

@@ -1,13 +1,14 @@
-//! Files as they lie there: in any order, of any end, with clocks that are wrong, and with nothing in them.
+//! Files in any order, with any end, with wrong clocks, and empty ones.
 
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, frostpane, heavy, json, names, stderr, stdout, temporary};
+use crate::common::{
+    assert_contains, assert_told, folder, frostpane, heavy, json, names,
+    parquet_file::{self, column},
+    stderr, stdout, temporary, words,
+};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 
 /// The first of March 2025, at midnight in UTC, in seconds.
@@ -43,30 +44,13 @@ fn shuffled() -> Vec<(i64, usize, String)> {
 }
 
 fn parquet<'a>(events: impl Iterator<Item = &'a (i64, usize, String)>) -> Vec<u8> {
-    let schema = "message events { required int64 at; required binary key (UTF8); }";
     let (times, keys): (Vec<i64>, Vec<ByteArray>) = events
         .map(|(time, _, key)| (*time, ByteArray::from(key.as_str())))
         .unzip();
-    let mut bytes = Vec::new();
-    let properties = WriterProperties::builder().build().into();
-    let schema = parse_message_type(schema).unwrap().into();
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<Int64Type>()
-        .write_batch(&times, None, None)
-        .unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&keys, None, None)
-        .unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    parquet_file::new(
+        "message events { required int64 at; required binary key (UTF8); }",
+        [vec![column::<Int64Type>(times), column::<ByteArrayType>(keys)]],
+    )
 }
 
 const QUIET: [&str; 5] = ["list", "--json", "--epsilon", "100000", "--all"];
@@ -142,7 +126,6 @@ fn files_that_overlap_are_shuffled_or_partitioned_give_what_the_sorted_one_gives
     );
 }
 
-/// Whatever the files end with.
 #[test]
 fn a_window_is_what_was_asked_for_to_the_second() {
     let file = temporary("cover.tsv", &lines(&events()));
@@ -311,9 +294,7 @@ fn a_clock_that_is_wrong_moves_no_window() {
 fn the_last_slide_is_released_when_it_is_complete() {
     let file = temporary("slides.tsv", &lines(&events()[..2_350]));
     let releases = |more: &[&str]| {
-        let options = [
-            "watch", "--key", "2", "--time", "1", "--window", "8h", "--slide", "4h", "--norm", "l1",
-        ];
+        let options = words("watch --key 2 --time 1 --window 8h --slide 4h --norm l1");
         let output = frostpane(&[&options[..], more, &[file.to_str().unwrap()]].concat(), b"");
         let text = stdout(&output);
         text.lines()
@@ -369,19 +350,14 @@ fn a_late_event_of_a_pipe_is_in_the_release_and_withholds_the_promises() {
         let moved = events[from].clone();
         events.push((moved.0, 0, format!("late {place}")));
     }
-    let options = [
-        "list", "--json", "--format", "tsv", "--key", "2", "--time", "1", "--window", "1d", "--norm", "l1",
-    ];
+    let options = words("list --json --format tsv --key 2 --time 1 --window 1d --norm l1");
     let output = frostpane(&options, &lines(&events));
     let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(release["window"]["missed"], 3);
     assert_eq!(release["promises"]["held"], false);
     assert_eq!(release["asked"]["promises"]["held"], false);
     let reason = release["promises"]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("3 events of the window came too late"),
-        "{reason}"
-    );
+    assert_contains(reason, "3 events of the window came too late");
     let in_time: Value =
         serde_json::from_str(&stdout(&frostpane(&options, &lines(&events[..=last])))).unwrap();
     assert_eq!(
@@ -553,7 +529,7 @@ fn windows_of_real_streams_begin_where_they_were_asked_to() {
     }
 }
 
-/// What is printed asks for the same, of files and of pipes; and hours of a specification are hours.
+/// A printed specification is read as the same, for files and for pipes; its hours are hours.
 #[test]
 fn a_specification_that_was_printed_asks_for_the_same() {
     let file = temporary("respecified.tsv", &lines(&shuffled()));
@@ -635,11 +611,7 @@ fn a_key_that_no_event_has_ends_with_a_code_of_its_own() {
         ];
         let output = frostpane(&[command, &options].concat(), b"");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-        assert!(
-            stderr(&output).contains("every event was set aside, because its time cannot be"),
-            "{}",
-            stderr(&output)
-        );
+        assert_told(&output, "every event was set aside, because its time cannot be");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::common::{frostpane, stderr, temporary};
+use crate::common::{frostpane, stderr, temporary, words};
 use serde_json::Value;
 
 fn audit(arguments: &[&str]) -> Output {
@@ -13,9 +13,9 @@ fn outcome(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
 }
 
-/// An alarm needs both bounds of a check to err at once, by more than four standard deviations together: its chance over all
-/// checks is below 1e-4. A claim of the paper that stands needs more: the closest bound was 2.3 to 2.8 in twenty audits, where 1 is
-/// claimed.
+/// An alarm needs both bounds of a check to err at once, by more than four standard deviations together: its
+/// chance over all checks is below 1e-4. A claim of the paper that stands needs more: the closest bound was
+/// 2.3 to 2.8 in twenty audits, where 1 is claimed.
 #[test]
 fn the_claims_stand_in_a_short_audit_and_those_of_the_paper_do_not() {
     let picture = temporary("audit.svg", b"");
@@ -52,37 +52,22 @@ fn no_command_takes_a_mutant() {
     }
 }
 
-/// What breaks the mechanism for the auditor is not compiled into it.
+/// The mutants of the auditor are not compiled into the program.
 #[test]
 fn the_program_does_not_contain_the_name_of_a_mutant() {
     let program = std::fs::read(env!("CARGO_BIN_EXE_frostpane")).unwrap();
     let has = |name: &str| program.windows(name.len()).any(|bytes| bytes == name.as_bytes());
     assert!(has("all-short-open"), "the names of checks are in the program");
-    for mutant in [
-        "half-noise",
-        "threshold-less-one",
-        "data-dependent-cut",
-        "redrawn-noise",
-        "silent-absent-keys",
-        "table-order",
-        "other-threshold",
-    ] {
+    for mutant in words(
+        "half-noise threshold-less-one data-dependent-cut redrawn-noise silent-absent-keys table-order other-threshold",
+    ) {
         assert!(!has(mutant), "{mutant}");
     }
 }
 
 #[test]
 fn the_parameters_of_a_deployment_take_the_place_of_the_checks_own() {
-    let deployment = [
-        "--epsilon",
-        "0.5",
-        "--delta",
-        "1e-8",
-        "--norm",
-        "l1",
-        "--keys",
-        "open",
-    ];
+    let deployment = words("--epsilon 0.5 --delta 1e-8 --norm l1 --keys open");
     let checks = ["--short", "--json", "--check", "all-short-open"];
     let output = audit(&[&checks[..], &deployment].concat());
     let outcome = outcome(&output);

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, heavy, run, stderr, stdout};
+use crate::common::{command, folder, frostpane, heavy, run, stderr, stdout, text};
 
 /// A state of users, from a second on, with a release of every epoch; noise is 0 but for a negligible chance.
 fn state(name: &str, from: i64, epoch: &str, lateness: &str) -> PathBuf {
@@ -46,10 +46,6 @@ fn state(name: &str, from: i64, epoch: &str, lateness: &str) -> PathBuf {
     state
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
 fn now() -> i64 {
     Timestamp::now().as_second()
 }
@@ -76,7 +72,7 @@ fn start(state: &Path) -> Child {
         .unwrap()
 }
 
-/// How often each key was counted in all releases there were, and in how many.
+/// Returns the counts of each key over all releases, and the number of releases.
 fn counted(state: &Path, log: &[u8]) -> (BTreeMap<String, u64>, usize) {
     let args = [&watch(state)[..], &["--after", "0"]].concat();
     let output = run(&mut command(&args), log);
@@ -103,7 +99,7 @@ fn log(seconds: std::ops::Range<i64>, each: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// What a log holds at a start is counted before the clock ends anything, however much it has grown while nobody read it.
+/// The content of a log at a start is counted before the clock ends anything.
 #[test]
 fn a_log_that_has_grown_is_drained_before_the_clock_ticks() {
     const EACH: usize = 20_000;
@@ -161,10 +157,11 @@ fn a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted() {
     );
 }
 
-/// Of one user and two epochs: each event counts in the epoch of its own time, also where the clock has not come to it.
+/// An event counts in the epoch of its own time, also where the clock has not come to it.
 #[test]
 fn an_event_counts_in_the_epoch_of_its_own_time() {
-    // At whatever time this runs, the next epoch begins within the tolerance; the one before it waits for an hour.
+    // At whatever time this runs, the next epoch begins within the tolerance; the one before it waits for an
+    // hour.
     let epoch = 6 * 3_600;
     let begins = (now() / epoch + 1) * epoch;
     let until = Timestamp::from_second(begins + epoch + 3_600).unwrap();

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::common::{frostpane, stderr, stdout, temporary};
+use crate::common::{assert_contains, frostpane, stderr, stdout, temporary, words};
 use serde_json::Value;
 
 /// 220,000 events: key `i` has about `35,000 / i` of them, in no order; at first there is another key on top.
@@ -32,7 +32,7 @@ fn number(contender: &Value, field: &str) -> f64 {
 }
 
 /// Frostpane is worse than the published algorithms in no column, and better in error. Speed is for the
-/// benchmark. Noise moves these figures by far less than they differ.
+/// benchmark. NoiseScale moves these figures by far less than they differ.
 #[test]
 fn frostpane_is_no_worse_in_any_column() {
     let declared: String = (1..=500).map(|key| format!("key{key}\n")).collect();
@@ -85,9 +85,7 @@ fn frostpane_is_no_worse_in_any_column() {
 
 #[test]
 fn every_output_says_what_it_is() {
-    let out = stdout(&compare(&[
-        "--norm", "l1", "--window", "100000", "--alpha", "0.02",
-    ]));
+    let out = stdout(&compare(&words("--norm l1 --window 100000 --alpha 0.02")));
     assert!(
         out.starts_with("An evaluation: it looks at the true counts"),
         "{out}"
@@ -99,13 +97,10 @@ fn every_output_says_what_it_is() {
 #[test]
 fn a_comparison_looks_at_one_window_that_has_events() {
     let errors = stderr(&compare(&["--window", "2000", "--window", "1000"]));
-    assert!(
-        errors.contains("a comparison looks at one window: leave out --window 1000"),
-        "{errors}"
+    assert_contains(
+        &errors,
+        "a comparison looks at one window: leave out --window 1000",
     );
     let errors = stderr(&compare(&["--keys", "7..9"]));
-    assert!(
-        errors.contains("there are 0 events with a key in the window"),
-        "{errors}"
-    );
+    assert_contains(&errors, "there are 0 events with a key in the window");
 }

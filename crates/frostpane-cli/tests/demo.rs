@@ -20,7 +20,7 @@ struct Saved {
     text: String,
 }
 
-/// What is saved as TSV, once for all tests.
+/// The stream saved as TSV, once for all tests.
 static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let file = folder("demo-saved").join("searches.tsv");
     let told = save(&file);
@@ -118,8 +118,8 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     assert_eq!(
         SAVED.told,
         format!(
-            "frostpane: 3,000,000 made-up searches of November 2025 are in {name}, with their times and users; \
-             next: {next}\n"
+            "frostpane: 3,000,000 made-up searches of November 2025 are in {name}, with their times and \
+             users; next: {next}\n"
         )
     );
     let arguments: Vec<&str> = next.split(' ').skip(2).collect();
@@ -134,7 +134,8 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     }
 }
 
-/// The lines of a document's blocks of code that run the program on the searches, or on nothing, or take a part of the searches.
+/// The lines of a document's blocks of code that run the program on the searches, or on nothing, or take a
+/// part of the searches.
 fn commands(document: &str) -> Vec<&str> {
     let blocks = document.split("```").skip(1).step_by(2);
     blocks

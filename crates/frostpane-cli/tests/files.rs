@@ -1,19 +1,16 @@
 //! Files as the world writes them: the same events give the same release, whatever they are written in.
 
 use std::fs;
-use std::sync::Arc;
 
 use parquet::basic::{BrotliLevel, Compression};
-use parquet::data_type::{
-    ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type, Int96,
-    Int96Type,
-};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+use parquet::data_type::{ByteArrayType, FixedLenByteArrayType, Int32Type, Int64Type, Int96, Int96Type};
 use serde_json::Value;
 
-use crate::common::{EXACT, exact, folder, frostpane, heavy, stderr, stdout};
+use crate::common::{
+    EXACT, exact, folder, frostpane, heavy,
+    parquet_file::{self, column},
+    stderr, stdout, words,
+};
 
 const EVENTS: i64 = 1_000;
 const START: i64 = 1_759_320_000;
@@ -177,7 +174,7 @@ fn patterns_take_lines_apart() {
     assert_eq!(heavy(&release), [("Agent \\\"x\\\" ü".to_owned(), 1_000)]);
 }
 
-/// Whatever was asked of the server, and that is up to anyone, its time stands.
+/// Requests, which anyone chooses, do not affect times.
 #[test]
 fn the_patterns_of_web_servers_keep_the_time_of_every_request() {
     let line = |minute: i64, request: &str| {
@@ -289,9 +286,7 @@ fn lines_that_repeat_the_header_are_events_without_a_key() {
     for options in [
         &["--format", "csv", "--key", "key"][..],
         &["--format", "csv", "--key", "2", "--header"],
-        &[
-            "--format", "csv", "--key", "key", "--time", "at", "--window", "1h",
-        ],
+        &words("--format csv --key key --time at --window 1h"),
         &["--format", "csv", "--key", "key", "--multiline"],
     ] {
         let marked = [b"\xef\xbb\xbf".to_vec(), part.clone()].concat();
@@ -322,54 +317,23 @@ fn kinds(compression: Compression) -> Vec<u8> {
         required int64 stamp (TIMESTAMP(NANOS, true));
         required fixed_len_byte_array(2) half (FLOAT16);
     }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let properties = WriterProperties::builder().set_compression(compression).build();
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
-    let mut group = writer.next_row_group().unwrap();
     let rows = EVENTS as usize;
-    let fixed = |bytes: &[u8]| vec![FixedLenByteArray::from(bytes.to_vec()); rows];
-    let days: Vec<Int96> = (0..EVENTS).map(|event| instant(START + event)).collect();
-    let mut index = 0;
-    while let Some(mut column) = group.next_column().unwrap() {
-        let long = |value| vec![value; rows];
-        match index {
-            0 => column.typed::<Int96Type>().write_batch(&days, None, None),
-            1 => column
-                .typed::<Int32Type>()
-                .write_batch(&vec![-1_999; rows], None, None),
-            2 => column.typed::<Int64Type>().write_batch(&long(1_999), None, None),
-            3 => column.typed::<ByteArrayType>().write_batch(
-                &vec![ByteArray::from(vec![1, 0]); rows],
-                None,
-                None,
-            ),
-            4 => column
-                .typed::<FixedLenByteArrayType>()
-                .write_batch(&fixed(&[0xFF; 9]), None, None),
-            5 => column
-                .typed::<Int32Type>()
-                .write_batch(&vec![20_362; rows], None, None),
-            6 => column
-                .typed::<Int64Type>()
-                .write_batch(&long(43_200_000_000), None, None),
-            7 => column
-                .typed::<Int64Type>()
-                .write_batch(&long(1_759_320_000_000), None, None),
-            8 => column
-                .typed::<Int64Type>()
-                .write_batch(&long(1_759_320_000_000_000_000), None, None),
-            _ => column
-                .typed::<FixedLenByteArrayType>()
-                .write_batch(&fixed(&[0x66, 0x2E]), None, None),
-        }
-        .unwrap();
-        column.close().unwrap();
-        index += 1;
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    let fixed = |bytes: &[u8]| column::<FixedLenByteArrayType>(vec![bytes.to_vec().into(); rows]);
+    let int = |value| column::<Int32Type>(vec![value; rows]);
+    let long = |value| column::<Int64Type>(vec![value; rows]);
+    let columns = vec![
+        column::<Int96Type>((0..EVENTS).map(|event| instant(START + event)).collect()),
+        int(-1_999),
+        long(1_999),
+        column::<ByteArrayType>(vec![vec![1, 0].into(); rows]),
+        fixed(&[0xFF; 9]),
+        int(20_362),
+        long(43_200_000_000),
+        long(1_759_320_000_000),
+        long(1_759_320_000_000_000_000),
+        fixed(&[0x66, 0x2E]),
+    ];
+    parquet_file::compressed(schema, compression, [columns])
 }
 
 /// Nanoseconds of a day, and the day.

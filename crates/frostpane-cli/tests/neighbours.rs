@@ -1,26 +1,26 @@
-//! Neighbouring files through the real executable: another key in one event, however odd, changes nothing that is
-//! published but two counts, each by one.
+//! Neighbouring files through the real executable: another key in one event, however odd, changes nothing
+//! that is published but two counts, each by one.
 //!
-//! Every pair of files follows from its number alone. With so much epsilon that there is no noise what comes out is
-//! exact, so there are no false alarms.
+//! Every pair of files follows from its number alone. With so much epsilon that there is no noise what comes
+//! out is exact, so there are no false alarms.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use serde_json::{Map, Value};
 
-use crate::common::frostpane;
+use crate::common::{
+    frostpane,
+    parquet_file::{self, column, column_of},
+    releases, words,
+};
 
 /// So many pairs are tried in any case, and then as many as there is time for.
 const LEAST_PAIRS: u64 = 1_000;
@@ -28,7 +28,7 @@ const LEAST_PAIRS: u64 = 1_000;
 const WHOLE: &str = "1000";
 const START: u64 = 1_700_000_040;
 
-/// How files begin, of which one of these would be the first key.
+/// First keys that files of other formats begin with.
 const TELLING: [&[u8]; 8] = [
     b"{x",
     b"{\"key\": 1}",
@@ -92,10 +92,9 @@ impl Format {
     }
 }
 
-/// What tells the program how to read the file.
+/// The way in which the program learns how to read the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {
-    /// How its name ends.
     Name,
     Options,
     /// Options, and it is no file but a pipe.
@@ -112,29 +111,29 @@ enum Clock {
 /// The key of an event, if it has one.
 type Key = Option<Vec<u8>>;
 
-/// How events are written into a file, and what is asked about it.
+/// The form of a file, and the options of the program.
 #[derive(Debug)]
 struct Setting {
     format: Format,
     packing: &'static str,
     told: Told,
     clock: Clock,
-    /// Whether times are written as 20251001120000.
+    /// True if times are written as 20251001120000.
     dates: bool,
-    /// Whether keys are quoted and escaped as the format says, or written as they are.
+    /// True if keys are quoted and escaped as the format says.
     careful: bool,
     header: bool,
-    /// What separates columns, where any character may, and whether that is told.
+    /// The separator of columns, where it may be chosen.
     delimiter: char,
     delimiter_told: bool,
-    /// Whether the file lies in a folder of its own, which is what the program is given.
+    /// True if the program is given a folder that contains the file.
     partitioned: bool,
     /// After the key, there is one column more.
     wide: bool,
     l2: bool,
     declared: bool,
     watch: bool,
-    /// Whether the guarantee and the report are looked at too.
+    /// True if the guarantee and the report are compared too.
     files: bool,
     windows: &'static [&'static str],
 }
@@ -258,7 +257,7 @@ impl Setting {
         Some(key)
     }
 
-    /// Whether a line break can be written as part of a key.
+    /// True if a line break can be written as part of a key.
     fn has_line_breaks(&self) -> bool {
         match self.format {
             Format::Parquet | Format::Records => true,
@@ -405,32 +404,14 @@ impl Setting {
 
     fn parquet(&self, keys: &[Key]) -> Vec<u8> {
         let schema = "message events { required int64 at; optional binary key; }";
-        let schema = Arc::new(parse_message_type(schema).unwrap());
-        let mut bytes = Vec::new();
-        let properties = Arc::new(WriterProperties::new());
-        let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
-        let mut group = writer.next_row_group().unwrap();
         let times: Vec<i64> = (0..keys.len()).map(|event| self.written(event)).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<Int64Type>()
-            .write_batch(&times, None, None)
-            .unwrap();
-        column.close().unwrap();
         let levels: Vec<i16> = keys.iter().map(|key| i16::from(key.is_some())).collect();
         let keys: Vec<ByteArray> = keys.iter().flatten().map(|key| key.clone().into()).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&keys, Some(&levels), None)
-            .unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-        writer.close().unwrap();
-        bytes
+        let keys = column_of::<ByteArrayType>(keys, Some(levels), None);
+        parquet_file::new(schema, [vec![column::<Int64Type>(times), keys]])
     }
 
-    /// What the program is called with, but for the file.
+    /// The arguments without the file.
     fn options(&self, folder: &Path) -> Vec<String> {
         let mut options: Vec<&str> = vec![if self.watch { "watch" } else { "list" }, "--json"];
         options.extend(["--epsilon", "100000", "--alpha", "0.03"]);
@@ -498,9 +479,10 @@ impl Setting {
         let mut options = self.options(folder);
         let piped = self.told == Told::Pipe;
         if !piped {
-            let file = match self.partitioned {
-                true => folder.join("events/shop=7").join(self.name()),
-                false => folder.join(self.name()),
+            let file = if self.partitioned {
+                folder.join("events/shop=7").join(self.name())
+            } else {
+                folder.join(self.name())
             };
             let _ = fs::remove_dir_all(folder.join("events"));
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -591,7 +573,7 @@ impl Pair {
         }
     }
 
-    /// What is published of one file that could not be of the other, if there is such a thing.
+    /// Finds something that is published of one file and could not be of the other.
     fn fault(&self, folder: &Path) -> Result<(), String> {
         fs::write(
             folder.join("declared.txt"),
@@ -620,7 +602,7 @@ impl Pair {
         self.compare_files(&one, &other)
     }
 
-    /// Where a key is written so that it can be read back, it is counted as often as it is there.
+    /// A key that can be read back is counted as often as it occurs.
     fn check_counts(&self, releases: &[Value], keys: &[Key]) -> Result<(), String> {
         let exact = self.setting.careful
             && matches!(self.setting.format, Format::Csv | Format::Records | Format::Jsonl);
@@ -677,19 +659,13 @@ impl Pair {
         self.compare_lists(one, other)
     }
 
-    /// What must be the same: all but the counts, and for L2 what follows from the norm.
+    /// The part that must be the same: all but counts, and for L2 what follows from the norm.
     fn public(&self, release: &Value) -> Map<String, Value> {
         let mut public = release.as_object().unwrap().clone();
         public.remove("heavy");
         public.remove("note");
         if self.setting.l2 {
-            for field in [
-                "norm_estimate",
-                "threshold",
-                "complete_above",
-                "nothing_below",
-                "promises",
-            ] {
+            for field in words("norm_estimate threshold complete_above nothing_below promises") {
                 public.remove(field);
             }
         }
@@ -729,7 +705,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Where the releases are the same, so is every byte that is written.
+    /// If the releases are the same, so is every byte that is written.
     fn compare_files(&self, one: &Outcome, other: &Outcome) -> Result<(), String> {
         let pages = [one, other].map(|outcome| outcome.report.as_deref().map(undated));
         if one.releases == other.releases && (one.guarantee != other.guarantee || pages[0] != pages[1]) {
@@ -759,13 +735,6 @@ impl Pair {
 /// A page without the minute in which it was made.
 fn undated(page: &str) -> String {
     page.lines().filter(|line| !line.contains("Made on ")).collect()
-}
-
-fn releases(lines: &str) -> Vec<Value> {
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 fn counts(release: &Value) -> BTreeMap<String, i64> {

@@ -1,18 +1,20 @@
-//! Neighbours of people through the real executable, as a list and as a state that is fed and watched: one event whose user, key or time is odd, in every
-//! format and at every place, moves nothing but what is said of it.
+//! Neighbouring streams of users through the real executable, as a list and as a state that is fed and watched: one
+//! event whose user, key or time is odd, in every format and at every place, moves nothing but what is said
+//! of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
 
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::parser::parse_message_type;
+use parquet::data_type::{ByteArrayType, Int64Type};
 use serde_json::Value;
 
-use crate::common::{folder, frostpane, heavy, json, stdout};
+use crate::common::{
+    folder, frostpane, heavy, json,
+    parquet_file::{self, ParquetColumn, column_of},
+    stdout, text,
+};
 
 /// A time, a user and a key, as they are written.
 type Event = [String; 3];
@@ -20,16 +22,16 @@ type Event = [String; 3];
 const PEOPLE: usize = 200;
 const KEYS: usize = 4;
 const TIME: &str = "2025-11-30T12:00:00Z";
-/// Where the odd event stands: also where a format, a header or a unit of time could be guessed from it.
+/// Positions of the odd event: also where a format, a header or a unit of time could be guessed from it.
 const PLACES: [usize; 3] = [0, 100, PEOPLE];
 
-/// Of each user one event of the last day of November 2025.
+/// One event of each user on the last day of November 2025.
 fn events() -> Vec<Event> {
     let event = |user: usize| [TIME.to_owned(), format!("-{user}"), (5 + user % KEYS).to_string()];
     (1..=PEOPLE).map(event).collect()
 }
 
-/// How often each key is counted, and everything else that is published.
+/// The counts, and everything else that is published.
 type Published = (Vec<(String, u64)>, Value);
 
 fn published(mut release: Value) -> Published {
@@ -45,7 +47,6 @@ fn published(mut release: Value) -> Published {
     (counts, release)
 }
 
-/// What the program is asked to do with events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
     List,
@@ -55,7 +56,7 @@ enum Way {
     Watch,
 }
 
-/// What is asked of events of users, without noise.
+/// Options for users, without noise.
 const ASKED: [&str; 7] = [
     "--all",
     "--epsilon",
@@ -73,12 +74,8 @@ fn columns(format: &str) -> [&'static str; 6] {
     }
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
 impl Way {
-    /// What is published of the last day of November.
+    /// Publishes the last day of November.
     fn publish(self, format: &str, write: &impl Fn(&[Event]) -> Vec<u8>, events: &[Event]) -> Published {
         match self {
             Self::List => list(format, &write(events)),
@@ -126,7 +123,7 @@ impl State {
         Self { folder, path, file }
     }
 
-    /// What a command makes of a file with these bytes, when the time has come to this moment.
+    /// Runs a command on a file with these bytes, at this time.
     fn run(&self, command: &str, bytes: &[u8], until: &str) -> String {
         fs::write(&self.file, bytes).unwrap();
         let args = [command, text(&self.path), text(&self.file), "--until", until];
@@ -141,7 +138,7 @@ impl Drop for State {
     }
 }
 
-/// That the user of one more event, or the key or the time, moves no other; whether that event is counted.
+/// Asserts that one more event moves no other, and whether it is counted.
 fn assert_alone(format: &str, write: impl Fn(&[Event]) -> Vec<u8>, odd: &Event, counts: bool) {
     static USUAL: LazyLock<[Published; 3]> = LazyLock::new(|| {
         [Way::List, Way::Ingest, Way::Watch].map(|way| way.publish("csv", &separated(","), &events()))
@@ -229,9 +226,11 @@ fn one_event_of_csv_and_tsv_moves_no_other() {
 
 fn json_lines(events: &[Event]) -> Vec<u8> {
     let line = |[time, user, key]: &Event| {
-        let time = match time.starts_with(|first: char| first.is_ascii_digit()) && time.contains('T') {
-            true => format!("\"{time}\""),
-            false => time.clone(),
+        let is_date = time.starts_with(|first: char| first.is_ascii_digit()) && time.contains('T');
+        let time = if is_date {
+            format!("\"{time}\"")
+        } else {
+            time.clone()
         };
         format!("{{\"time\": {time}, \"user\": {user}, \"key\": {key}}}\n")
     };
@@ -308,42 +307,35 @@ fn one_event_of_json_moves_no_other() {
 fn parquet(user: &str, key: &str, events: &[Event]) -> Vec<u8> {
     let schema =
         format!("message events {{ optional binary time (STRING); optional {user}; optional {key}; }}");
-    let schema = Arc::new(parse_message_type(&schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    for (place, kind) in ["binary", user, key].into_iter().enumerate() {
-        let cells: Vec<&str> = events.iter().map(|event| event[place].as_str()).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        match kind.starts_with("int64") {
-            true => write_integers(&mut column, &cells),
-            false => write_texts(&mut column, &cells),
-        }
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    let columns = ["binary", user, key]
+        .into_iter()
+        .enumerate()
+        .map(|(place, kind)| {
+            let cells: Vec<&str> = events.iter().map(|event| event[place].as_str()).collect();
+            if kind.starts_with("int64") {
+                integers(&cells)
+            } else {
+                texts(&cells)
+            }
+        });
+    parquet_file::new(&schema, [columns.collect()])
 }
 
-fn write_integers(column: &mut SerializedColumnWriter<'_>, cells: &[&str]) {
+fn integers(cells: &[&str]) -> ParquetColumn {
     let number = |cell: &&str| {
         cell.parse::<i64>()
             .or_else(|_| cell.parse::<u64>().map(|number| number as i64))
     };
-    let numbers: Vec<i64> = cells.iter().filter_map(|cell| number(cell).ok()).collect();
-    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(number(cell).is_ok())).collect();
-    let column = column.typed::<Int64Type>();
-    column.write_batch(&numbers, Some(&levels), None).unwrap();
+    let numbers = cells.iter().filter_map(|cell| number(cell).ok()).collect();
+    let levels = cells.iter().map(|cell| i16::from(number(cell).is_ok())).collect();
+    column_of::<Int64Type>(numbers, Some(levels), None)
 }
 
-fn write_texts(column: &mut SerializedColumnWriter<'_>, cells: &[&str]) {
-    let some = || cells.iter().filter(|cell| **cell != "null");
-    let texts: Vec<ByteArray> = some().map(|cell| cell.as_bytes().to_vec().into()).collect();
-    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(*cell != "null")).collect();
-    let column = column.typed::<ByteArrayType>();
-    column.write_batch(&texts, Some(&levels), None).unwrap();
+fn texts(cells: &[&str]) -> ParquetColumn {
+    let some = cells.iter().filter(|cell| **cell != "null");
+    let texts = some.map(|cell| cell.as_bytes().to_vec().into()).collect();
+    let levels = cells.iter().map(|cell| i16::from(*cell != "null")).collect();
+    column_of::<ByteArrayType>(texts, Some(levels), None)
 }
 
 #[test]

@@ -1,18 +1,16 @@
-//! Inputs that are bad or odd, in one table: how the program ends, what it says, and that nothing of an event is in it
-//! unless that was asked for.
+//! Inputs that are bad or odd, in one table: how the program ends, what it says, and that nothing of an event
+//! is in it unless that was asked for.
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use flate2::Compression;
-use flate2::read::GzEncoder;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 
-use crate::common::{folder, frostpane, stderr};
+use crate::common::{
+    folder, frostpane, gzip,
+    parquet_file::{self, column},
+    stderr, zstd,
+};
 
 /// In every cell of every file below, and nowhere else.
 const SECRET: &str = "SECRET";
@@ -25,12 +23,11 @@ struct Odd {
     options: &'static str,
     code: i32,
     says: &'static str,
-    /// Whether `--show-input` shows what is wrong.
+    /// True if `--show-input` shows a part of the file.
     shown: bool,
 }
 
 impl Odd {
-    /// With `--show-input`, a part of the file is shown.
     fn shown(self) -> Self {
         Self { shown: true, ..self }
     }
@@ -39,9 +36,10 @@ impl Odd {
         let options = self.options.replace("{}", folder.to_str().unwrap());
         let options: Vec<&str> = options.split_whitespace().collect();
         // Choosing a policy takes longer than all the rest; where people are protected there is no choice.
-        let list: &[&str] = match self.options.contains("user") || self.options.contains("--policy") {
-            true => &["list", "--json"],
-            false => &["list", "--json", "--policy", "uniform"],
+        let list: &[&str] = if self.options.contains("user") || self.options.contains("--policy") {
+            &["list", "--json"]
+        } else {
+            &["list", "--json", "--policy", "uniform"]
         };
         let output = frostpane(&[list, more, &options[..]].concat(), b"");
         (output.status.code(), stderr(&output))
@@ -82,7 +80,7 @@ fn csv() -> Vec<u8> {
     [b"time,user,search\n".to_vec(), rows()].concat()
 }
 
-/// Events of which nothing says whose they are.
+/// Events without users.
 fn nobody() -> Vec<u8> {
     [b"time,user,search\n".to_vec(), lines("<t>,,<k>")].concat()
 }
@@ -103,56 +101,20 @@ fn with(line: &str, others: Vec<u8>) -> Vec<u8> {
 /// Text columns `at` and `key`.
 fn parquet() -> Vec<u8> {
     let schema = "message events { required binary at (STRING); required binary key (STRING); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    while let Some(mut column) = group.next_column().unwrap() {
-        let cells: Vec<ByteArray> = (0..EVENTS)
-            .map(|event| format!("SECRET-KEY-{event}").into_bytes().into())
-            .collect();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&cells, None, None)
-            .unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    let cells = || (0..EVENTS).map(|event| format!("SECRET-KEY-{event}").into_bytes().into());
+    let columns = [cells(), cells()].map(|cells| column::<ByteArrayType>(cells.collect()));
+    parquet_file::new(schema, [columns.into()])
 }
 
 /// Users who are numbers with decimals.
 fn parquet_of_floats() -> Vec<u8> {
     let schema = "message events { required int64 at; required double user; required binary key (STRING); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<Int64Type>()
-        .write_batch(&[1_700_000_000; 3], None, None)
-        .unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<DoubleType>()
-        .write_batch(&[1.5; 3], None, None)
-        .unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    let keys: Vec<ByteArray> = (0..3).map(|_| b"SECRET-KEY".to_vec().into()).collect();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&keys, None, None)
-        .unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    let columns = vec![
+        column::<Int64Type>(vec![1_700_000_000; 3]),
+        column::<DoubleType>(vec![1.5; 3]),
+        column::<ByteArrayType>(vec![b"SECRET-KEY".to_vec().into(); 3]),
+    ];
+    parquet_file::new(schema, [columns])
 }
 
 fn damaged_parquet() -> Vec<u8> {
@@ -163,16 +125,6 @@ fn damaged_parquet() -> Vec<u8> {
 
 fn cut(bytes: Vec<u8>) -> Vec<u8> {
     bytes[..bytes.len() / 2].to_vec()
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    std::io::copy(&mut GzEncoder::new(bytes, Compression::fast()), &mut packed).unwrap();
-    packed
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 1).unwrap()
 }
 
 fn utf_16(bytes: &[u8]) -> Vec<u8> {
@@ -301,7 +253,7 @@ fn all() -> Vec<Odd> {
     ]
 }
 
-/// What did not come as it should.
+/// Describes an unexpected outcome.
 fn faults(odd: &Odd, folder: &Path) -> Vec<String> {
     let (code, said) = odd.run(folder, &[]);
     let (code_shown, said_shown) = odd.run(folder, &["--show-input"]);

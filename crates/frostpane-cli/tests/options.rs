@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::common::{frostpane, json, stderr, stdout, temporary};
+use crate::common::{frostpane, json, stderr, stdout, temporary, words};
 
 type Names = BTreeSet<String>;
 
@@ -14,47 +14,22 @@ type Names = BTreeSet<String>;
 const COMMANDS: [&str; 4] = ["list", "watch", "plan", "compare"];
 
 /// Options that are no fields, because they change nothing about what is released.
-const NO_FIELDS: [(&str, &[&str]); 5] = [
-    ("about the specification itself", &["spec", "print-spec"]),
+const NO_FIELDS: [(&str, &str); 5] = [
+    ("about the specification itself", "spec print-spec"),
     (
         "where events stand",
-        &[
-            "key",
-            "time",
-            "user",
-            "time-format",
-            "format",
-            "packing",
-            "delimiter",
-            "pattern",
-            "header",
-            "multiline",
-            "show-input",
-            "timezone",
-            "ahead",
-            "from",
-            "id",
-            "accept-clock",
-        ],
+        "key time user time-format format packing delimiter pattern header multiline show-input timezone ahead from \
+         id accept-clock",
     ),
     (
         "how a release is shown",
-        &[
-            "json",
-            "csv",
-            "rows",
-            "report",
-            "title",
-            "source",
-            "guarantee",
-            "after",
-        ],
+        "json csv rows report title source guarantee after",
     ),
     (
         "what a plan is asked",
-        &["watch", "pipe", "events", "at-norm", "distinct", "target-count"],
+        "watch pipe events at-norm distinct target-count",
     ),
-    ("asks for nothing", &["help"]),
+    ("asks for nothing", "help"),
 ];
 
 /// Fields that no option sets: the page says why.
@@ -105,7 +80,7 @@ static FIELDS: LazyLock<Names> = LazyLock::new(|| {
     others.iter().fold(list, |fields, more| &fields | more)
 });
 
-/// The fields of people, each with its path.
+/// The fields of users, each with its path.
 fn of_users() -> Names {
     let people = ["list", "--window", "7d", "--user", "2", "--sample-users", "1/4"];
     let spec = json(
@@ -143,7 +118,7 @@ fn rows(section: &str, heading: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// What stands in a text as `--option`.
+/// Options in a text, written as `--option`.
 fn mentioned(text: &str) -> Names {
     text.split('`')
         .skip(1)
@@ -159,7 +134,7 @@ fn every_option_is_a_field_of_the_specification_or_says_why_not() {
     assert!(options.len() > 20, "{options:?}");
     let has_field = |name: &String| FIELDS.iter().any(|field| option_of(field) == *name);
     let (of_fields, others): (Names, Names) = options.into_iter().partition(has_field);
-    let excused = NO_FIELDS.iter().flat_map(|(_, names)| names.iter().copied());
+    let excused = NO_FIELDS.iter().flat_map(|(_, names)| words(names));
     assert_eq!(others, names(excused));
     let without_option: Names = FIELDS
         .iter()
@@ -177,9 +152,10 @@ fn the_page_has_every_field_with_its_option_or_why_it_has_none() {
     assert_eq!(names(documented), *FIELDS);
     for row in &rows {
         let (field, option) = (row[0].trim_matches('`'), &row[3]);
-        match NO_OPTION.contains(&field) {
-            true => assert!(option.starts_with("none: "), "{field}: {option}"),
-            false => assert_eq!(*option, format!("`--{}`", option_of(field))),
+        if NO_OPTION.contains(&field) {
+            assert!(option.starts_with("none: "), "{field}: {option}");
+        } else {
+            assert_eq!(*option, format!("`--{}`", option_of(field)));
         }
     }
 }
@@ -188,11 +164,11 @@ fn the_page_has_every_field_with_its_option_or_why_it_has_none() {
 fn the_page_has_every_option_that_is_no_field() {
     let rows = rows(&section(), "options");
     let groups: Vec<Names> = rows.iter().map(|row| mentioned(&row[0])).collect();
-    let expected = NO_FIELDS.map(|(_, group)| names(group.iter().copied()));
+    let expected = NO_FIELDS.map(|(_, group)| names(words(group)));
     assert_eq!(groups, expected);
 }
 
-/// What the page says is taken unless told, where that is one word.
+/// The page has the defaults that are one word.
 #[test]
 fn the_page_has_the_defaults_that_are_taken() {
     let [list, watch] = ["list", "watch"].map(|command| json(&[command, "--print-spec=json"], b""));

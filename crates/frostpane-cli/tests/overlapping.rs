@@ -74,7 +74,8 @@ fn files_that_overlap_give_the_releases_of_the_sorted_one() {
     }
 }
 
-/// The second server began later, the third was silent, the fourth stopped first; and files that follow each other are merged too.
+/// The second server began later, the third was silent, the fourth stopped first; and files that follow each
+/// other are merged too.
 #[test]
 fn files_may_begin_and_end_when_they_like() {
     let events = events();
@@ -135,7 +136,8 @@ fn what_cannot_be_read_is_told_with_its_place() {
     );
 }
 
-/// All of its events count, without a key and at the time of the last one of all; if no file has a time, that is refused.
+/// All of its events count, without a key and at the time of the last one of all; if no file has a time, that
+/// is refused.
 #[test]
 fn a_file_without_a_time_stops_the_others_only_if_none_has_one() {
     let events = events();

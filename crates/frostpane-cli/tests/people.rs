@@ -1,26 +1,25 @@
-//! People as the unit of privacy: the real executable on files with users, in any format and order, and what it lets anybody see.
+//! People as the unit of privacy: the real executable on files with users, in any format and order, and what
+//! it lets anybody see.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::read::GzEncoder;
-use parquet::data_type::{ByteArray, ByteArrayType};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+use parquet::data_type::ByteArrayType;
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, heavy, json, names, run, stderr, stdout};
+use crate::common::{
+    assert_contains, assert_told, command, folder, frostpane, gzip, heavy, json, names, one_line,
+    parquet_file::{self, column},
+    releases, run, stderr, stdout, text, words,
+};
 
 /// Somebody searched something: a time, a user and a key, as they are written.
 type Search = [String; 3];
 
-/// Of each of so many people one search on the last day of November 2025, and of a program five hundred more of the same.
+/// One search of each of so many users on the last day of November 2025, and five hundred of a program.
 fn searches(people: usize) -> Vec<Search> {
     let by = |user: String, second: usize, key: &str| {
         let time = format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60);
@@ -56,32 +55,15 @@ fn json_lines(searches: &[Search]) -> Vec<u8> {
     searches.iter().map(line).collect::<String>().into_bytes()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    std::io::copy(&mut GzEncoder::new(bytes, Compression::fast()), &mut packed).unwrap();
-    packed
-}
-
 fn parquet(searches: &[Search]) -> Vec<u8> {
     let schema = "message events { required binary time (STRING); required binary user (STRING); required binary key (STRING); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    for field in 0..3 {
-        let mut column = group.next_column().unwrap().unwrap();
-        let cells: Vec<ByteArray> = searches
+    let cells = |field: usize| {
+        let cells = searches
             .iter()
-            .map(|search| search[field].as_bytes().to_vec().into())
-            .collect();
-        let typed = column.typed::<ByteArrayType>();
-        typed.write_batch(&cells, None, None).unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+            .map(|search| search[field].as_bytes().to_vec().into());
+        column::<ByteArrayType>(cells.collect())
+    };
+    parquet_file::new(schema, [(0..3).map(cells).collect()])
 }
 
 const COLUMNS: [&str; 6] = ["--time", "time", "--user", "user", "--key", "key"];
@@ -91,17 +73,14 @@ fn list<'a>(files: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["list"], &COLUMNS[..], &WEEK[..], more, files].concat()
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
 fn written(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let file = folder.join(name);
     fs::write(&file, bytes).unwrap();
     file
 }
 
-/// 900 people have one search each, and the program counts once. Noise of scale 1 is off by 40 once in 10^17 counts.
+/// 900 people have one search each, and the program counts once. Noise of scale 1 is off by 40 once in 10^17
+/// counts.
 fn assert_counts_people(release: &Value, format: &str) {
     let listed = heavy(release);
     assert_eq!(listed.len(), 3, "{format}: {release}");
@@ -142,15 +121,7 @@ fn people_are_counted_once_in_every_format_and_order() {
 
 /// Everything that is not measured with noise, which alone may differ.
 fn without_noisy(mut release: Value) -> Value {
-    for field in [
-        "heavy",
-        "note",
-        "norm_estimate",
-        "threshold",
-        "noise",
-        "complete_above",
-        "nothing_below",
-    ] {
+    for field in words("heavy note norm_estimate threshold noise complete_above nothing_below") {
         release.as_object_mut().unwrap().remove(field);
     }
     let window = release["window"].as_object_mut().unwrap();
@@ -159,7 +130,8 @@ fn without_noisy(mut release: Value) -> Value {
     release
 }
 
-/// One file has all that one person did on a day: a thousand events, first and last of all, of keys that nobody else has.
+/// One file has all that one person did on a day: a thousand events, first and last of all, of keys that
+/// nobody else has.
 #[test]
 fn one_person_more_changes_only_noisy_numbers() {
     let folder = folder("people-neighbours");
@@ -212,14 +184,11 @@ fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
     let more = ["--all", "--guarantee", text(&guarantee), "--report", text(&page)];
     let output = frostpane(&list(&[text(&file)], &more), b"");
     let told = stderr(&output);
-    assert!(
-        told.contains("499 of the 1,400 events of people in the window were beyond"),
-        "{told}"
+    assert_contains(
+        &told,
+        "499 of the 1,400 events of people in the window were beyond",
     );
-    assert!(
-        told.contains("7 events have no user, and are not counted"),
-        "{told}"
-    );
+    assert_contains(&told, "7 events have no user, and are not counted");
     let table = stdout(&output);
     let [guarantee, page] = [guarantee, page].map(|file| fs::read_to_string(file).unwrap());
     for published in [&table, &guarantee, &page] {
@@ -237,16 +206,15 @@ fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
             assert!(published.replace('\n', " ").contains(sentence), "{published}");
         }
     }
-    let privacy = "for whether one person took part on one day, when, how often and in what. Of each person and day at most 1 key is \
-                   counted, once. Not hidden: what someone does over several days (epsilon for each), people with several ids, how \
-                   others react.";
+    let privacy = "for whether one person took part on one day, when, how often and in what. Of each person \
+                   and day at most 1 key is counted, once. Not hidden: what someone does over several days \
+                   (epsilon for each), people with several ids, how others react.";
     for published in [&table, &guarantee] {
         assert!(published.replace('\n', " ").contains(privacy), "{published}");
     }
 }
 
-/// What people did beyond the bounds is in no count, so nothing is said of how often they did it: neither in the table, nor beside the CSV, nor on a
-/// page, of one list or of several.
+/// Events beyond the bounds are in no count, so no output claims to tell how often a key occurred.
 #[test]
 fn of_counts_within_bounds_it_is_said_what_was_counted() {
     let folder = folder("people-words");
@@ -266,8 +234,7 @@ fn of_counts_within_bounds_it_is_said_what_was_counted() {
         .concat();
         let shown = stdout(&frostpane(&args, b""));
         let [page, guarantee] = [&page, &guarantee].map(|file| fs::read_to_string(file).unwrap());
-        let [shown, page, guarantee] =
-            [shown, page, guarantee].map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
+        let [shown, page, guarantee] = [shown, page, guarantee].map(|said| one_line(&said));
         for said in [&shown, &page, &guarantee] {
             for untrue in ["true count", "true one"] {
                 assert!(!said.contains(untrue), "{command} {more:?}: {untrue}: {said}");
@@ -282,7 +249,7 @@ fn of_counts_within_bounds_it_is_said_what_was_counted() {
     }
 }
 
-/// Whether anybody was there shows in no exit code, and the help says so.
+/// The exit code does not tell whether anyone was there, and the help says so.
 #[test]
 fn a_list_of_nobody_ends_as_every_other_one_does() {
     let folder = folder("people-nobody");
@@ -292,7 +259,7 @@ fn a_list_of_nobody_ends_as_every_other_one_does() {
     let by_event = ["list", "--key", "key", "--window", "10", text(&nobody)];
     assert_eq!(ended(&by_event), Some(4));
     let help = stdout(&frostpane(&["--help"], b""));
-    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let help = one_line(&help);
     let four = "4 the result was written, but no event had a key that counts; with --user it is 0";
     assert!(help.contains(four), "{help}");
 }
@@ -316,10 +283,7 @@ fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
     // 1,000 of 4,000 in the mean, with a deviation of 27: ten of them are never seen.
     assert!((700..1_300).contains(&counts), "{release}");
     let guarantee = fs::read_to_string(guarantee).unwrap().replace('\n', " ");
-    assert!(
-        guarantee.contains("Only 1/4 of the users are counted"),
-        "{guarantee}"
-    );
+    assert_contains(&guarantee, "Only 1/4 of the users are counted");
     assert!(guarantee.contains("multiply counts by 4."), "{guarantee}");
 }
 
@@ -327,21 +291,9 @@ fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
 fn every_slide_of_files_has_a_list_with_events_or_without() {
     let folder = folder("people-watch");
     let file = written(&folder, "a.csv", &separated(&searches(900), ","));
-    let when = [
-        "--window",
-        "2d",
-        "--slide",
-        "12h",
-        "--from",
-        "2025-11-28",
-        "--until",
-        "2025-12-02",
-    ];
+    let when = words("--window 2d --slide 12h --from 2025-11-28 --until 2025-12-02");
     let watch = [&["watch", "--json", "--all"], &COLUMNS[..], &when, &[text(&file)]].concat();
-    let lists: Vec<Value> = stdout(&frostpane(&watch, b""))
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lists: Vec<Value> = releases(&stdout(&frostpane(&watch, b"")));
     let ends: Vec<&str> = lists
         .iter()
         .map(|list| list["window"]["to"].as_str().unwrap())
@@ -419,7 +371,7 @@ fn stdout_of(output: &Output) -> &[u8] {
     &output.stdout
 }
 
-/// Whether a program has a file open in a folder, with a name or without.
+/// True if a program has a file open in a folder, with a name or without.
 #[cfg(target_os = "linux")]
 fn has_open(pid: u32, folder: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
@@ -456,18 +408,7 @@ fn a_program_that_is_killed_leaves_nothing_on_the_disk() {
 #[test]
 fn what_is_printed_of_people_is_read_again_as_the_same() {
     let folder = folder("people-spec");
-    let asked = [
-        "--window",
-        "7d",
-        "--per-user",
-        "4",
-        "--per-key",
-        "3",
-        "--epoch",
-        "12h",
-        "--sample-users",
-        "1/4",
-    ];
+    let asked = words("--window 7d --per-user 4 --per-key 3 --epoch 12h --sample-users 1/4");
     for (name, print) in [("a.toml", "--print-spec"), ("a.json", "--print-spec=json")] {
         let printed = [&["list", "--timezone", "+01:00"], &asked[..], &[print]].concat();
         let printed = stdout(&frostpane(&printed, b""));
@@ -514,17 +455,7 @@ fn days_and_slides_of_days_begin_at_midnight_of_the_zone() {
 
 #[test]
 fn a_plan_compares_bounds_and_says_which_noise_they_have() {
-    let plan = [
-        "plan",
-        "--per-user",
-        "3",
-        "--window",
-        "7d",
-        "--events",
-        "50000",
-        "--top",
-        "20",
-    ];
+    let plan = words("plan --per-user 3 --window 7d --events 50000 --top 20");
     let whole = json(&[&plan[..], &["--json"]].concat(), b"");
     let compared = whole["per_user"].as_array().unwrap();
     let keys: Vec<u64> = compared
@@ -586,10 +517,6 @@ fn a_comparison_is_of_events() {
             b"",
         );
         assert_eq!(output.status.code(), Some(1));
-        assert!(
-            stderr(&output).contains("a comparison is of single events"),
-            "{}",
-            stderr(&output)
-        );
+        assert_told(&output, "a comparison is of single events");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{frostpane, stderr, stdout};
+use crate::common::{assert_contains, frostpane, stderr, stdout, words};
 use serde_json::Value;
 
 fn plan(args: &[&str]) -> String {
@@ -44,8 +44,8 @@ fn a_plan_as_json_has_its_parts() {
     assert!(whole["published"]["window"].as_f64().unwrap() > 1e20);
 }
 
-/// What a list, or one of many, said of itself, and what its plan had. Where events spread over panes as they like, the plan
-/// reckons with even panes: these have the most keys, so the least cut and the most noise.
+/// Compares a release with its plan. A plan assumes even panes: these have the most keys, so the least cut and
+/// the most noise.
 fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
     let forecast = &whole["forecast"];
     let number = |value: &Value| value.as_u64().unwrap();
@@ -107,7 +107,7 @@ fn even_stream() -> Vec<u8> {
     (0..50_000).map(event).collect::<String>().into_bytes()
 }
 
-/// What follows from public numbers comes out as planned, to the digit.
+/// Numbers that follow from public ones are as planned, to the digit.
 #[test]
 fn a_list_says_of_itself_what_its_plan_said() {
     let events = even_stream();
@@ -160,15 +160,7 @@ fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
                 let case = options.join(" ");
                 assert_foreseen(&release, &whole, true, &case);
                 assert_eq!(release["continual"]["memory"], whole["memory"], "{case}");
-                for field in [
-                    "panes",
-                    "nodes",
-                    "scale",
-                    "deviation",
-                    "horizon",
-                    "together",
-                    "memory",
-                ] {
+                for field in words("panes nodes scale deviation horizon together memory") {
                     let planned = &whole["forecast"]["continual"][field];
                     assert_eq!(&release["continual"][field], planned, "{case}: {field}");
                 }
@@ -223,9 +215,9 @@ fn plain_counting_shows_what_bounded_memory_costs() {
     // 4,096 slots of 25 bytes, and blocks of 32 bytes for the keys.
     assert_eq!(cut["plain"]["memory"], 4_096 * 25 + 2_000 * 32);
     let text = plan(&["--all", "--memory", "14MB", "--distinct", "2000"]).replace('\n', " ");
-    assert!(
-        text.contains("about 0.2 MB for 2,000 counts: so here bounded memory costs"),
-        "{text}"
+    assert_contains(
+        &text,
+        "about 0.2 MB for 2,000 counts: so here bounded memory costs",
     );
 }
 
@@ -272,9 +264,9 @@ fn the_target_tells_an_epsilon_that_does_it() {
         assert_eq!(least <= 300, listed, "alpha {alpha}: {least}");
     }
     let rare = plan(&["--target-count", "1"]);
-    assert!(
-        rare.contains("No epsilon up to 100 surely lists a key that occurs so rarely (1): ask for a"),
-        "{rare}"
+    assert_contains(
+        &rare,
+        "No epsilon up to 100 surely lists a key that occurs so rarely (1): ask for a",
     );
 }
 

@@ -1,18 +1,16 @@
-//! What the real executable reads, and what it says when it cannot.
+//! Formats that the real executable reads, and its messages when it cannot.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use flate2::Compression;
-use flate2::read::GzEncoder;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
 };
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 
-use crate::common::{EXACT, exact, frostpane, heavy, stderr, stdout, temporary};
+use crate::common::{
+    EXACT, assert_contains, exact, frostpane, gzip, heavy,
+    parquet_file::{self, column, column_of},
+    stderr, stdout, temporary, zstd,
+};
 
 const EVENTS: u64 = 4_000;
 const START: u64 = 1_700_000_000;
@@ -57,46 +55,22 @@ fn jsonl() -> Vec<u8> {
 
 fn parquet() -> Vec<u8> {
     let schema = "message events { required int64 at (TIMESTAMP(MILLIS, true)); optional group the { optional binary tree (STRING); } }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    for rows in [0..EVENTS / 2, EVENTS / 2..EVENTS] {
-        let mut group = writer.next_row_group().unwrap();
-        let times: Vec<i64> = rows.clone().map(|event| (START + event) as i64 * 1_000).collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<Int64Type>()
-            .write_batch(&times, None, None)
-            .unwrap();
-        column.close().unwrap();
-        let keys: Vec<ByteArray> = rows.clone().filter_map(key).map(ByteArray::from).collect();
-        let levels: Vec<i16> = rows
+    let group = |rows: std::ops::Range<u64>| {
+        let times = rows.clone().map(|event| (START + event) as i64 * 1_000).collect();
+        let keys = rows.clone().filter_map(key).map(ByteArray::from).collect();
+        let levels = rows
             .map(|event| if key(event).is_some() { 2 } else { 1 })
             .collect();
-        let mut column = group.next_column().unwrap().unwrap();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&keys, Some(&levels), None)
-            .unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-    }
-    writer.close().unwrap();
-    bytes
+        vec![
+            column::<Int64Type>(times),
+            column_of::<ByteArrayType>(keys, Some(levels), None),
+        ]
+    };
+    parquet_file::new(schema, [0..EVENTS / 2, EVENTS / 2..EVENTS].map(group))
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    std::io::copy(&mut GzEncoder::new(bytes, Compression::fast()), &mut packed).unwrap();
-    packed
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 1).unwrap()
-}
-
-/// The same events as a file and through a pipe, plain and packed, and as a file packed twice, give this release.
+/// The same events as a file and through a pipe, plain and packed, and as a file packed twice, give this
+/// release.
 fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_json::Value) {
     let format = match name.split_once('.').unwrap().1 {
         "txt" => "text",
@@ -241,10 +215,7 @@ fn what_cannot_be_read_is_an_event_without_a_key() {
             "1 of 1,000 events could not be read and have no key; the first is in standard input, line 2: ",
         );
         assert_eq!(pointed_out, unreadable, "{options:?}: {told}");
-        assert!(
-            told.contains("1 of 1,000 events had no key that counts"),
-            "{told}"
-        );
+        assert_contains(&told, "1 of 1,000 events had no key that counts");
     }
 }
 
@@ -294,8 +265,8 @@ fn an_event_whose_time_cannot_be_read_has_that_of_the_one_before() {
     let told = stderr(&output);
     assert!(
         told.starts_with(
-            "frostpane: 4 of 904 events could not be read and have no key; the first is in standard input, line 1: \
-             no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; \
+            "frostpane: 4 of 904 events could not be read and have no key; the first is in standard input, \
+             line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; \
              --time-format tells how others are written; if it names the columns, use --header\n"
         ),
         "{told}"
@@ -460,36 +431,15 @@ fn an_order_that_follows_from_keys_is_warned_of_only_for_windows_by_count() {
 /// times.
 fn typed_parquet() -> Vec<u8> {
     let schema = "message events { required int32 port (INTEGER(16, false)); required boolean ok; required fixed_len_byte_array(16) id (UUID); required int64 at (TIMESTAMP(NANOS, true)); repeated int32 list; }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
     let id: FixedLenByteArray = ByteArray::from((0..16).collect::<Vec<u8>>()).into();
-    let mut index = 0;
-    while let Some(mut column) = group.next_column().unwrap() {
-        match index {
-            0 => column
-                .typed::<Int32Type>()
-                .write_batch(&[65_535; 900], None, None),
-            1 => column.typed::<BoolType>().write_batch(&[true; 900], None, None),
-            2 => column
-                .typed::<FixedLenByteArrayType>()
-                .write_batch(&vec![id.clone(); 900], None, None),
-            3 => column
-                .typed::<Int64Type>()
-                .write_batch(&[1_700_000_000_123_456_789; 900], None, None),
-            _ => column
-                .typed::<Int32Type>()
-                .write_batch(&[], Some(&[0; 900]), Some(&[0; 900])),
-        }
-        .unwrap();
-        column.close().unwrap();
-        index += 1;
-    }
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes
+    let columns = vec![
+        column::<Int32Type>(vec![65_535; 900]),
+        column::<BoolType>(vec![true; 900]),
+        column::<FixedLenByteArrayType>(vec![id; 900]),
+        column::<Int64Type>(vec![1_700_000_000_123_456_789; 900]),
+        column_of::<Int32Type>(Vec::new(), Some(vec![0; 900]), Some(vec![0; 900])),
+    ];
+    parquet_file::new(schema, [columns])
 }
 
 #[test]
@@ -515,121 +465,104 @@ fn parquet_values_that_are_no_text_are_keys_by_their_text() {
 }
 
 /// Arguments, what comes in, and the whole message.
-type Case = (&'static [&'static str], &'static [u8], &'static str);
+type Case = (&'static str, &'static [u8], &'static str);
 
 const MESSAGES: [Case; 22] = [
     (
-        &[
-            "--format",
-            "csv",
-            "--key",
-            "3",
-            "--time",
-            "1",
-            "--user",
-            "usr",
-            "--window",
-            "1d",
-            "--until",
-            "2023-11-15",
-        ],
+        "--format csv --key 3 --time 1 --user usr --window 1d --until 2023-11-15",
         b"time,user,country\n1,2,3\n",
         "standard input: there is no column \"usr\", for which --user asks; the first line has 3 columns; --header says that it names them, and then they are shown here",
     ),
     (
-        &["--user", "2"],
+        "--user 2",
         b"elm\n",
         "--user is for files with columns: say which one holds the key, with --key",
     ),
-    (&["--key", "3", "--user", "0"], b"", "columns are counted from 1"),
+    ("--key 3 --user 0", b"", "columns are counted from 1"),
     (
-        &["--format", "csv", "--key", "contry"],
+        "--format csv --key contry",
         b"time,user,country\n1,2,3\n",
         "standard input: there is no column \"contry\", for which --key asks; the first line has 3 columns; --header says that it names them, and then they are shown here",
     ),
     (
-        &[
-            "--format", "tsv", "--key", "user", "--time", "4", "--window", "1h",
-        ],
+        "--format tsv --key user --time 4 --window 1h",
         b"time\tuser\n",
         "standard input: there is no column number 4, for which --time asks; the first line has 2 columns; --header says that it names them, and then they are shown here",
     ),
     (
-        &["--format", "csv", "--key", "2", "--multiline"],
+        "--format csv --key 2 --multiline",
         b"a,b\n\n\n\"c\",\"d\ne,f\n",
         "standard input: the record that begins in line 4 has a quote that does not end: write the file again, or leave out --multiline",
     ),
     (
-        &["--format", "tsv", "--key", "1", "--time", "2", "--window", "1h"],
+        "--format tsv --key 1 --time 2 --window 1h",
         b"elm\tnoon\nelm\n",
         "no event has a time: is --time 2 right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written",
     ),
     (
-        &[
-            "--format", "jsonl", "--key", "a", "--time", "b.c", "--window", "1h",
-        ],
+        "--format jsonl --key a --time b.c --window 1h",
         b"{\"a\": 1, \"b\": {\"d\": 1}}\n",
         "no event has a time: is --time b.c right? The first is in standard input, line 1: no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written",
     ),
     (
-        &["--format", "jsonl"],
+        "--format jsonl",
         b"{\"a\": 1}\n",
         "standard input: this is JSON Lines: say which column holds the key, with --key, or take whole lines with --format text",
     ),
     (
-        &["no/such/file.csv"],
+        "no/such/file.csv",
         b"",
         "cannot read no/such/file.csv: there is no such file; there is no folder no/such either",
     ),
     (
-        &["--key", "a"],
+        "--key a",
         b"a,b\nelm,1\n",
         "standard input: nothing tells how its columns are written: say so with --format csv, tsv, jsonl or parquet, or what separates them with --delimiter",
     ),
     (
-        &["--format", "csv"],
+        "--format csv",
         b"elm\n",
         "standard input: this is CSV: say which column holds the key, with --key, or take whole lines with --format text",
     ),
     (
-        &["--format", "parquet"],
+        "--format parquet",
         b"PAR1",
         "standard input: this is Parquet: say which column holds the key, with --key, or take whole lines with --format text",
     ),
     (
-        &["--format", "text", "--key", "a"],
+        "--format text --key a",
         b"elm\n",
         "standard input: text has no columns: leave out --key, --time and --user, or give another --format",
     ),
     (
-        &["--format", "parquet", "--key", "a"],
+        "--format parquet --key a",
         b"PAR1 and no more",
         "standard input: this cannot be read as Parquet: it does not end as Parquet files do, so it is none, or was cut off: copy or write it again, or give its --format",
     ),
-    (&["--key", "0"], b"", "columns are counted from 1"),
-    (&["--key", ""], b"", "the name of a column is empty"),
+    ("--key 0", b"", "columns are counted from 1"),
+    ("--key ", b"", "the name of a column is empty"),
     (
-        &["no/such/*.csv"],
+        "no/such/*.csv",
         b"",
         "no file matches \"no/such/*.csv\"; there is no folder no/such either",
     ),
     (
-        &["no/such/[.csv"],
+        "no/such/[.csv",
         b"",
         "\"no/such/[.csv\" is neither a file nor a pattern of file names: invalid range pattern",
     ),
     (
-        &["--packing", "gzip"],
+        "--packing gzip",
         b"\x1f\x8b\x08\x00",
         "cannot read standard input: it ends in the middle of what was packed: it was cut off, so copy it again",
     ),
     (
-        &["--packing", "gzip"],
+        "--packing gzip",
         b"elm\nelm\nelm\nelm\n",
         "cannot read standard input: it does not begin as what gzip has packed does: if it is not packed, use --packing none",
     ),
     (
-        &["--packing", "zstd"],
+        "--packing zstd",
         b"elm\n",
         "cannot read standard input: it does not begin as what zstd has packed does: if it is not packed, use --packing none",
     ),
@@ -638,7 +571,9 @@ const MESSAGES: [Case; 22] = [
 #[test]
 fn every_fault_of_a_file_ends_with_its_place_and_what_to_do() {
     for (args, input, message) in MESSAGES {
-        let output = frostpane(&[&["list"], args].concat(), input);
+        // One of the arguments is empty.
+        let args: Vec<&str> = ["list"].into_iter().chain(args.split(' ')).collect();
+        let output = frostpane(&args, input);
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         assert_eq!(stderr(&output), format!("frostpane: {message}\n"), "{args:?}");
         assert!(output.stdout.is_empty());

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::Write;
 
-use crate::common::{browser, command, folder, frostpane, names, run, stderr, stdout};
+use crate::common::{
+    assert_contains, assert_told, browser, command, folder, frostpane, names, run, stderr, stdout,
+};
 use serde_json::Value;
 
 const HOSTILE: &str = "<script>alert(1)</script>";
@@ -64,9 +66,9 @@ fn the_page_comes_beside_a_table_or_csv() {
         table.contains("heavy hitters at alpha 0.05 of 4,000 events") && table.contains("elm"),
         "{table}"
     );
-    assert!(
-        page.contains("<p class=\"subtitle\">4,000 events, number 0 up to 4,000</p>"),
-        "{page}"
+    assert_contains(
+        &page,
+        "<p class=\"subtitle\">4,000 events, number 0 up to 4,000</p>",
     );
     let (page, csv, told) = report("csv", &["--window", "4000", "--csv"], &events());
     assert!(csv.starts_with("key,count,low,high\n"), "{csv}");
@@ -98,7 +100,7 @@ fn a_page_is_called_what_it_was_told() {
     for command in ["list", "watch"] {
         let alone = frostpane(&[command, "--title", "Trees"], b"");
         assert_eq!(alone.status.code(), Some(2));
-        assert!(stderr(&alone).contains("--report <FILE>"), "{}", stderr(&alone));
+        assert_told(&alone, "--report <FILE>");
     }
 }
 
@@ -129,9 +131,9 @@ fn the_top_and_all_keys_have_their_pages() {
     assert!(!page.contains("promises hold"), "{page}");
     let (page, csv, _) = report("all", &["--window", "4000", "--all", "--csv"], &events());
     assert_eq!(csv.lines().count(), 5, "{csv}");
-    assert!(
-        page.contains("Listed is every key whose count, noise included, was high enough"),
-        "{page}"
+    assert_contains(
+        &page,
+        "Listed is every key whose count, noise included, was high enough",
     );
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, heavy, run, stderr, stdout};
+use crate::common::{assert_told, command, folder, frostpane, heavy, json, run, stderr, stdout, text, words};
 
 /// Lines of time, user and key, from a day of November 2025 on: the hours of so many days.
 fn days(first: i64, days: i64) -> String {
@@ -22,42 +22,9 @@ fn days(first: i64, days: i64) -> String {
     lines
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
-
-const PEOPLE: [&str; 16] = [
-    "--key",
-    "3",
-    "--time",
-    "1",
-    "--user",
-    "2",
-    "--per-user",
-    "4",
-    "--window",
-    "3d",
-    "--top",
-    "5",
-    "--epsilon",
-    "5",
-    "--from",
-    "2025-11-01",
-];
-const EVENTS: [&str; 12] = [
-    "--key",
-    "3",
-    "--time",
-    "1",
-    "--window",
-    "3d",
-    "--slide",
-    "1d",
-    "--top",
-    "5",
-    "--epsilon",
-    "5",
-];
+const USERS: &str =
+    "--key 3 --time 1 --user 2 --per-user 4 --window 3d --top 5 --epsilon 5 --from 2025-11-01";
+const EVENTS: &str = "--key 3 --time 1 --window 3d --slide 1d --top 5 --epsilon 5";
 
 fn init(state: &Path, options: &[&str]) -> String {
     let output = frostpane(&[&["init", text(state)], options].concat(), b"");
@@ -67,10 +34,10 @@ fn init(state: &Path, options: &[&str]) -> String {
 
 #[test]
 fn a_list_every_day_is_charged_to_every_day_and_the_budget_renews_itself() {
-    for (name, options) in [("people", &PEOPLE[..]), ("events", &EVENTS[..])] {
+    for (name, options) in [("people", words(USERS)), ("events", words(EVENTS))] {
         let folder = folder(&format!("state-daily-{name}"));
         let state = folder.join("state");
-        let said = init(&state, &[options, &["--releases", "2"]].concat());
+        let said = init(&state, &[&options[..], &["--releases", "2"]].concat());
         assert!(said.contains("next: frostpane ingest"), "{said}");
         let mut refused = 0;
         for day in 0..8 {
@@ -87,11 +54,7 @@ fn a_list_every_day_is_charged_to_every_day_and_the_budget_renews_itself() {
                 assert!(day < 1 || heavy(&list).len() == 4, "{list}");
                 let again = frostpane(&release, b"");
                 assert_eq!(again.stdout, first.stdout);
-                assert!(
-                    stderr(&again).contains("nothing was charged"),
-                    "{}",
-                    stderr(&again)
-                );
+                assert_told(&again, "nothing was charged");
             } else {
                 let why = stderr(&first);
                 assert!(why.contains("leaves the window at 2025-11-"), "{why}");
@@ -118,7 +81,7 @@ fn an_id_is_written_the_same_in_every_form() {
     let folder = folder("state-forms");
     let (state, file) = (folder.join("state"), folder.join("days.tsv"));
     fs::write(&file, days(0, 4)).unwrap();
-    init(&state, &PEOPLE);
+    init(&state, &words(USERS));
     frostpane(
         &["ingest", text(&state), text(&file), "--until", "2025-11-05"],
         b"",
@@ -140,7 +103,7 @@ fn an_id_is_written_the_same_in_every_form() {
 fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     let folder = folder("state-watch");
     let (state, file) = (folder.join("state"), folder.join("log.tsv"));
-    init(&state, &[&EVENTS[..], &["--watch"]].concat());
+    init(&state, &[&words(EVENTS)[..], &["--watch"]].concat());
     let mut lists = Vec::new();
     for day in 0..6 {
         let mut log = OpenOptions::new().create(true).append(true).open(&file).unwrap();
@@ -156,16 +119,13 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
         .map(|list| serde_json::from_str::<Value>(list).unwrap()["continual"]["number"].clone());
     assert!(numbers.eq((1..=5).map(Value::from)));
     let single = frostpane(&["release", text(&state)], b"");
-    assert!(
-        stderr(&single).contains("has one at every slide"),
-        "{}",
-        stderr(&single)
-    );
+    assert_told(&single, "has one at every slide");
     let budget = stdout(&frostpane(&["budget", text(&state)], b""));
     assert!(budget.contains("has paid epsilon 5"), "{budget}");
 }
 
-/// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events is that of the lines.
+/// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events
+/// is that of the lines.
 #[test]
 fn an_ingest_that_was_killed_is_simply_run_again() {
     let folder = folder("state-killed");
@@ -186,8 +146,7 @@ fn an_ingest_that_was_killed_is_simply_run_again() {
         process.wait().unwrap();
     }
     stdout(&frostpane(&ingest, b""));
-    let list: Value =
-        serde_json::from_str(&stdout(&frostpane(&["release", text(&state), "--json"], b""))).unwrap();
+    let list: Value = json(&["release", text(&state), "--json"], b"");
     assert_eq!(list["window"]["events"], 3_000_000);
     assert!(heavy(&list).iter().all(|(_, count)| *count == 3_000));
 }
@@ -198,7 +157,7 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
     let folder = folder("state-wrong");
     let (state, file) = (folder.join("state"), folder.join("days.tsv"));
     fs::write(&file, days(0, 2)).unwrap();
-    init(&state, &PEOPLE);
+    init(&state, &words(USERS));
     let (state, file, none) = (text(&state), text(&file), folder.join("none"));
     let none = text(&none);
     for (args, says) in [
@@ -284,11 +243,7 @@ fn a_pipe_is_known_by_its_id() {
     assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("600 events were taken"));
     assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("nothing is new"));
     let more = run(&mut command(&ingest), (lines + "snow\n").as_bytes());
-    assert!(
-        stderr(&more).contains("1 events were taken, after 600 before"),
-        "{}",
-        stderr(&more)
-    );
+    assert_told(&more, "1 event was taken, after 600 before");
 }
 
 /// Each of the thousand counts once, also the one that was cut in two.
@@ -318,7 +273,7 @@ fn a_pipe_that_broke_is_gone_on_with_under_its_id() {
     );
     let (ended, said) = ingest(&["--whole"], lines.trim_end());
     assert!(
-        ended && said.contains("1 events were taken, after 999 before"),
+        ended && said.contains("1 event was taken, after 999 before"),
         "{said}"
     );
     let release = stdout(&frostpane(&["release", text(&state), "--json"], b""));
@@ -343,7 +298,7 @@ fn half_a_last_line_is_taken_of_no_file_whatever_its_name() {
         fs::write(&file, "1\tsnow\n2\tra").unwrap();
         let said = stderr(&frostpane(&ingest, b""));
         assert!(
-            said.contains("1 events were taken") && said.contains("has no end"),
+            said.contains("1 event was taken") && said.contains("has no end"),
             "{name}: {said}"
         );
         fs::write(&file, "1\tsnow\n2\train\n3\tsnow\n").unwrap();
@@ -368,14 +323,13 @@ fn budget_and_inspect_show_nothing_private() {
             .map(|line| format!("{line}\n"))
             .collect();
         fs::write(&file, lines).unwrap();
-        init(&state, &PEOPLE);
+        init(&state, &words(USERS));
         frostpane(
             &["ingest", text(&state), text(&file), "--until", "2025-11-04"],
             b"",
         );
         let budget = stdout(&frostpane(&["budget", text(&state), "--json"], b""));
-        let inspect: Value =
-            serde_json::from_str(&stdout(&frostpane(&["inspect", text(&state), "--json"], b""))).unwrap();
+        let inspect: Value = json(&["inspect", text(&state), "--json"], b"");
         (
             budget,
             inspect["history"]["generation"].clone(),
@@ -400,7 +354,7 @@ fn of_two_copies_under_one_witness_one_goes_on() {
     let [state, other, witness] = ["state", "copy", "witness"].map(|name| folder.join(name));
     init(
         &state,
-        &[&EVENTS[..], &["--watch", "--witness", text(&witness)]].concat(),
+        &[&words(EVENTS)[..], &["--watch", "--witness", text(&witness)]].concat(),
     );
     copy(&state, &other);
     let mut both = [&state, &other].map(|state| {
@@ -429,14 +383,10 @@ fn of_two_copies_under_one_witness_one_goes_on() {
     // One is the latest that the witness knows of; the other is a copy, and can be accepted as one.
     let states = [text(&state), text(&other)];
     let latest = frostpane(&["restore", states[done]], b"");
-    assert!(stderr(&latest).contains("no copy"), "{}", stderr(&latest));
+    assert_told(&latest, "no copy");
     stdout(&frostpane(&["restore", states[refused]], b""));
     let overtaken = frostpane(&["watch", states[done], "--id", "log", "--json"], b"");
-    assert!(
-        stderr(&overtaken).contains("it is a copy"),
-        "{}",
-        stderr(&overtaken)
-    );
+    assert_told(&overtaken, "it is a copy");
 }
 
 #[test]
@@ -447,14 +397,9 @@ fn a_witness_is_outside_of_the_folder_by_whatever_path() {
         let args = ["init", "state", "--window", "10", "--witness", witness];
         command(&args).current_dir(&folder).output().unwrap()
     };
-    for witness in [
-        "state/witness",
-        "./state/witness",
-        "link/state/witness",
-        "other/../state/witness",
-        "state/deeper/witness",
-        "state",
-    ] {
+    for witness in words(
+        "state/witness ./state/witness link/state/witness other/../state/witness state/deeper/witness state",
+    ) {
         let refused = init(witness);
         assert_eq!(refused.status.code(), Some(1), "{witness}");
         let said = stderr(&refused);
@@ -473,14 +418,14 @@ fn a_witness_is_outside_of_the_folder_by_whatever_path() {
     );
 }
 
-/// A day of the same users in two states, each released once, and the day of one brought to the other: it has been in two releases, and there are
-/// two in all.
+/// A day of the same users in two states, each released once, and the day of one brought to the other: it has
+/// been in two releases, and there are two in all.
 #[test]
 fn a_day_that_was_released_in_two_states_has_spent_both() {
     let folder = folder("state-moved");
     let [one, two, file, panes] = ["one", "two", "days.tsv", "panes"].map(|name| folder.join(name));
     fs::write(&file, days(0, 3)).unwrap();
-    init(&one, &[&PEOPLE[..], &["--releases", "2"]].concat());
+    init(&one, &[&words(USERS)[..], &["--releases", "2"]].concat());
     init(&two, &["--like", text(&one), "--from", "2025-11-01"]);
     for state in [&one, &two] {
         let ingest = ["ingest", text(state), text(&file), "--until", "2025-11-04"];
@@ -493,7 +438,7 @@ fn a_day_that_was_released_in_two_states_has_spent_both() {
     let inspect = || stdout(&frostpane(&["inspect", text(&two), "--json"], b""));
     let before = inspect();
     let none = frostpane(&forget, b"");
-    assert!(stderr(&none).contains("nothing was done"), "{}", stderr(&none));
+    assert_told(&none, "nothing was done");
     assert_eq!(inspect(), before, "what was refused is in no history");
     let export = [
         &["export", text(&one), text(&panes), "--to", text(&two)],

@@ -2,18 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 
-use crate::common::{browser, command, frostpane, heavy, stderr, stdout};
+use crate::common::{assert_told, browser, command, frostpane, heavy, releases, stderr, stdout, words};
 use serde_json::Value;
 
 fn lines(events: u32) -> String {
     (0..events)
         .map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" }))
-        .collect()
-}
-
-fn releases(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
@@ -52,11 +46,7 @@ fn a_page_shows_how_ranks_went() {
     let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
     let args = [&options[..], &["--report", page.to_str().unwrap()]].concat();
     let output = frostpane(&args, lines(5_000).as_bytes());
-    assert!(
-        stderr(&output).contains("the report is in"),
-        "{}",
-        stderr(&output)
-    );
+    assert_told(&output, "the report is in");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("<svg") && page.contains("elm") && page.contains("oak"));
     let last = stdout(&output).lines().last().unwrap().to_owned();
@@ -89,25 +79,9 @@ fn a_browser_shows_what_was_released() {
 #[test]
 fn by_time_a_slide_without_events_has_its_release() {
     let events = "1,ash\n12,ash\n13,elm\n95,oak\n";
-    let args = [
-        "watch",
-        "--format",
-        "csv",
-        "--key",
-        "2",
-        "--time",
-        "1",
-        "--window",
-        "30s",
-        "--slide",
-        "10s",
-        "--epsilon",
-        "100000",
-        "--norm",
-        "l1",
-        "--alpha",
-        "0.1",
-    ];
+    let args = words(
+        "watch --format csv --key 2 --time 1 --window 30s --slide 10s --epsilon 100000 --norm l1 --alpha 0.1",
+    );
     // Few keys, so much epsilon that there is no noise, and keys that are declared.
     let keys = crate::common::temporary("watched-keys.txt", b"ash\nelm\noak\n");
     let args = [&args[..], &["--keys", keys.to_str().unwrap()]].concat();
@@ -215,11 +189,7 @@ fn what_the_operator_should_know_is_told() {
     );
     assert!(told.matches("delta is 1e-2").count() == 1, "{told}");
     let policy = frostpane(&["watch", "--policy", "smooth"], b"");
-    assert!(
-        stderr(&policy).contains("leave the policy out"),
-        "{}",
-        stderr(&policy)
-    );
+    assert_told(&policy, "leave the policy out");
 }
 
 #[test]
@@ -228,22 +198,16 @@ fn what_cannot_be_watched_is_said() {
     assert!(stderr(&two).contains("2 windows were given, but a list at every slide has one"));
     let none = frostpane(&["watch", "--window", "1000"], b"a\nb\n");
     assert!(none.status.success() && none.stdout.is_empty());
-    assert!(stderr(&none).contains("no slide has ended"), "{}", stderr(&none));
+    assert_told(&none, "no slide has ended");
     let many = frostpane(&["watch", "--keys", "0..1000000000"], b"");
-    assert!(
-        stderr(&many).contains("declare fewer, or leave the keys open"),
-        "{}",
-        stderr(&many)
-    );
+    assert_told(&many, "declare fewer, or leave the keys open");
 }
 
-/// A gap, and a time that lies far ahead by mistake, bring as many releases as two windows have slides; the operator is told
-/// that everything after such a time is late.
+/// A gap, and a time that lies far ahead by mistake, bring as many releases as two windows have slides; the
+/// operator is told that everything after such a time is late.
 #[test]
 fn a_time_far_ahead_brings_few_releases_and_is_told() {
-    let options = [
-        "watch", "--format", "csv", "--key", "2", "--time", "1", "--norm", "l1",
-    ];
+    let options = words("watch --format csv --key 2 --time 1 --norm l1");
     let args = [&options[..], &["--window", "30s", "--slide", "10s"]].concat();
     let events: String = (0..2_000).map(|_| "41,elm\n").collect();
     let ahead = frostpane(&args, format!("1,ash\n40000000000,ash\n{events}").as_bytes());
@@ -272,21 +236,11 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
     assert!(!stderr(&gap).contains("too late"), "{}", stderr(&gap));
 }
 
-/// How long delta holds is said on the page and in words, and the first release past the horizon says that it is.
+/// The horizon of delta is on the page and in words, and the first release past it says so.
 #[test]
 fn no_delta_is_said_to_hold_for_ever() {
     let file = crate::common::temporary("watched-horizon.html", b"");
-    let options = [
-        "watch",
-        "--norm",
-        "l1",
-        "--window",
-        "3200",
-        "--horizon",
-        "12",
-        "--together",
-        "5",
-    ];
+    let options = words("watch --norm l1 --window 3200 --horizon 12 --together 5");
     let args = [&options[..], &["--report", file.to_str().unwrap()]].concat();
     let output = frostpane(&args, lines(2_000).as_bytes());
     let released = releases(&stdout(&output));
@@ -322,9 +276,7 @@ fn no_delta_is_said_to_hold_for_ever() {
 #[test]
 fn rows_of_values_begin_with_the_end_of_their_window() {
     let guarantee = crate::common::temporary("watched-guarantee.txt", b"before");
-    let options = [
-        "watch", "--csv", "--top", "1", "--window", "3200", "--slide", "1600",
-    ];
+    let options = words("watch --csv --top 1 --window 3200 --slide 1600");
     let args = [&options[..], &["--guarantee", guarantee.to_str().unwrap()]].concat();
     let output = frostpane(&args, lines(4_800).as_bytes());
     let csv = stdout(&output);
@@ -338,17 +290,9 @@ fn rows_of_values_begin_with_the_end_of_their_window() {
             && said.contains("once for all lists"),
         "{said}"
     );
-    assert!(
-        stderr(&output).contains("the guarantee is in "),
-        "{}",
-        stderr(&output)
-    );
+    assert_told(&output, "the guarantee is in ");
     let alone = frostpane(&options, lines(1_600).as_bytes());
-    assert!(
-        stderr(&alone).contains("--guarantee FILE does"),
-        "{}",
-        stderr(&alone)
-    );
+    assert_told(&alone, "--guarantee FILE does");
 }
 
 #[test]

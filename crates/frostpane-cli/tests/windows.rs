@@ -1,6 +1,8 @@
 //! Several windows in one pass, policies, and what a window leaves out, on the real executable.
 
-use crate::common::{EXACT, frostpane, heavy, stderr, stdout};
+use crate::common::{
+    EXACT, assert_contains, assert_told, frostpane, heavy, one_line, releases, stderr, stdout, words,
+};
 use serde_json::Value;
 
 /// Keys that change along the stream: elm in the first half, oak in the second, yew in the last tenth of it.
@@ -20,17 +22,12 @@ fn minutes(events: usize) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// The text on one line, however it was wrapped.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn list(args: &[&str], input: &[u8]) -> String {
-    unwrapped(&stdout(&frostpane(&[&["list"], args].concat(), input)))
+    one_line(&stdout(&frostpane(&[&["list"], args].concat(), input)))
 }
 
 fn plan(args: &[&str]) -> String {
-    unwrapped(&stdout(&frostpane(&[&["plan", "--pipe"], args].concat(), b"")))
+    one_line(&stdout(&frostpane(&[&["plan", "--pipe"], args].concat(), b"")))
 }
 
 fn plan_json(args: &[&str]) -> Value {
@@ -47,10 +44,7 @@ const THREE: [&str; 6] = ["--window", "6400", "--window", "64000", "--window", "
 #[test]
 fn several_windows_are_released_in_one_pass_in_the_order_given() {
     let output = frostpane(&[&EXACT[..], &THREE].concat(), &trees(64_000));
-    let releases: Vec<Value> = stdout(&output)
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let releases: Vec<Value> = releases(&stdout(&output));
     let lists: Vec<Vec<(String, u64)>> = releases.iter().map(heavy).collect();
     let key = |key: &str, count| (key.to_owned(), count);
     assert_eq!(lists[0], [key("oak", 3_200), key("yew", 3_200)]);
@@ -60,10 +54,9 @@ fn several_windows_are_released_in_one_pass_in_the_order_given() {
         assert_eq!(release["policy"], "exponential");
         assert_eq!(release["asked"]["from"], release["window"]["from"]);
     }
-    assert!(
-        stderr(&output).contains("frostpane: the 3 lists together cost epsilon 300000, delta 3e-9\n"),
-        "{}",
-        stderr(&output)
+    assert_told(
+        &output,
+        "frostpane: the 3 lists together cost epsilon 300000, delta 3e-9\n",
     );
 }
 
@@ -82,7 +75,7 @@ fn tables_name_their_window_and_the_total_is_told_once() {
             "Window of 640 events"
         ]
     );
-    let shown = unwrapped(&shown);
+    let shown = one_line(&shown);
     assert_eq!(shown.matches("With 95 % confidence").count(), 3, "{shown}");
     for once in [
         "Panes: exponential, merged as they age.",
@@ -108,15 +101,12 @@ fn rows_of_several_windows_begin_with_their_window() {
          640,oak,320,320,320\n\
          640,yew,320,320,320\n"
     );
-    let told = unwrapped(&std::fs::read_to_string(guarantee).unwrap());
-    assert!(
-        told.contains("Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events"),
-        "{told}"
+    let told = one_line(&std::fs::read_to_string(guarantee).unwrap());
+    assert_contains(
+        &told,
+        "Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events",
     );
-    assert!(
-        told.contains("the 2 lists together cost epsilon 200000"),
-        "{told}"
-    );
+    assert_contains(&told, "the 2 lists together cost epsilon 200000");
 }
 
 #[test]
@@ -142,12 +132,10 @@ fn windows_by_time_begin_at_round_times() {
     }
 }
 
-/// Where panes end is asked once, whatever the number of releases.
+/// The ends of panes are paid for once, whatever the number of releases.
 #[test]
 fn private_boundaries_are_paid_for_once() {
-    let options = [
-        "--policy", "smooth", "--window", "64000", "--window", "32000", "--alpha", "0.3",
-    ];
+    let options = words("--policy smooth --window 64000 --window 32000 --alpha 0.3");
     let shown = list(&options, &trees(64_000));
     for expected in [
         "Panes: smooth, ended where the norm had grown.",
@@ -194,9 +182,9 @@ fn moments_are_told_to_the_second() {
     let window = ["--window", "90m", "--slide", "1h"];
     let exactly = ["--alpha", "0.1", "--epsilon", "100000"];
     let shown = list(&[&COLUMNS[..], &window, &exactly].concat(), &minutes(330));
-    assert!(
-        shown.contains("the window asked for begins at 2026-03-02T03:59:00Z: no key occurred more than 60"),
-        "{shown}"
+    assert_contains(
+        &shown,
+        "the window asked for begins at 2026-03-02T03:59:00Z: no key occurred more than 60",
     );
 }
 
@@ -213,18 +201,7 @@ fn counts_from_the_sketch_are_told() {
     let flat: String = (0..1_000_000_u64)
         .map(|i| format!("{}\n", i * 7_919 % 200_000))
         .collect();
-    let options = [
-        "--keys",
-        "0..200000",
-        "--alpha",
-        "0.2",
-        "--epsilon",
-        "100",
-        "--slide",
-        "500000",
-        "--memory",
-        "16MB",
-    ];
+    let options = words("--keys 0..200000 --alpha 0.2 --epsilon 100 --slide 500000 --memory 16MB");
     let shown = list(&options, flat.as_bytes());
     let expected = "Counts were read from the sketch, which was more precise here than the counts kept.";
     assert!(shown.contains(expected), "{shown}");
@@ -272,7 +249,7 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
     assert!(!l1.contains("whole window"), "{l1}");
 }
 
-/// What `plan` foresees for each window, `list` says, or better.
+/// Each release is as its plan says, or better.
 #[test]
 fn every_window_keeps_to_the_plan() {
     let options = ["--norm", "l1", "--alpha", "0.1", "--memory", "15MB"];
@@ -292,13 +269,10 @@ fn every_window_keeps_to_the_plan() {
     }
     assert_eq!(planned["windows"][1]["window"], "32000");
     let shown = plan(&options);
-    assert!(
-        shown.contains("of 320,000 events, the longest of 2 windows"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("window events noise cut surely listed promises 320000 320,000"),
-        "{shown}"
+    assert_contains(&shown, "of 320,000 events, the longest of 2 windows");
+    assert_contains(
+        &shown,
+        "window events noise cut surely listed promises 320000 320,000",
     );
 }
 
@@ -353,8 +327,8 @@ fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
     let unknown = frostpane(&["plan", "--policy", "best"], b"");
     assert_eq!(unknown.status.code(), Some(2));
     let told = stderr(&unknown);
-    assert!(
-        told.contains("[possible values: auto, uniform, exponential, smooth, fixed]"),
-        "{told}"
+    assert_contains(
+        &told,
+        "[possible values: auto, uniform, exponential, smooth, fixed]",
     );
 }

@@ -1,7 +1,7 @@
-//! The page's formulas beside what they come to: `cargo run --release -p frostpane-paper --example claims`.
+//! The paper's formulas and their values: `cargo run --release -p frostpane-paper --example claims`.
 
 use frostpane_paper::claims::{self, Bound, LineNine};
-use frostpane_paper::continual::{self, Continual};
+use frostpane_paper::continual::{self, PublishedContinual};
 use frostpane_paper::l1;
 use frostpane_paper::l2::{self, Composition};
 use frostpane_paper::preset::readable;
@@ -23,10 +23,10 @@ fn main() {
     table("Memory of the printed constants", &memory());
 }
 
-/// What is looked at, what the page has, what it comes to.
-type Row = (&'static str, String, String);
+/// Subject, printed formula and value.
+type ClaimRow = (&'static str, String, String);
 
-fn table(title: &str, rows: &[Row]) {
+fn table(title: &str, rows: &[ClaimRow]) {
     let what = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
     let page = rows
         .iter()
@@ -40,11 +40,11 @@ fn table(title: &str, rows: &[Row]) {
     }
 }
 
-fn row(what: &'static str, page: &str, comes_to: String) -> Row {
+fn row(what: &'static str, page: &str, comes_to: String) -> ClaimRow {
     (what, page.to_string(), comes_to)
 }
 
-fn size() -> Vec<Row> {
+fn size() -> Vec<ClaimRow> {
     vec![
         row(
             "least window",
@@ -94,7 +94,7 @@ fn size() -> Vec<Row> {
     ]
 }
 
-fn l2_privacy() -> Vec<Row> {
+fn l2_privacy() -> Vec<ClaimRow> {
     let norm = by_each_bound(claims::norm_noise_shortfall);
     let count = by_each_bound(claims::count_noise_shortfall);
     vec![
@@ -152,13 +152,12 @@ fn l2_privacy() -> Vec<Row> {
     ]
 }
 
-/// The shortfall by each bound.
 fn by_each_bound(shortfall: fn(Bound) -> f64) -> String {
     let [triangle, lemma, proof] = [Bound::Triangle, Bound::Lemma, Bound::Proof].map(shortfall);
     format!("{triangle:.2} by the triangle inequality, {lemma:.1} by the lemma, {proof:.1} by the proof")
 }
 
-fn line_nine() -> Vec<Row> {
+fn line_nine() -> Vec<ClaimRow> {
     let of = |bound: f64| {
         let line = LineNine::new(bound);
         let low = format!(
@@ -196,7 +195,7 @@ fn verdict(follows: bool) -> &'static str {
     if follows { "follows" } else { "does not follow" }
 }
 
-fn l1() -> Vec<Row> {
+fn l1() -> Vec<ClaimRow> {
     vec![
         row(
             "noise of line 7 over the proof's",
@@ -228,7 +227,7 @@ fn l1() -> Vec<Row> {
     ]
 }
 
-fn continual() -> Vec<Row> {
+fn continual() -> Vec<ClaimRow> {
     let window = 1e9;
     let [privacy, accuracy] = claims::block_noise_in_proof(ALPHA, window);
     vec![
@@ -290,22 +289,22 @@ fn continual() -> Vec<Row> {
     ]
 }
 
-fn memory() -> Vec<Row> {
+fn memory() -> Vec<ClaimRow> {
     let bytes = |composition| {
-        l2::Constants::published(ALPHA, EPSILON, M as u64, composition).map_or_else(
+        l2::L2Constants::published(ALPHA, EPSILON, M as u64, composition).map_or_else(
             |refusal| refusal.to_string(),
             |constants| readable(constants.bytes()),
         )
     };
-    let l1 = l1::Constants::published(ALPHA, EPSILON, M as u64).map_or_else(
+    let l1 = l1::L1Constants::published(ALPHA, EPSILON, M as u64).map_or_else(
         |refusal| refusal.to_string(),
         |constants| readable(constants.bytes()),
     );
-    let refused = Continual::published(ALPHA, EPSILON, 1_000_000, u64::MAX).map_or_else(
+    let refused = PublishedContinual::published(ALPHA, EPSILON, 1_000_000, u64::MAX).map_or_else(
         |refusal| refusal.to_string(),
         |run| readable(run.constants().bytes()),
     );
-    let continual = continual::Constants::published(ALPHA, EPSILON, 10_000_000_000).map_or_else(
+    let continual = continual::ContinualConstants::published(ALPHA, EPSILON, 10_000_000_000).map_or_else(
         |refusal| refusal.to_string(),
         |constants| readable(constants.bytes()),
     );

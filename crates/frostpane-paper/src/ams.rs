@@ -9,7 +9,7 @@
 //! `r = 6/alpha^2` of them is within `alpha F_2` with probability at least 2/3. The median of
 //! `18 ln(1/delta)` such means is within it with probability at least `1 - delta` (Hoeffding).
 //!
-//! # Where the text is wrong
+//! # Error in the paper
 //!
 //! It says of `L_2` that "one could also view the estimation algorithm as taking the median of means of the
 //! absolute value of each inner product Z, which is equivalent to taking the square root of Z^2". It is
@@ -32,7 +32,7 @@ impl Ams {
     ///
     /// # Panics
     ///
-    /// If `r` is zero.
+    /// Panics if `r` is zero.
     pub fn new(r: usize) -> Self {
         assert!(r > 0, "AMS needs at least one sum");
         Self {
@@ -51,7 +51,7 @@ impl Ams {
         ((18.0 * (1.0 / failure).ln()).ceil() as usize).max(1)
     }
 
-    /// How many words of sign bits `r` sums take.
+    /// The number of words of sign bits for `r` sums.
     pub fn words(r: usize) -> usize {
         r.div_ceil(64)
     }
@@ -64,7 +64,7 @@ impl Ams {
         }
     }
 
-    /// The same, where [`Hashes::fill_signs`] was called once for all instances.
+    /// [`Self::update`] with signs precomputed by [`Hashes::fill_signs`].
     pub fn update_signs(&mut self, words: &[u64]) {
         assert_eq!(words.len(), Self::words(self.sums.len()), "words of sign bits");
         self.count();
@@ -83,11 +83,11 @@ impl Ams {
         self.f2().sqrt()
     }
 
-    /// The sums cut into so many instances of equal size, and the median of their estimates of `F_2`.
+    /// Divides the sums into `means` groups of equal size and returns the median of their estimates of `F_2`.
     ///
     /// # Panics
     ///
-    /// If `r` is not a multiple of `means`.
+    /// Panics if `r` is not a multiple of `means`.
     pub fn median_f2(&self, means: usize) -> f64 {
         assert!(
             means > 0 && self.sums.len().is_multiple_of(means),
@@ -97,27 +97,27 @@ impl Ams {
         median(&mut self.sums.chunks(size).map(mean_square).collect::<Vec<_>>())
     }
 
-    /// `(1/r) sum_j |S_j|`, which the text takes for an estimate of `L_2`. It is none.
+    /// `(1/r) sum_j |S_j|`, which the paper mistakes for an estimate of `L_2`.
     pub fn mean_of_magnitudes(&self) -> f64 {
         self.sums.iter().map(|&sum| f64::from(sum).abs()).sum::<f64>() / self.sums.len() as f64
     }
 
-    /// `r`.
+    /// `r`, the number of sums.
     pub fn len(&self) -> usize {
         self.sums.len()
     }
 
-    /// Whether nothing was counted yet.
+    /// Returns true if there were no updates.
     pub fn is_empty(&self) -> bool {
         self.updates == 0
     }
 
-    /// The memory it holds.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (size_of::<Self>() + size_of_val(&self.sums[..])) as u64
     }
 
-    /// Back to an empty stream, keeping the memory.
+    /// Resets to the empty stream without freeing memory.
     pub fn clear(&mut self) {
         self.sums.fill(0);
         self.updates = 0;
@@ -131,7 +131,7 @@ impl Ams {
     }
 }
 
-/// Adds 64 signs; in the whole chunks it is written so that the compiler makes vector instructions of it.
+/// Adds 64 signs. The loop over whole chunks is one that the compiler vectorises.
 fn add(sums: &mut [i32], word: u64) {
     let (eights, rest) = sums.as_chunks_mut::<8>();
     for (eight, byte) in eights.iter_mut().zip(word.to_le_bytes()) {
@@ -145,7 +145,7 @@ fn add(sums: &mut [i32], word: u64) {
     }
 }
 
-/// Eight partial sums, since the compiler may not reorder floating-point additions by itself.
+/// Sums in eight parts: the compiler may not reorder floating-point additions by itself.
 fn mean_square(sums: &[i32]) -> f64 {
     let square = |sum: i32| f64::from(sum) * f64::from(sum);
     let (eights, rest) = sums.as_chunks::<8>();

@@ -1,10 +1,10 @@
-//! What the page's formulas come to, one function each.
+//! Values of the paper's formulas, one function each.
 //!
 //! `examples/claims.rs` prints them as a table, and `tests/claims.rs` pins them. `log` is the natural
 //! logarithm, and base 2 in Appendix A (from [`shortest_block`] on), where levels double. Sizes are floats:
 //! some exceed any integer type.
 
-/// `rho = eps/(500 log m)`: how accurately Section 3 wants the norm.
+/// `rho = eps/(500 log m)`: the accuracy of the norm in Section 3.
 pub fn norm_accuracy(epsilon: f64, m: f64) -> f64 {
     epsilon / (500.0 * m.ln())
 }
@@ -14,8 +14,8 @@ pub fn least_window(alpha: f64, epsilon: f64, m: f64) -> f64 {
     (1000.0 * m.ln() / (alpha.powi(3) * epsilon)).powi(2)
 }
 
-/// How many norms from 1 to `m` differ by line 1's ratio, `1 + (eps/(1000 log m))^2`. Where this exceeds `m`,
-/// every event is a timestamp.
+/// The number of norms from 1 to `m` that differ by line 1's ratio, `1 + (eps/(1000 log m))^2`. If it
+/// exceeds `m`, every event is a timestamp.
 pub fn timestamps(epsilon: f64, m: f64) -> f64 {
     m.ln() / (epsilon / (1000.0 * m.ln())).powi(2).ln_1p()
 }
@@ -25,27 +25,27 @@ pub fn ams_sums(epsilon: f64, m: f64) -> f64 {
     norm_accuracy(epsilon, m).powi(-2)
 }
 
-/// The sums of AMS at accuracy `beta = rho^2/2`. The page's theorem on smooth histograms wants each instance
-/// that accurate, `S(beta, ...)`, since values that are off by more than `beta` cannot tell which timestamps
+/// The sums of AMS at accuracy `beta = rho^2/2`. The paper's theorem on smooth histograms requires this
+/// accuracy of each instance, `S(beta, ...)`, since values with a larger error cannot tell which timestamps
 /// are `beta` apart; Section 3 takes `rho`.
 pub fn ams_sums_for_histogram(epsilon: f64, m: f64) -> f64 {
     (norm_accuracy(epsilon, m).powi(2) / 2.0).powi(-2)
 }
 
-/// Where a bound on a local sensitivity is taken from.
+/// The source of a bound on a local sensitivity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The first line of the lemma's proof: twice the error in force.
     Triangle,
     /// The `S(f)` that the lemma states.
     Lemma,
-    /// What the proof of privacy cites the lemma for.
+    /// The bound for which the proof of privacy cites the lemma.
     Proof,
 }
 
-/// How many times the noise `X` of line 4 would have to be larger, for large norms.
+/// The factor by which the noise `X` of line 4 is too small, for large norms.
 ///
-/// The theorem on smooth sensitivity asks for `2S/eps'` with `eps' = eps/3`. `S` is `c eps L/log m` with
+/// The theorem on smooth sensitivity requires `2S/eps'` with `eps' = eps/3`. `S` is `c eps L/log m` with
 /// `c = 2/500` by the triangle inequality, 1/200 in the lemma and 1/125 in the proof. The algorithm has
 /// `L/(40 log m)`, which the first of the three supports, barely, and the other two do not.
 pub fn norm_noise_shortfall(bound: Bound) -> f64 {
@@ -57,7 +57,7 @@ pub fn norm_noise_shortfall(bound: Bound) -> f64 {
     2.0 * sensitivity / (1.0 / 3.0) * 40.0
 }
 
-/// The same for the noise that the proof states instead, `Lap(L/40)` without `log m`: below 1 it suffices.
+/// The factor for the noise that the proof states instead, `Lap(L/40)` without `log m`: below 1 it suffices.
 pub fn norm_noise_shortfall_of_proof(bound: Bound, m: f64) -> f64 {
     norm_noise_shortfall(bound) / m.ln()
 }
@@ -67,7 +67,7 @@ pub fn norm_noise_of_proof_beyond_bound() -> f64 {
     (-40.0_f64 / 10.0).exp()
 }
 
-/// How many times the noise `Z_k` of line 8 would have to be larger, for large norms.
+/// The factor by which the noise `Z_k` of line 8 is too small, for large norms.
 ///
 /// `2S/eps'` with `eps' = eps alpha^2/30`. `S` is `c alpha^3 eps L/log m` with `c = 2/1000` by the triangle
 /// inequality and 1/200 in the lemma and the proof. The algorithm has `alpha L/(75 log m)`.
@@ -79,9 +79,8 @@ pub fn count_noise_shortfall(bound: Bound) -> f64 {
     2.0 * sensitivity * 30.0 * 75.0
 }
 
-/// The same where Counter's error is what its own lemma promises, `alpha^3 eps/(500 log m)`. The lemma on
-/// sensitivity cuts at half of that, so that event `E` does not make the cut function the one that is
-/// released.
+/// The factor if Counter's error is the one of its own lemma, `alpha^3 eps/(500 log m)`. The lemma on
+/// sensitivity cuts at half of that, so that under event `E` the cut function is not the released one.
 pub fn count_noise_shortfall_with_late_start() -> f64 {
     2.0 * count_noise_shortfall(Bound::Triangle)
 }
@@ -103,7 +102,7 @@ pub fn least_share_for_lemma() -> f64 {
 }
 
 /// `delta` of the releases by the composition theorem: `1/m^3` for the norm and for each of `10/alpha^2`
-/// counts, and `5/m^2` for the failures. The proof counts one `1/m^3` for all counts.
+/// counts, and `5/m^2` for failures. The proof counts one `1/m^3` for all counts.
 pub fn composed_delta(alpha: f64, m: f64) -> f64 {
     (1.0 + 10.0 / alpha.powi(2)) / m.powi(3) + 5.0 / m.powi(2)
 }
@@ -132,10 +131,10 @@ pub struct LineNine {
 }
 
 impl LineNine {
-    /// Where `|X| <= bound L_2` and `|Y_k|, |Z_k| <= bound alpha L_2`, and all else is exact.
+    /// Both sides if `|X| <= bound L_2` and `|Y_k|, |Z_k| <= bound alpha L_2`, and all else is exact.
     ///
-    /// Event `E` has a bound of 1/10, and bounds from above only, where both sides are needed. The claim that
-    /// is to show `E` has 1/20 for both sides on its way.
+    /// Event `E` has a bound of 1/10, from above only, where both sides are needed. The proof of the claim
+    /// that implies `E` has 1/20 for both sides.
     pub fn new(bound: f64) -> Self {
         Self {
             low: 0.5 + bound,
@@ -145,12 +144,12 @@ impl LineNine {
         }
     }
 
-    /// Whether a key at `alpha/2` is surely left out.
+    /// Returns true if a key at `alpha/2` is surely left out.
     pub fn leaves_out(&self) -> bool {
         self.low < self.low_bar
     }
 
-    /// Whether a key at `alpha` is surely listed.
+    /// Returns true if a key at `alpha` is surely listed.
     pub fn lists(&self) -> bool {
         self.high >= self.high_bar
     }
@@ -162,7 +161,7 @@ pub fn epsilon_each(alpha: f64, epsilon: f64) -> f64 {
     epsilon * alpha.powi(2) / 30.0
 }
 
-/// What `10/alpha^2` counts cost at the `eps/(30 alpha^2)` that the remark prints.
+/// The epsilon of `10/alpha^2` counts at the `eps/(30 alpha^2)` that the remark prints.
 pub fn epsilon_of_remark(alpha: f64, epsilon: f64) -> f64 {
     10.0 / alpha.powi(2) * epsilon / (30.0 * alpha.powi(2))
 }
@@ -180,7 +179,7 @@ pub fn printed_eta(epsilon: f64) -> f64 {
     epsilon.max(1.0)
 }
 
-/// `eta` as the proof has it.
+/// `eta` of the proof: `min(1, eps)`.
 pub fn eta(epsilon: f64) -> f64 {
     epsilon.min(1.0)
 }
@@ -191,32 +190,32 @@ pub fn power_of_eta_advanced() -> i32 {
     2 + 2
 }
 
-/// The scale of line 7 in Section 4 over the `2/eps` that the proof asks for: `1/(2 alpha log m)`. Below 1 it
-/// is too little.
+/// The scale of line 7 in Section 4 over the `2/eps` that the proof requires: `1/(2 alpha log m)`. Below 1
+/// it is too small.
 pub fn l1_noise_over_needed(alpha: f64, m: f64) -> f64 {
     1.0 / (2.0 * alpha * m.ln())
 }
 
-/// By how much one event moves the Misra-Gries that Section 4 runs on a window, by the fact that its proof
-/// cites: the threshold `alpha/16` times the length. The proof says "at most 2".
+/// The sensitivity of Section 4's Misra-Gries on a window by the fact that its proof cites: the threshold
+/// `alpha/16` times the length. The proof says "at most 2".
 pub fn l1_sensitivity_by_fact(alpha: f64, window: f64) -> f64 {
     alpha / 16.0 * window
 }
 
-/// How far Section 4's estimate may be off, in units of `alpha W`: Counter's 1/32 and the 1/16 that
-/// Misra-Gries may miss before Counter starts, over a window and a hundredth. The proof has Counter's only,
-/// and states 1/16.
+/// The error of Section 4's estimate in units of `alpha W`: Counter's 1/32 and the 1/16 that Misra-Gries
+/// may miss before Counter starts, over a window and a hundredth. The proof has Counter's only, and states
+/// 1/16.
 pub fn l1_error() -> f64 {
     1.01 * (1.0 / 32.0 + 1.0 / 16.0)
 }
 
-/// The sensitivity of Misra-Gries as the page states it: `alpha m`.
+/// The sensitivity of Misra-Gries as stated: `alpha m`.
 pub fn misra_gries_sensitivity_by_fact(alpha: f64, m: f64) -> f64 {
     alpha * m
 }
 
-/// How far the tables of Misra-Gries with `c` counters are apart for two streams of `c + 1` events: `c` keys
-/// once each, and then one of them again, or another. In the second stream all counters fall to zero.
+/// The `L_1` distance of two tables of Misra-Gries with `c` counters after `c + 1` events: `c` keys once
+/// each, and then one of them again, or another key. In the second stream all counters fall to zero.
 pub fn misra_gries_distance(counters: f64) -> f64 {
     counters + 1.0
 }
@@ -237,8 +236,7 @@ pub fn levels(alpha: f64, epsilon: f64, window: f64) -> f64 {
     (exponent.ceil() + 2.0).max(1.0)
 }
 
-/// `S_L`, the longest block: from `eps W` to twice that. With `eps` in `L`, no block is as long as the window
-/// where `eps` is small.
+/// `S_L`, the longest block: from `eps W` to twice that. For a small `eps` no block is as long as the window.
 pub fn longest_block(alpha: f64, epsilon: f64, window: f64) -> f64 {
     shortest_block(alpha, window) * (levels(alpha, epsilon, window) - 1.0).exp2()
 }
@@ -254,16 +252,16 @@ pub fn block_sensitivity(alpha: f64, epsilon: f64, window: f64) -> f64 {
     epsilon.min(1.0) * alpha * window.sqrt() / (16.0 * window.log2().powi(3))
 }
 
-/// What Misra-Gries loses in a block by the threshold that the text before the algorithm has,
-/// `1/(2^{l+1} L)`, over what it loses by the algorithm's, `phi alpha sqrt(W)/(16 S_l log^3 W)`. Both are the
+/// The loss of Misra-Gries in a block by the threshold of the text before the algorithm, `1/(2^{l+1} L)`,
+/// over its loss by the algorithm's, `phi alpha sqrt(W)/(16 S_l log^3 W)`. Both are the
 /// same at all levels.
 pub fn block_loss_in_text_over_algorithm(alpha: f64, epsilon: f64, window: f64) -> f64 {
     let in_text = shortest_block(alpha, window) / (4.0 * levels(alpha, epsilon, window));
     in_text / block_sensitivity(alpha, epsilon, window)
 }
 
-/// The least window where [`block_sensitivity`] is 1. Below it, the noise hides less than one event: a count
-/// moves by 1 when an event does, whatever keeps it.
+/// The least window where [`block_sensitivity`] is 1. Below it, the noise hides less than one event, and an
+/// event moves a count by 1.
 pub fn least_window_of_sensitivity(alpha: f64, epsilon: f64) -> f64 {
     least_window_with(|window| block_sensitivity(alpha, epsilon, window) >= 1.0)
 }
@@ -283,7 +281,7 @@ pub fn block_noise_in_proof(alpha: f64, window: f64) -> [f64; 2] {
     ]
 }
 
-/// The scale that follows from the proof's sensitivity at `eps/(2 log W)` a block.
+/// The scale that follows from the proof's sensitivity at `eps/(2 log W)` for each block.
 pub fn block_noise_needed(alpha: f64, epsilon: f64, window: f64) -> f64 {
     block_sensitivity(alpha, epsilon, window) / (epsilon / (2.0 * window.log2()))
 }
@@ -293,12 +291,12 @@ pub fn continual_bits(alpha: f64, epsilon: f64, window: f64) -> f64 {
     window.sqrt() * window.log2().powi(4) / (epsilon * alpha)
 }
 
-/// The least window for which that is less than the window itself, at 64 bits an event.
+/// The least window for which [`continual_bits`] is less than the window itself, at 64 bits an event.
 pub fn least_window_of_memory(alpha: f64, epsilon: f64) -> f64 {
     least_window_with(|window| continual_bits(alpha, epsilon, window) <= 64.0 * window)
 }
 
-/// The least window from 2^10 on for which something holds, where it holds for all larger ones too.
+/// The least window from 2^10 on that satisfies a monotone condition.
 fn least_window_with(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (10.0_f64, 200.0_f64);
     while high - low > 1e-9 {

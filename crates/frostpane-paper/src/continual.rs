@@ -1,4 +1,4 @@
-//! Appendix A, Algorithm 7: a list after every event.
+//! Appendix A, Algorithm 7: continual release, a list after every event.
 //!
 //! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are
 //!    base 2, since levels double.
@@ -16,28 +16,28 @@
 //! The page prints no threshold for the list. Here it is `alpha sqrt(W)/2`: by the theorem an estimate is
 //! within that, so each key with `alpha sqrt(W)` events is listed.
 //!
-//! # What is not so
+//! # Errors in the paper
 //!
-//! - Noise is drawn afresh at every output, so that the mean of many outputs is the count itself: [`Draw`].
-//! - The scale is half of what the proof's own sensitivity asks for: [`Noise`].
-//! - The shortest block is shorter than one event unless `W` is some billions; [`Continual::published`]
-//!   refuses.
+//! - Noise is drawn anew at every output, so that the mean of many outputs is the count itself: [`Draw`].
+//! - The scale is half of the one that the proof's own sensitivity requires: [`NoiseScale`].
+//! - The shortest block is shorter than one event unless `W` is some billions;
+//!   [`PublishedContinual::published`] refuses.
 //! - The levels depend on `eps`, so that the longest block is `eps W` long. For a small `eps` a window takes
 //!   many of them, and not two a level.
 
 mod constants;
 
-pub use constants::Constants;
+pub use constants::ContinualConstants;
 
-use crate::answer::{Answer, Noise};
+use crate::answer::{NoiseScale, PublishedAnswer};
 use crate::key_map::KeyMap;
 use crate::laplace::laplace;
-use crate::misra_gries::MisraGries;
-use crate::preset::{Change, Refusal};
-use frostpane::internals::Entropy;
+use crate::misra_gries::PublishedMisraGries;
+use crate::preset::{ConstantChange, PresetRefusal, check_memory};
+use frostpane::testing::Entropy;
 use std::collections::{BTreeSet, VecDeque};
 
-/// When noise is drawn.
+/// The times at which noise is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// As printed: anew for each block and key at every output. A block is in as many outputs as there are
@@ -48,69 +48,67 @@ pub enum Draw {
     OncePerBlock,
 }
 
-/// Algorithm 7, in the course of a stream.
+/// The state of Algorithm 7 in a stream.
 #[derive(Clone, Debug)]
-pub struct Continual {
-    constants: Constants,
-    noise: Noise,
+pub struct PublishedContinual {
+    constants: ContinualConstants,
+    noise: NoiseScale,
     draw: Draw,
-    levels: Vec<Level>,
+    levels: Vec<BlockLevel>,
     time: u64,
 }
 
-impl Continual {
+impl PublishedContinual {
     /// Algorithm 7 with these constants, the printed noise, drawn as printed.
-    pub fn new(constants: Constants) -> Self {
-        let levels = (1..=constants.levels).map(|level| Level::new(&constants, level));
+    pub fn new(constants: ContinualConstants) -> Self {
+        let levels = (1..=constants.levels).map(|level| BlockLevel::new(&constants, level));
         Self {
             levels: levels.collect(),
             constants,
-            noise: Noise::Printed,
+            noise: NoiseScale::Printed,
             draw: Draw::EveryOutput,
             time: 0,
         }
     }
 
-    /// The constants of the page. Refuses blocks shorter than one event, and a run that could need more than
+    /// The printed constants. Refuses blocks shorter than one event, and a run that could need more than
     /// `memory` bytes.
-    pub fn published(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
-        let constants = Constants::published(alpha, epsilon, window)?;
-        let needed = constants.bytes();
-        if needed > memory as f64 {
-            let given = memory;
-            return Err(Refusal::Memory { needed, given });
-        }
+    pub fn published(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
+        let constants = ContinualConstants::published(alpha, epsilon, window)?;
+        check_memory(constants.bytes(), memory)?;
         Ok(Self::new(constants))
     }
 
-    /// The constants that [`Constants::scaled`] chooses for so much memory.
-    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
-        Ok(Self::new(Constants::scaled(alpha, epsilon, window, memory)?))
+    /// The constants that [`ContinualConstants::scaled`] chooses for this memory.
+    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
+        Ok(Self::new(ContinualConstants::scaled(
+            alpha, epsilon, window, memory,
+        )?))
     }
 
-    /// Draws the noise that the algorithm or its proof states.
-    pub fn with_noise(mut self, noise: Noise) -> Self {
+    /// Chooses the noise of the algorithm or of its proof.
+    pub fn with_noise(mut self, noise: NoiseScale) -> Self {
         self.noise = noise;
         self
     }
 
-    /// Draws the noise at every output or once for each block.
+    /// Chooses noise at every output or once for each block.
     pub fn with_draw(mut self, draw: Draw) -> Self {
         self.draw = draw;
         self
     }
 
     /// The constants in force.
-    pub fn constants(&self) -> &Constants {
+    pub fn constants(&self) -> &ContinualConstants {
         &self.constants
     }
 
-    /// Each constant that is not the page's.
-    pub fn changes(&self) -> Vec<Change> {
+    /// The constants that differ from the printed ones.
+    pub fn changes(&self) -> Vec<ConstantChange> {
         self.constants.changes()
     }
 
-    /// One event.
+    /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
         let expired = self.time.saturating_sub(self.constants.window);
@@ -121,7 +119,7 @@ impl Continual {
     }
 
     /// The list after the last event.
-    pub fn release(&mut self, entropy: &mut impl Entropy) -> frostpane::Result<Answer> {
+    pub fn release(&mut self, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
         let mut keys = BTreeSet::new();
         for (level, block) in self.active() {
             keys.extend(
@@ -141,7 +139,7 @@ impl Continual {
                 listed.push((key, noisy));
             }
         }
-        let answer = Answer {
+        let answer = PublishedAnswer {
             listed,
             noise: self.noise_scale(),
             needed_noise: self.constants.proof_noise(),
@@ -161,24 +159,24 @@ impl Continual {
         Ok(sum)
     }
 
-    /// How many blocks the window is made of now.
+    /// The number of blocks that cover the window.
     pub fn active_blocks(&self) -> usize {
         self.active().len()
     }
 
-    /// The memory it holds now.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         let blocks = self
             .levels
             .iter()
             .flat_map(|level| level.complete.iter().chain([&level.open]));
-        blocks.map(Block::bytes).sum()
+        blocks.map(StreamBlock::bytes).sum()
     }
 
     fn noise_scale(&self) -> f64 {
         match self.noise {
-            Noise::Printed => self.constants.printed_noise(),
-            Noise::Proof => self.constants.proof_noise(),
+            NoiseScale::Printed => self.constants.printed_noise(),
+            NoiseScale::Proof => self.constants.proof_noise(),
         }
     }
 
@@ -192,8 +190,9 @@ impl Continual {
             .next_multiple_of(shortest);
         let mut active = Vec::new();
         while before < self.time {
-            let complete =
-                |level: &Level| before.is_multiple_of(level.length) && before + level.length <= self.time;
+            let complete = |level: &BlockLevel| {
+                before.is_multiple_of(level.length) && before + level.length <= self.time
+            };
             match self.levels.iter().rposition(complete) {
                 Some(level) => {
                     active.push((level, before));
@@ -213,34 +212,34 @@ impl Continual {
 
 /// The blocks of one length.
 #[derive(Clone, Debug)]
-struct Level {
+struct BlockLevel {
     /// `S_l`.
     length: u64,
     counters: usize,
-    complete: VecDeque<Block>,
-    open: Block,
+    complete: VecDeque<StreamBlock>,
+    open: StreamBlock,
 }
 
-impl Level {
-    fn new(constants: &Constants, level: u32) -> Self {
+impl BlockLevel {
+    fn new(constants: &ContinualConstants, level: u32) -> Self {
         let counters = constants.counters(level);
         Self {
             length: constants.length(level),
             counters,
             complete: VecDeque::new(),
-            open: Block::new(0, counters),
+            open: StreamBlock::new(0, counters),
         }
     }
 
     fn update(&mut self, key: u64) {
         self.open.misra_gries.update(key);
         if self.open.misra_gries.events() == self.length {
-            let next = Block::new(self.open.before + self.length, self.counters);
+            let next = StreamBlock::new(self.open.before + self.length, self.counters);
             self.complete.push_back(std::mem::replace(&mut self.open, next));
         }
     }
 
-    /// Drops blocks that start at or before a time: the window has begun to leave them.
+    /// Drops blocks that the window no longer covers whole.
     fn forget(&mut self, expired: u64) {
         while self.complete.front().is_some_and(|block| block.before < expired) {
             self.complete.pop_front();
@@ -253,12 +252,12 @@ impl Level {
         (index < self.complete.len()).then_some(index)
     }
 
-    fn block(&self, before: u64) -> &Block {
+    fn block(&self, before: u64) -> &StreamBlock {
         self.index(before)
             .map_or(&self.open, |index| &self.complete[index])
     }
 
-    fn block_mut(&mut self, before: u64) -> &mut Block {
+    fn block_mut(&mut self, before: u64) -> &mut StreamBlock {
         match self.index(before) {
             Some(index) => &mut self.complete[index],
             None => &mut self.open,
@@ -266,21 +265,20 @@ impl Level {
     }
 }
 
-/// A block of the stream.
 #[derive(Clone, Debug)]
-struct Block {
+struct StreamBlock {
     /// The time before its first event.
     before: u64,
-    misra_gries: MisraGries,
-    /// The noise of each key that was asked for, where it is drawn once.
+    misra_gries: PublishedMisraGries,
+    /// The noise of each requested key, for [`Draw::OncePerBlock`].
     drawn: KeyMap<f64>,
 }
 
-impl Block {
+impl StreamBlock {
     fn new(before: u64, counters: usize) -> Self {
         Self {
             before,
-            misra_gries: MisraGries::new(counters),
+            misra_gries: PublishedMisraGries::new(counters),
             drawn: KeyMap::default(),
         }
     }
@@ -305,7 +303,7 @@ impl Block {
 
     fn bytes(&self) -> u64 {
         let drawn = self.drawn.len() * size_of::<(u64, f64)>();
-        let beside = size_of::<Self>() - size_of::<MisraGries>();
+        let beside = size_of::<Self>() - size_of::<PublishedMisraGries>();
         self.misra_gries.bytes() + (drawn + beside) as u64
     }
 }

@@ -9,7 +9,7 @@
 //! has mean zero and variance at most `L_2^2/b`, so by Chebyshev's inequality it is above `sqrt(3/b) L_2`
 //! with probability at most 1/3; the median of `r` rows is with probability at most `exp(-r/18)` (Hoeffding).
 //!
-//! # Where the page is wrong
+//! # Error in the paper
 //!
 //! It prints the mean over the rows of the magnitudes `|S_{j,h^(j)(i)}|`. A magnitude is never negative, so
 //! noise that should cancel adds up: an absent key's estimate is positive in the mean, by
@@ -20,18 +20,18 @@
 use crate::hashes::Hashes;
 use crate::median::median;
 
-/// `r` and `b`.
+/// Dimensions of the table: `r` rows of `b` buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// `r`.
+pub struct CountSketchShape {
+    /// `r`, the number of rows.
     pub rows: usize,
-    /// `b`.
+    /// `b`, the number of buckets in a row.
     pub width: usize,
 }
 
-/// How a key's buckets become an estimate of its frequency.
+/// The estimator of a key's frequency from its buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
+pub enum CountSketchEstimator {
     /// As printed: `(1/r) sum_j |S_{j,b_{i,j}}|`. Too high for rare keys, and without the failure bound.
     MeanOfMagnitudes,
     /// As intended: the median over `j` of `s^(j)(i) S_{j,b_{i,j}}`.
@@ -40,12 +40,12 @@ pub enum Estimator {
 
 /// The table `S`. It takes at most `2^31 - 1` updates.
 #[derive(Clone, Debug)]
-pub struct CountSketch {
-    shape: Shape,
+pub struct PublishedCountSketch {
+    shape: CountSketchShape,
     cells: Vec<i32>,
 }
 
-impl Shape {
+impl CountSketchShape {
     /// `b = ceil(constant/threshold^2)`: the constant that `O(1/alpha^2)` leaves open. With 3, a row is
     /// within `threshold L_2` with probability at least 2/3.
     pub fn for_threshold(threshold: f64, rows: usize, constant: f64) -> Self {
@@ -55,12 +55,12 @@ impl Shape {
         }
     }
 
-    /// How many buckets the table has in all.
+    /// The number of buckets in the table.
     pub fn cells(&self) -> usize {
         self.rows * self.width
     }
 
-    /// For each row, the cell of a key and the sign that it adds there; `positions` is overwritten.
+    /// Writes to `positions`, for each row, the cell of the key and the sign that it adds there.
     pub fn positions(&self, hashes: &Hashes, key: u64, positions: &mut Vec<(usize, i64)>) {
         positions.clear();
         positions.extend((0..self.rows).map(|row| self.position(hashes, key, row)));
@@ -74,13 +74,13 @@ impl Shape {
     }
 }
 
-impl CountSketch {
+impl PublishedCountSketch {
     /// A table of zeros.
     ///
     /// # Panics
     ///
-    /// If it has no cells.
-    pub fn new(shape: Shape) -> Self {
+    /// Panics if the shape has no cells.
+    pub fn new(shape: CountSketchShape) -> Self {
         assert!(shape.cells() > 0, "CountSketch needs at least one cell");
         Self {
             shape,
@@ -95,7 +95,7 @@ impl CountSketch {
         }
     }
 
-    /// The same, where [`Shape::positions`] was called once for all instances.
+    /// [`Self::update`] at precomputed [`CountSketchShape::positions`].
     pub fn update_at(&mut self, positions: &[(usize, i64)]) {
         for &position in positions {
             self.add(position);
@@ -103,34 +103,36 @@ impl CountSketch {
     }
 
     /// The estimated frequency of a key.
-    pub fn estimate(&self, hashes: &Hashes, key: u64, estimator: Estimator) -> f64 {
+    pub fn estimate(&self, hashes: &Hashes, key: u64, estimator: CountSketchEstimator) -> f64 {
         let mut positions = Vec::with_capacity(self.shape.rows);
         self.shape.positions(hashes, key, &mut positions);
         self.estimate_at(&positions, estimator)
     }
 
-    /// The same, where [`Shape::positions`] was called once for all instances.
-    pub fn estimate_at(&self, positions: &[(usize, i64)], estimator: Estimator) -> f64 {
+    /// [`Self::estimate`] at precomputed [`CountSketchShape::positions`].
+    pub fn estimate_at(&self, positions: &[(usize, i64)], estimator: CountSketchEstimator) -> f64 {
         let signed = positions
             .iter()
             .map(|&(cell, sign)| sign as f64 * f64::from(self.cells[cell]));
         match estimator {
-            Estimator::MeanOfMagnitudes => signed.map(f64::abs).sum::<f64>() / positions.len() as f64,
-            Estimator::MedianOfSigned => median(&mut signed.collect::<Vec<_>>()),
+            CountSketchEstimator::MeanOfMagnitudes => {
+                signed.map(f64::abs).sum::<f64>() / positions.len() as f64
+            }
+            CountSketchEstimator::MedianOfSigned => median(&mut signed.collect::<Vec<_>>()),
         }
     }
 
-    /// `r` and `b`.
-    pub fn shape(&self) -> Shape {
+    /// The dimensions of the table.
+    pub fn shape(&self) -> CountSketchShape {
         self.shape
     }
 
-    /// The memory it holds.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (size_of::<Self>() + size_of_val(&self.cells[..])) as u64
     }
 
-    /// Back to an empty stream, keeping the memory.
+    /// Resets to the empty stream without freeing memory.
     pub fn clear(&mut self) {
         self.cells.fill(0);
     }
@@ -143,8 +145,8 @@ impl CountSketch {
     }
 }
 
-/// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: what Algorithm 2 as printed answers in the mean for a
-/// key with the count `own`, where the other keys of the stream have the counts `others`.
+/// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: the mean answer of Algorithm 2 as printed for a key
+/// with the count `own`, where the other keys of the stream have the counts `others`.
 ///
 /// Each other key is in the bucket with probability `1/b`, and then adds its count with either sign. The
 /// distribution of the sum is worked out key by key; nothing is sampled. For `d` keys of one count `c` and an
@@ -178,8 +180,8 @@ mod tests {
 
     #[test]
     fn shared_positions_and_single_updates_agree() {
-        let (hashes, shape) = (Hashes::new(5), Shape { rows: 6, width: 9 });
-        let (mut one, mut shared) = (CountSketch::new(shape), CountSketch::new(shape));
+        let (hashes, shape) = (Hashes::new(5), CountSketchShape { rows: 6, width: 9 });
+        let (mut one, mut shared) = (PublishedCountSketch::new(shape), PublishedCountSketch::new(shape));
         let mut positions = Vec::new();
         for key in 0..100 {
             one.update(&hashes, key % 17);
@@ -193,11 +195,13 @@ mod tests {
 
     #[test]
     fn the_width_for_a_threshold() {
-        assert_eq!(Shape::for_threshold(0.1, 5, 3.0), Shape { rows: 5, width: 300 });
-        assert_eq!(Shape::for_threshold(0.3, 5, 1.0).width, 12);
+        assert_eq!(
+            CountSketchShape::for_threshold(0.1, 5, 3.0),
+            CountSketchShape { rows: 5, width: 300 }
+        );
+        assert_eq!(CountSketchShape::for_threshold(0.3, 5, 1.0).width, 12);
     }
 
-    /// The binomial formula beside the key-by-key one.
     #[test]
     fn the_expectation_agrees_with_the_binomial_formula() {
         let (keys, count, width) = (40_u64, 3_u64, 7_usize);

@@ -13,31 +13,30 @@
 //! is the count since the first occurrence and not that in the window: the page deletes nothing that left the
 //! window.
 //!
-//! # Where the page is wrong
+//! # Error in the paper
 //!
-//! In the query: see [`Form`].
+//! In the query: see [`AlgorithmForm`].
 
-use crate::form::Form;
+use crate::form::AlgorithmForm;
 
 /// `H` of Algorithm 4, for one key.
 #[derive(Clone, Debug)]
-pub struct Counter {
+pub struct PublishedCounter {
     /// `M`.
     error: f64,
-    /// How often the key occurred.
     total: u64,
-    stamps: Vec<Stamp>,
+    stamps: Vec<CounterStamp>,
 }
 
-/// A time `t_s`, and how many occurrences came before it: `c_s` is the total less that.
+/// A time `t_s` and the number of occurrences before it: `c_s` is the total less that number.
 #[derive(Clone, Copy, Debug)]
-struct Stamp {
+struct CounterStamp {
     time: u64,
     before: u64,
 }
 
-impl Counter {
-    /// An empty one with additive error `M`.
+impl PublishedCounter {
+    /// An empty counter with additive error `M`.
     pub fn new(error: f64) -> Self {
         Self {
             error,
@@ -46,7 +45,7 @@ impl Counter {
         }
     }
 
-    /// The key occurred at time `t`.
+    /// Counts an occurrence of the key at time `t`.
     ///
     /// `c_{s-1} - c_{s+1}` depends on what came between the two times and on nothing later. So of the times
     /// in `H` only the last but one can have become deletable, and other keys' events change nothing.
@@ -55,7 +54,7 @@ impl Counter {
             self.stamps.last().is_none_or(|last| last.time < t),
             "times must rise"
         );
-        self.stamps.push(Stamp {
+        self.stamps.push(CounterStamp {
             time: t,
             before: self.total,
         });
@@ -67,8 +66,8 @@ impl Counter {
         }
     }
 
-    /// Changes `M` and deletes what may now be deleted. An error already made stays: the bound is the largest
-    /// `M` there has been.
+    /// Changes `M` and deletes the times that may now be deleted. Earlier errors remain: the bound is the
+    /// largest `M` so far.
     pub fn set_error(&mut self, error: f64) {
         let grows = error > self.error;
         self.error = error;
@@ -83,10 +82,10 @@ impl Counter {
     }
 
     /// The estimated frequency in the window that starts at `start = m-W+1`.
-    pub fn estimate(&self, start: u64, form: Form) -> u64 {
+    pub fn estimate(&self, start: u64, form: AlgorithmForm) -> u64 {
         let answer = match form {
-            Form::Printed => self.stamps.last().filter(|last| last.time > start),
-            Form::Intended => self
+            AlgorithmForm::Printed => self.stamps.last().filter(|last| last.time > start),
+            AlgorithmForm::Intended => self
                 .stamps
                 .get(self.stamps.partition_point(|stamp| stamp.time < start)),
         };
@@ -98,7 +97,7 @@ impl Counter {
         self.error
     }
 
-    /// `c_1`: how often the key occurred in all.
+    /// `c_1`: the number of occurrences.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -108,12 +107,12 @@ impl Counter {
         self.stamps.iter().map(|stamp| stamp.time)
     }
 
-    /// The memory it holds.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
-        (size_of::<Self>() + self.stamps.len() * size_of::<Stamp>()) as u64
+        (size_of::<Self>() + self.stamps.len() * size_of::<CounterStamp>()) as u64
     }
 
-    /// Whether `t_s` goes; never the first or the last, which have a neighbour missing.
+    /// Returns true if `t_s` is to be deleted. The first and the last lack a neighbour and stay.
     fn deletes(&self, s: usize) -> bool {
         let (Some(previous), Some(next)) = (s.checked_sub(1), self.stamps.get(s + 1)) else {
             return false;

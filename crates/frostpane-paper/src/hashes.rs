@@ -2,22 +2,22 @@
 
 /// The random sign vectors and hash functions that the instances of a sketch share.
 ///
-/// The page draws them afresh for each instance. Here all instances, whatever time they start at, use the
-/// same ones, so that they are evaluated once an event. An accuracy bound holds for each instance by itself;
+/// The paper draws new ones for each instance. Here all instances share them, so that they are evaluated
+/// once an event. An accuracy bound holds for each instance by itself;
 /// that all of them hold at once is a union bound, which asks for no independence between instances.
 ///
-/// The functions are a keyed mixer (the finaliser of splitmix64) that stands in for truly random ones.
+/// The functions are a keyed mixer (the finaliser of splitmix64) in place of truly random ones.
 #[derive(Clone, Debug)]
 pub struct Hashes {
     signs: u64,
     buckets: u64,
 }
 
-/// The step of splitmix64.
+/// Increment of splitmix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hashes {
-    /// The functions that belong to a seed.
+    /// Derives the functions from a seed.
     pub fn new(seed: u64) -> Self {
         let start = mix(seed);
         Self {
@@ -37,7 +37,7 @@ impl Hashes {
         draw(mix(key ^ self.signs), word as u64)
     }
 
-    /// The signs of the first `64 words.len()` rows.
+    /// Writes the signs of the first `64 words.len()` rows.
     pub fn fill_signs(&self, key: u64, words: &mut [u64]) {
         for (index, word) in words.iter_mut().enumerate() {
             *word = self.signs(index, key);
@@ -64,15 +64,6 @@ fn mix(mut z: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_sign_is_its_bit() {
-        let hashes = Hashes::new(7);
-        for row in 0..200 {
-            let bit = hashes.signs(row / 64, 99) >> (row % 64) & 1;
-            assert_eq!(hashes.sign(row, 99), if bit == 1 { -1 } else { 1 });
-        }
-    }
 
     /// 281 binomial counts, each within five standard deviations: one choice of seed in 6000 would fail by
     /// chance. Catches a sign or bucket that depends on too little, and signs that are buckets.

@@ -1,12 +1,11 @@
-//! A map by key. Instances look each event's key up, hundreds of times an event, so its hash is one product.
+//! A hash map by key. Each event looks its key up in hundreds of instances, so the hash is one product.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map from the paper's `[n]`.
 pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 
-/// One multiplication, folded: a yardstick meets no attackers.
+/// One multiplication, folded. Not resistant to chosen keys, which a yardstick does not meet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeyHasher(u64);
 

@@ -1,21 +1,21 @@
-//! The Laplace distribution, as the paper draws it: a real number.
+//! The continuous Laplace distribution that the paper draws from.
 //!
-//! A floating-point sampler leaks through its rounding (Mironov 2012). Here it serves a yardstick;
+//! A floating-point sampler leaks through its rounding (Mironov 2012), so it is for measurements only.
 //! Frostpane's own noise is the [discrete Laplace distribution](frostpane::proofs::discrete_laplace).
 
 use frostpane::Result;
-use frostpane::internals::Entropy;
+use frostpane::testing::Entropy;
 
-/// A draw from `Lap(scale)`: density `exp(-|x| / scale) / (2 scale)`.
+/// Draws from `Lap(scale)`, with density `exp(-|x| / scale) / (2 scale)`.
 ///
-/// One word of entropy is a point of (0, 1), and the draw is the quantile there, so that the word in the
-/// middle, `1 << 63`, gives zero.
+/// One word of entropy is a point of (0, 1) and the draw is the quantile there, so the middle word,
+/// `1 << 63`, gives zero.
 pub fn laplace(scale: f64, entropy: &mut impl Entropy) -> Result<f64> {
     let from_middle = point(entropy.word()?) - 0.5;
     Ok(-scale * from_middle.signum() * (-2.0 * from_middle.abs()).ln_1p())
 }
 
-/// The middle of one of 2^52 equal parts of (0, 1), never an end, so that the quantile is finite.
+/// Maps a word to the middle of one of 2^52 equal parts of (0, 1), so that the quantile is finite.
 fn point(word: u64) -> f64 {
     const PARTS: f64 = (1_u64 << 52) as f64;
     ((word >> 12) as f64 + 0.5) / PARTS
@@ -24,7 +24,7 @@ fn point(word: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use frostpane::internals::InsecureSeededEntropy;
+    use frostpane::testing::InsecureSeededEntropy;
 
     struct Fixed(u64);
 

@@ -1,9 +1,9 @@
 //! The algorithms of Blocki, Lee, Mukherjee and Zhou, *Differentially Private L2-Heavy Hitters in the Sliding
 //! Window Model* (ICLR 2023), as the page prints them.
 //!
-//! **Not for real data.** This crate is a yardstick: what Frostpane does is measured against it. Where the
-//! printed form does not do what its text says, the intended form stands beside it, and an enum says which
-//! one runs and what was wrong. `docs/paper.md` goes through the claims one by one.
+//! **Not for real data.** Frostpane is measured against this crate. Where the printed form does not do what
+//! its text says, the intended form is implemented beside it, and an enum chooses one and documents the
+//! error. `docs/paper.md` goes through the claims one by one.
 
 pub mod ams;
 pub mod answer;
@@ -24,16 +24,16 @@ pub mod preset;
 pub mod smooth_histogram;
 
 pub use ams::Ams;
-pub use answer::{Answer, Noise};
-pub use continual::Continual;
-pub use count_sketch::{CountSketch, Estimator, Shape};
-pub use counter::Counter;
+pub use answer::{NoiseScale, PublishedAnswer};
+pub use continual::PublishedContinual;
+pub use count_sketch::{CountSketchEstimator, CountSketchShape, PublishedCountSketch};
+pub use counter::PublishedCounter;
 pub use demands::Demands;
-pub use form::Form;
-pub use frostpane::internals::OsEntropy;
+pub use form::AlgorithmForm;
+pub use frostpane::testing::OsEntropy;
 pub use hashes::Hashes;
 pub use l1::L1;
 pub use l2::{Composition, L2};
-pub use misra_gries::MisraGries;
-pub use preset::{Change, Refusal};
+pub use misra_gries::PublishedMisraGries;
+pub use preset::{ConstantChange, PresetRefusal};
 pub use smooth_histogram::{Instance, SmoothHistogram, Stamp};

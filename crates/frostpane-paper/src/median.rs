@@ -1,6 +1,6 @@
-//! The median.
+//! The median of a slice.
 
-/// The middle value, or the mean of the two middle values. Reorders the slice.
+/// Returns the middle value, or the mean of the two middle values. Reorders the slice.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let half = values.len() / 2;

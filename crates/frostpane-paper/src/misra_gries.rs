@@ -1,14 +1,14 @@
 //! Misra-Gries, the deterministic algorithm for `L_1`-heavy hitters of Section 4.
 //!
-//! `c` counters. A key that has one adds to it; one that finds a counter free takes it; one that finds none
-//! free takes 1 from all, and its own event is dropped.
+//! `c` counters. An event increments its key's counter, or takes a free one; if none is free, all counters
+//! are decremented and the event is dropped.
 //!
 //! # Accuracy
 //!
 //! After `n` events, `f - n/(c+1) <= estimate <= f`: each round of decrements takes `c + 1` events away. With
 //! `c = 1/alpha` the error is below `alpha n`.
 //!
-//! # Where the page is wrong
+//! # Error in the paper
 //!
 //! It states without proof that the table has `L_1` sensitivity `alpha m` on a stream of length `m`. One
 //! event can decide whether all `c` counters are decremented, and with `c = 1/alpha` two tables then differ
@@ -17,21 +17,21 @@
 
 use std::collections::BTreeMap;
 
-/// The counters.
+/// Misra-Gries with `c` counters.
 #[derive(Clone, Debug)]
-pub struct MisraGries {
+pub struct PublishedMisraGries {
     counters: usize,
     table: BTreeMap<u64, u64>,
     decrements: u64,
     events: u64,
 }
 
-impl MisraGries {
-    /// `c` counters, all free.
+impl PublishedMisraGries {
+    /// An empty table of `c` counters.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// Panics if `counters` is zero.
     pub fn new(counters: usize) -> Self {
         assert!(counters > 0, "Misra-Gries needs at least one counter");
         Self {
@@ -47,7 +47,7 @@ impl MisraGries {
         Self::new((1.0 / alpha).ceil() as usize)
     }
 
-    /// One event.
+    /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.events += 1;
         if let Some(count) = self.table.get_mut(&key) {
@@ -64,32 +64,32 @@ impl MisraGries {
         self.table.get(&key).copied().unwrap_or(0)
     }
 
-    /// The keys that have a counter, by rising key, with their estimates.
+    /// The keys that have a counter, in increasing order, with their estimates.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
         self.table.iter().map(|(&key, &count)| (key, count))
     }
 
-    /// How often all counters were decremented: no estimate is lower than the frequency by more.
+    /// The number of decrements of all counters: the most that an estimate is below the frequency.
     pub fn decrements(&self) -> u64 {
         self.decrements
     }
 
-    /// `n`: how many events there were.
+    /// `n`, the number of events.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// `c`.
+    /// `c`, the number of counters.
     pub fn counters(&self) -> usize {
         self.counters
     }
 
-    /// The memory that its entries hold.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (size_of::<Self>() + self.table.len() * size_of::<(u64, u64)>()) as u64
     }
 
-    /// Back to an empty stream.
+    /// Resets to the empty stream.
     pub fn clear(&mut self) {
         *self = Self::new(self.counters);
     }

@@ -1,19 +1,19 @@
-//! Constants: what a preset refuses, and what a scaled one changed.
+//! Presets of constants: refusals, and the constants that a scaled preset changed.
 
 use std::fmt;
 
 /// A constant that a scaled preset changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// What the constant is for, with the formula on the page.
+pub struct ConstantChange {
+    /// The purpose of the constant, with the printed formula.
     pub name: &'static str,
-    /// Its value on the page.
+    /// The printed value.
     pub printed: f64,
-    /// Its value here.
+    /// The value in force.
     pub scaled: f64,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ConstantChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -23,29 +23,29 @@ impl fmt::Display for Change {
     }
 }
 
-/// Why a preset does not run.
+/// The reason why a preset does not run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Refusal {
-    /// A parameter lies outside what the page allows.
+pub enum PresetRefusal {
+    /// A parameter outside the range that the paper allows.
     Parameter(String),
-    /// The run needs more memory than was given.
+    /// A run that needs more memory than was given.
     Memory {
-        /// Bytes that the run needs; a float, because the printed constants exceed any integer type.
+        /// Bytes needed; a float, because the printed constants exceed any integer type.
         needed: f64,
-        /// Bytes that were given.
+        /// Bytes given.
         given: u64,
     },
-    /// The window is too short for the algorithm to exist.
+    /// A window too short for the algorithm to exist.
     Window {
-        /// Events in the window that was asked for.
+        /// Events in the requested window.
         given: u64,
         /// Events in the shortest window that works.
         least: f64,
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PresetRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Parameter(message) => f.write_str(message),
@@ -64,9 +64,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for PresetRefusal {}
 
-/// Bytes for people: three digits and a unit, or a power of ten beyond the units.
+/// Formats bytes with three digits and a unit, or as a power of ten beyond the units.
 pub fn readable(bytes: f64) -> String {
     const UNITS: [&str; 9] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
     let unit = (bytes.max(1.0).log10() / 3.0).floor() as usize;
@@ -81,9 +81,9 @@ pub fn readable(bytes: f64) -> String {
     }
 }
 
-/// Refuses what no preset can use.
-pub(crate) fn check(alpha: f64, epsilon: f64, m: u64) -> Result<(), Refusal> {
-    let refuse = |message: String| Err(Refusal::Parameter(message));
+/// Refuses parameters that no preset can use.
+pub(crate) fn check(alpha: f64, epsilon: f64, m: u64) -> Result<(), PresetRefusal> {
+    let refuse = |message: String| Err(PresetRefusal::Parameter(message));
     if !(alpha > 0.0 && alpha < 1.0) {
         return refuse(format!("alpha is {alpha}, and lies between 0 and 1"));
     }
@@ -98,6 +98,26 @@ pub(crate) fn check(alpha: f64, epsilon: f64, m: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Lists the constants that differ, from their names, printed values and values in force.
+pub(crate) fn changes<const N: usize>(all: [(&'static str, f64, f64); N]) -> Vec<ConstantChange> {
+    all.into_iter()
+        .filter(|(_, printed, scaled)| printed != scaled)
+        .map(|(name, printed, scaled)| ConstantChange {
+            name,
+            printed,
+            scaled,
+        })
+        .collect()
+}
+
+/// Refuses a run that needs more memory than was given.
+pub(crate) fn check_memory(needed: f64, given: u64) -> Result<(), PresetRefusal> {
+    if needed > given as f64 {
+        return Err(PresetRefusal::Memory { needed, given });
+    }
+    Ok(())
+}
+
 /// The smallest grain in `finest..=coarsest` whose memory fits, to a part in a million.
 ///
 /// `needed` must not grow with the grain.
@@ -106,15 +126,12 @@ pub(crate) fn finest_grain(
     coarsest: f64,
     given: u64,
     needed: impl Fn(f64) -> f64,
-) -> Result<f64, Refusal> {
+) -> Result<f64, PresetRefusal> {
     let fits = |grain: f64| needed(grain) <= given as f64;
     if fits(finest) {
         return Ok(finest);
     }
-    if !fits(coarsest) {
-        let needed = needed(coarsest);
-        return Err(Refusal::Memory { needed, given });
-    }
+    check_memory(needed(coarsest), given)?;
     let (mut low, mut high) = (finest, coarsest);
     while high / low > 1.000_001 {
         let middle = (low * high).sqrt();

@@ -1,7 +1,7 @@
 //! Algorithm 3: the smooth histogram.
 //!
-//! Instances of a streaming algorithm that start at different times `t_s` of `H`, with the value `x_s` each.
-//! Every event starts one; those whose neighbours have nearly the same value are deleted.
+//! Instances of a streaming algorithm that start at different times `t_s` of `H`, with values `x_s`. Every
+//! event starts one; instances whose neighbours have nearly the same value are deleted.
 //!
 //! # Accuracy
 //!
@@ -14,21 +14,21 @@
 //! For `L_2`, `beta = rho^2/2`. There are at most `2 + 2 ln(x_1)/-ln(1 - beta/2)` timestamps, since `x_{s+1}`
 //! is below `(1 - beta/2) x_{s-1}` for those that stay.
 //!
-//! # Where the page is wrong
+//! # Error in the paper
 //!
-//! In the test for deletion and in the query: see [`Form`].
+//! In the test for deletion and in the query: see [`AlgorithmForm`].
 
-use crate::form::Form;
+use crate::form::AlgorithmForm;
 
-/// What an instance must be able to do.
+/// A streaming algorithm that a smooth histogram runs from several times on.
 pub trait Instance {
-    /// `x_s`, for what it was fed.
+    /// `x_s`, the value of the events so far.
     fn value(&self) -> f64;
 
-    /// Back to an empty stream: a deleted instance starts again at a later time.
+    /// Resets to the empty stream: a deleted instance is used again at a later time.
     fn clear(&mut self);
 
-    /// The memory it holds.
+    /// Memory in bytes.
     fn bytes(&self) -> u64;
 }
 
@@ -47,14 +47,14 @@ pub struct Stamp<A> {
 #[derive(Clone, Debug)]
 pub struct SmoothHistogram<A> {
     beta: f64,
-    deletion: Form,
+    deletion: AlgorithmForm,
     stamps: Vec<Stamp<A>>,
     spare: Vec<A>,
 }
 
 impl<A: Instance> SmoothHistogram<A> {
-    /// An empty one, for a `(rho, beta)`-smooth function and with the deletion test of a form.
-    pub fn new(beta: f64, deletion: Form) -> Self {
+    /// An empty histogram for a `(rho, beta)`-smooth function, with the deletion test of a form.
+    pub fn new(beta: f64, deletion: AlgorithmForm) -> Self {
         assert!(
             0.0 < beta && beta < 1.0,
             "beta must be between 0 and 1, is {beta}"
@@ -67,10 +67,10 @@ impl<A: Instance> SmoothHistogram<A> {
         }
     }
 
-    /// The event at time `t`: starts an instance there, feeds the event to every instance, and deletes.
+    /// Counts the event at time `t`: starts an instance, feeds the event to every instance, and deletes.
     ///
-    /// `make` is called where no deleted instance is left over; `feed` is called once for each instance, the
-    /// earliest first.
+    /// `make` is called if no deleted instance can be used again; `feed` is called once for each instance,
+    /// the earliest first.
     pub fn update(&mut self, t: u64, make: impl FnOnce() -> A, mut feed: impl FnMut(&mut A)) {
         debug_assert!(
             self.stamps.last().is_none_or(|last| last.time < t),
@@ -90,13 +90,11 @@ impl<A: Instance> SmoothHistogram<A> {
     }
 
     /// The stamp that answers for the window that starts at `start = max(1, m-W+1)`; none before the first
-    /// event.
-    ///
-    /// The form is that of the query; that of the deletions was chosen at the start.
-    pub fn query(&self, start: u64, form: Form) -> Option<&Stamp<A>> {
+    /// event. The form is that of the query; the form of the deletions is a parameter of [`Self::new`].
+    pub fn query(&self, start: u64, form: AlgorithmForm) -> Option<&Stamp<A>> {
         match form {
-            Form::Printed => self.stamps.first().filter(|first| first.time <= start),
-            Form::Intended => {
+            AlgorithmForm::Printed => self.stamps.first().filter(|first| first.time <= start),
+            AlgorithmForm::Intended => {
                 let after = self.stamps.partition_point(|stamp| stamp.time <= start);
                 Some(&self.stamps[after.checked_sub(1)?])
             }
@@ -113,16 +111,16 @@ impl<A: Instance> SmoothHistogram<A> {
         self.stamps.iter().map(|stamp| stamp.time)
     }
 
-    /// The memory that `H` and its instances hold. Deleted instances kept for the next ones are not counted:
-    /// the page frees them.
+    /// Memory of `H` and its instances in bytes, without the deleted instances that are kept for later use:
+    /// the paper frees them.
     pub fn bytes(&self) -> u64 {
         let held: u64 = self.stamps.iter().map(|stamp| stamp.instance.bytes()).sum();
         let beside = size_of::<Stamp<A>>() - size_of::<A>();
         held + (size_of::<Self>() + self.stamps.len() * beside) as u64
     }
 
-    /// One pass over `H`, by rising `s`: `s - 1` is the last one kept, `s + 1` the next one not yet looked
-    /// at. The first and the last have a neighbour missing and stay.
+    /// One pass over `H` by increasing `s`: `s - 1` is the last stamp kept, `s + 1` the next one to examine.
+    /// The first and the last lack a neighbour and stay.
     fn delete(&mut self) {
         let Some(last) = self.stamps.len().checked_sub(1).filter(|&last| last >= 2) else {
             return;
@@ -140,11 +138,11 @@ impl<A: Instance> SmoothHistogram<A> {
         }
     }
 
-    /// Whether `t_s` goes, by `x_{s-1}` and `x_{s+1}`.
+    /// Decides by `x_{s-1}` and `x_{s+1}` whether `t_s` is deleted.
     fn deletes(&self, previous: f64, next: f64) -> bool {
         match self.deletion {
-            Form::Printed => previous <= (1.0 - self.beta / 2.0) * next,
-            Form::Intended => next >= (1.0 - self.beta / 2.0) * previous,
+            AlgorithmForm::Printed => previous <= (1.0 - self.beta / 2.0) * next,
+            AlgorithmForm::Intended => next >= (1.0 - self.beta / 2.0) * previous,
         }
     }
 }

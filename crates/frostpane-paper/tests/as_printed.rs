@@ -1,14 +1,15 @@
-//! What fails as printed, shown.
+//! Failures of the algorithms as printed.
 
 mod common;
 
 use common::{ExactL2, adversarial, suffix_l2};
 use frostpane_paper::count_sketch::expected_magnitude;
 use frostpane_paper::{
-    Ams, CountSketch, Counter, Estimator, Form, Hashes, MisraGries, Shape, SmoothHistogram,
+    AlgorithmForm, Ams, CountSketchEstimator, CountSketchShape, Hashes, PublishedCountSketch,
+    PublishedCounter, PublishedMisraGries, SmoothHistogram,
 };
 
-fn histogram(stream: &[u64], deletion: Form) -> SmoothHistogram<ExactL2> {
+fn histogram(stream: &[u64], deletion: AlgorithmForm) -> SmoothHistogram<ExactL2> {
     let mut histogram = SmoothHistogram::new(0.5, deletion);
     for (t, &key) in (1..).zip(stream) {
         histogram.update(t, ExactL2::default, |instance| instance.add(key));
@@ -19,10 +20,10 @@ fn histogram(stream: &[u64], deletion: Form) -> SmoothHistogram<ExactL2> {
 #[test]
 fn the_histogram_as_printed_deletes_nothing() {
     for (name, stream) in adversarial(400) {
-        let printed = histogram(&stream, Form::Printed);
+        let printed = histogram(&stream, AlgorithmForm::Printed);
         assert!(printed.timestamps().eq(1..=400), "{name}");
         assert!(
-            histogram(&stream, Form::Intended).timestamps().len() < 60,
+            histogram(&stream, AlgorithmForm::Intended).timestamps().len() < 60,
             "{name}"
         );
     }
@@ -33,13 +34,13 @@ fn the_histogram_as_printed_deletes_nothing() {
 fn the_histogram_as_printed_answers_for_the_whole_stream() {
     let stream: Vec<u64> = (1..=1000).map(|t| if t <= 900 { 0 } else { t }).collect();
     let norms = suffix_l2(&stream);
-    for deletion in [Form::Printed, Form::Intended] {
+    for deletion in [AlgorithmForm::Printed, AlgorithmForm::Intended] {
         let histogram = histogram(&stream, deletion);
         for start in 1..=1000 {
-            let printed = histogram.query(start, Form::Printed).unwrap();
+            let printed = histogram.query(start, AlgorithmForm::Printed).unwrap();
             assert_eq!((printed.time, printed.value), (1, norms[1]));
         }
-        let intended = histogram.query(901, Form::Intended).unwrap().value;
+        let intended = histogram.query(901, AlgorithmForm::Intended).unwrap().value;
         assert_eq!(norms[901], 10.0);
         assert!(norms[1] > 900.0 && (10.0..20.0).contains(&intended), "{intended}");
     }
@@ -48,27 +49,31 @@ fn the_histogram_as_printed_answers_for_the_whole_stream() {
 #[test]
 fn counter_as_printed_answers_with_its_last_timestamp() {
     for error in [1.0, 10.0, 500.0] {
-        let mut counter = Counter::new(error);
+        let mut counter = PublishedCounter::new(error);
         (1..=1000).for_each(|t| counter.update(t));
         for start in 1..1000 {
             assert_eq!(
-                counter.estimate(start, Form::Printed),
+                counter.estimate(start, AlgorithmForm::Printed),
                 1,
                 "M {error}, start {start}"
             );
         }
         assert_eq!(
-            counter.estimate(1000, Form::Printed),
+            counter.estimate(1000, AlgorithmForm::Printed),
             0,
             "the last event is in the window"
         );
-        assert_eq!(counter.estimate(1, Form::Intended), 1000);
-        assert_eq!(counter.estimate(1000, Form::Intended), 1);
+        assert_eq!(counter.estimate(1, AlgorithmForm::Intended), 1000);
+        assert_eq!(counter.estimate(1000, AlgorithmForm::Intended), 1);
     }
 }
 
-fn sketch(shape: Shape, hashes: &Hashes, stream: impl Iterator<Item = u64>) -> CountSketch {
-    let mut sketch = CountSketch::new(shape);
+fn sketch(
+    shape: CountSketchShape,
+    hashes: &Hashes,
+    stream: impl Iterator<Item = u64>,
+) -> PublishedCountSketch {
+    let mut sketch = PublishedCountSketch::new(shape);
     stream.for_each(|key| sketch.update(hashes, key));
     sketch
 }
@@ -78,7 +83,7 @@ fn sketch(shape: Shape, hashes: &Hashes, stream: impl Iterator<Item = u64>) -> C
 #[test]
 fn the_mean_of_magnitudes_is_biased_on_absent_keys_by_the_calculated_amount() {
     let (keys, count, absent, seeds) = (400_u64, 5_u64, 1_000_000, 2000);
-    let shape = Shape { rows: 5, width: 50 };
+    let shape = CountSketchShape { rows: 5, width: 50 };
     let expected = expected_magnitude(0, &vec![count; keys as usize], shape.width);
     let second = (keys * count * count) as f64 / shape.width as f64;
     let samples = (seeds as usize * shape.rows) as f64;
@@ -86,8 +91,8 @@ fn the_mean_of_magnitudes_is_biased_on_absent_keys_by_the_calculated_amount() {
     for seed in 0..seeds {
         let hashes = Hashes::new(seed);
         let sketch = sketch(shape, &hashes, (0..keys * count).map(|t| t % keys));
-        magnitudes += sketch.estimate(&hashes, absent, Estimator::MeanOfMagnitudes) / seeds as f64;
-        medians += sketch.estimate(&hashes, absent, Estimator::MedianOfSigned) / seeds as f64;
+        magnitudes += sketch.estimate(&hashes, absent, CountSketchEstimator::MeanOfMagnitudes) / seeds as f64;
+        medians += sketch.estimate(&hashes, absent, CountSketchEstimator::MedianOfSigned) / seeds as f64;
     }
     let error = ((second - expected * expected) / samples).sqrt();
     assert!(
@@ -116,7 +121,7 @@ fn the_bias_is_that_of_rare_keys() {
 #[test]
 fn with_the_bare_width_absent_keys_pass_for_heavy_ones() {
     let (alpha, keys) = (0.125, 1500);
-    let width = Shape::for_threshold(alpha, 1, 1.0).width;
+    let width = CountSketchShape::for_threshold(alpha, 1, 1.0).width;
     let l2 = f64::from(keys).sqrt();
     let share = expected_magnitude(0, &vec![1; keys as usize], width) / (alpha * l2);
     assert!(
@@ -132,20 +137,24 @@ fn one_bad_row_spoils_the_mean_of_magnitudes_and_more_rows_make_one_likelier() {
     let (width, keys) = (40, 20_000_u64);
     for rows in [5, 11, 31] {
         let hashes = Hashes::new(rows as u64);
-        let sketch = sketch(Shape { rows, width }, &hashes, std::iter::repeat_n(0, 10_000));
+        let sketch = sketch(
+            CountSketchShape { rows, width },
+            &hashes,
+            std::iter::repeat_n(0, 10_000),
+        );
         let wrong = |estimator| {
             (1..=keys)
                 .filter(|&key| sketch.estimate(&hashes, key, estimator).abs() > 0.5)
                 .count() as f64
         };
-        let share = wrong(Estimator::MeanOfMagnitudes) / keys as f64;
+        let share = wrong(CountSketchEstimator::MeanOfMagnitudes) / keys as f64;
         let expected = 1.0 - (1.0 - 1.0 / width as f64).powi(rows as i32);
         let deviation = (expected * (1.0 - expected) / keys as f64).sqrt();
         assert!(
             (share - expected).abs() <= 5.0 * deviation,
             "{rows} rows: {share}, calculated {expected}"
         );
-        let median = wrong(Estimator::MedianOfSigned) / keys as f64;
+        let median = wrong(CountSketchEstimator::MedianOfSigned) / keys as f64;
         assert!(median < 0.001, "{rows} rows: {median}");
     }
 }
@@ -193,7 +202,7 @@ fn the_mean_of_magnitudes_of_ams_is_not_the_norm() {
 /// of every 99th occurrence, which the missing one shifts by one.
 #[test]
 fn one_event_moves_counters_estimate_by_almost_m() {
-    let (mut counter, mut neighbour) = (Counter::new(100.0), Counter::new(100.0));
+    let (mut counter, mut neighbour) = (PublishedCounter::new(100.0), PublishedCounter::new(100.0));
     (1..=300).for_each(|t| counter.update(t));
     (2..=300).for_each(|t| neighbour.update(t));
     assert_eq!(counter.timestamps().collect::<Vec<_>>(), [1, 100, 199, 298, 300]);
@@ -201,9 +210,9 @@ fn one_event_moves_counters_estimate_by_almost_m() {
         neighbour.timestamps().collect::<Vec<_>>(),
         [2, 101, 200, 299, 300]
     );
-    assert_eq!(counter.estimate(101, Form::Intended), 102);
+    assert_eq!(counter.estimate(101, AlgorithmForm::Intended), 102);
     assert_eq!(
-        neighbour.estimate(101, Form::Intended),
+        neighbour.estimate(101, AlgorithmForm::Intended),
         200,
         "moved by 98 where the proof says 2"
     );
@@ -215,9 +224,9 @@ fn one_event_moves_counters_estimate_by_almost_m() {
 fn by_m_less_two_at_most() {
     const LENGTH: u64 = 12;
     for (error, expected) in [(3_u64, 1), (4, 2), (5, 3), (6, 4), (7, 5)] {
-        let counters: Vec<Counter> = (0_u64..1 << LENGTH)
+        let counters: Vec<PublishedCounter> = (0_u64..1 << LENGTH)
             .map(|occurs| {
-                let mut counter = Counter::new(error as f64);
+                let mut counter = PublishedCounter::new(error as f64);
                 (1..=LENGTH)
                     .filter(|t| occurs >> (t - 1) & 1 == 1)
                     .for_each(|t| counter.update(t));
@@ -225,7 +234,7 @@ fn by_m_less_two_at_most() {
             })
             .collect();
         let moved = |one: usize, other: usize| {
-            let estimate = |index: usize, start| counters[index].estimate(start, Form::Intended);
+            let estimate = |index: usize, start| counters[index].estimate(start, AlgorithmForm::Intended);
             (1..=LENGTH)
                 .map(|start| estimate(one, start).abs_diff(estimate(other, start)))
                 .max()
@@ -239,14 +248,14 @@ fn by_m_less_two_at_most() {
     }
 }
 
-fn misra_gries(counters: usize, stream: impl IntoIterator<Item = u64>) -> MisraGries {
-    let mut sketch = MisraGries::new(counters);
+fn misra_gries(counters: usize, stream: impl IntoIterator<Item = u64>) -> PublishedMisraGries {
+    let mut sketch = PublishedMisraGries::new(counters);
     stream.into_iter().for_each(|key| sketch.update(key));
     sketch
 }
 
 /// The `L_1` distance of two tables, over the keys below `keys`.
-fn distance(one: &MisraGries, other: &MisraGries, keys: u64) -> u64 {
+fn distance(one: &PublishedMisraGries, other: &PublishedMisraGries, keys: u64) -> u64 {
     (0..keys)
         .map(|key| one.estimate(key).abs_diff(other.estimate(key)))
         .sum()
@@ -283,7 +292,7 @@ fn misra_gries_sensitivity_is_one_more_than_its_counters() {
 fn most_distance(counters: usize, length: u32) -> u64 {
     let keys = counters as u64 + 2;
     let digit = |code: u64, place: u32| code / keys.pow(place) % keys;
-    let sketches: Vec<MisraGries> = (0..keys.pow(length))
+    let sketches: Vec<PublishedMisraGries> = (0..keys.pow(length))
         .map(|code| misra_gries(counters, (0..length).map(|place| digit(code, place))))
         .collect();
     let mut most = 0;

@@ -1,12 +1,12 @@
-//! The page's formulas come to what the documentation says.
+//! The paper's formulas have the values that the documentation states.
 
 use frostpane_paper::claims::{self, Bound, LineNine};
 use frostpane_paper::l2::{self, Composition};
-use frostpane_paper::{MisraGries, l1};
+use frostpane_paper::{PublishedMisraGries, l1};
 
 const M: f64 = 1e9;
 
-/// Equal to `digits` significant digits, as the documentation rounds.
+/// Compares after rounding to the significant digits of the text.
 fn reads(value: f64, text: &str) {
     let digits = text
         .chars()
@@ -54,15 +54,15 @@ fn the_proofs_noise_for_the_norm_suffices_for_privacy_and_not_for_accuracy() {
     assert!(claims::norm_noise_of_proof_beyond_bound() > 0.018);
 }
 
-/// The scales that run are those of the calculations: for large norms, where the 2 in `S` does not count.
+/// For large norms, where the 2 in `S` is negligible.
 #[test]
 fn the_presets_draw_what_the_calculations_say() {
     for (alpha, epsilon) in [(0.1, 1.0), (0.01, 0.3)] {
-        let constants = l2::Constants::published(alpha, epsilon, M as u64, Composition::Basic).unwrap();
+        let constants = l2::L2Constants::published(alpha, epsilon, M as u64, Composition::Basic).unwrap();
         let ([x, z], [x_needed, z_needed]) = (constants.printed_noise(1e30), constants.proof_noise(1e30));
         assert!((x_needed / x - claims::norm_noise_shortfall(Bound::Triangle)).abs() < 1e-9);
         assert!((z_needed / z - claims::count_noise_shortfall(Bound::Triangle)).abs() < 1e-9);
-        let constants = l1::Constants::published(alpha, epsilon, M as u64).unwrap();
+        let constants = l1::L1Constants::published(alpha, epsilon, M as u64).unwrap();
         let over = constants.printed_noise() / constants.proof_noise();
         assert!((over - claims::l1_noise_over_needed(alpha, M)).abs() < 1e-9);
     }
@@ -155,7 +155,7 @@ fn the_l1_theorem_has_room_for_what_its_lemma_leaves_out() {
 #[test]
 fn misra_gries_moves_by_its_counters_where_the_fact_says_one() {
     let table = |last: u64| {
-        let mut misra_gries = MisraGries::for_threshold(0.01);
+        let mut misra_gries = PublishedMisraGries::for_threshold(0.01);
         (1..=100).chain([last]).for_each(|key| misra_gries.update(key));
         misra_gries
     };

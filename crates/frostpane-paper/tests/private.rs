@@ -1,14 +1,14 @@
-//! The private algorithms, without noise and with it.
+//! The private algorithms, with and without noise.
 
 use frostpane::Result;
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane_paper::continual::{self, Draw};
 use frostpane_paper::l2::{self, Composition};
 use frostpane_paper::laplace::laplace;
-use frostpane_paper::{Continual, L1, L2, Noise, Refusal, l1};
+use frostpane_paper::{L1, L2, NoiseScale, PresetRefusal, PublishedContinual, l1};
 use std::collections::HashMap;
 
-/// Always the middle of the distribution: noise of nothing.
+/// Always the median of the distribution: no noise.
 struct Median;
 
 impl Entropy for Median {
@@ -17,7 +17,7 @@ impl Entropy for Median {
     }
 }
 
-/// These words, and then the middle.
+/// These words, then the median.
 struct Script(Vec<u64>);
 
 impl Entropy for Script {
@@ -69,8 +69,8 @@ fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
     keys
 }
 
-/// Old keys that left the window, keys that are heavy in it, and keys below the bar: 6 has 0.6 `alpha L_2` at
-/// `alpha = 0.2`.
+/// Keys that left the window, keys that are heavy in it, and keys below the threshold: 6 has 0.6 `alpha L_2`
+/// at `alpha = 0.2`.
 fn stream(window: usize, seed: u64) -> Vec<u64> {
     let mut stream = planted(window, &[(1, 300), (2, 200), (3, 100)], seed);
     stream.extend(planted(
@@ -161,8 +161,8 @@ fn l2_counts_nothing_from_before_the_window() {
     assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
 }
 
-/// Key 2 is brought to the bar exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one at a
-/// time: each decides by itself, on its own side of line 9.
+/// Key 2 is brought to the threshold exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one
+/// at a time: each decides by itself, on its own side of line 9.
 #[test]
 fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
     const MIDDLE: u64 = 1 << 63;
@@ -198,7 +198,7 @@ fn answers_say_which_noise_they_have_and_need() {
     let [_, scale] = l2.constants().printed_noise(printed.norm);
     let [_, needed] = l2.constants().proof_noise(printed.norm);
     assert_eq!((printed.noise, printed.needed_noise), (scale, needed));
-    let proof = l2.with_noise(Noise::Proof).query(500, &mut Median).unwrap();
+    let proof = l2.with_noise(NoiseScale::Proof).query(500, &mut Median).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (needed, needed));
 
     let l1 = L1::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap();
@@ -207,14 +207,14 @@ fn answers_say_which_noise_they_have_and_need() {
         (printed.noise, printed.needed_noise),
         (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0)
     );
-    let proof = l1.with_noise(Noise::Proof).query(1, &mut Median).unwrap();
+    let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut Median).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
 }
 
 #[test]
 fn scaled_l2_has_one_grain() {
     for memory in [16_000_000, 64_000_000, 10_000_000_000] {
-        let l2 = l2::Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
+        let l2 = l2::L2Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
         let grain = l2.rho;
         assert_eq!(
             (l2.ams, l2.threshold, l2.counter),
@@ -253,8 +253,6 @@ fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
     }
 }
 
-/// Line 1 at every time: each timestamp but the first and the last is needed, and they depend on nothing but
-/// time.
 #[test]
 fn l1_finds_the_timestamp_before_the_window() {
     let mut l1 = L1::published(0.5, 1.0, 10_000, 1 << 30).unwrap();
@@ -297,7 +295,7 @@ fn published_l2_refuses_and_says_how_much_it_needs() {
         "these constants need 59.7 YB, and 64.0 MB were given: give more memory or take scaled constants"
     );
     let easiest = L2::published(0.9, 10.0, 100, u64::MAX, Composition::Advanced);
-    assert!(matches!(easiest, Ok(_) | Err(Refusal::Memory { .. })));
+    assert!(matches!(easiest, Ok(_) | Err(PresetRefusal::Memory { .. })));
 }
 
 #[test]
@@ -311,14 +309,14 @@ fn published_l1_refuses_and_says_how_much_it_needs() {
 
 #[test]
 fn published_continual_refuses_blocks_shorter_than_an_event() {
-    let refusal = Continual::published(0.1, 1.0, 1_000_000, u64::MAX).unwrap_err();
+    let refusal = PublishedContinual::published(0.1, 1.0, 1_000_000, u64::MAX).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "a window of 1000000 events has blocks shorter than one event: the least window is 4.077e9"
     );
-    let refusal = Continual::published(0.1, 1.0, 10_000_000_000, 64_000_000).unwrap_err();
+    let refusal = PublishedContinual::published(0.1, 1.0, 10_000_000_000, 64_000_000).unwrap_err();
     assert!(
-        matches!(refusal, Refusal::Memory { needed, .. } if needed > 1e12),
+        matches!(refusal, PresetRefusal::Memory { needed, .. } if needed > 1e12),
         "{refusal}"
     );
 }
@@ -333,12 +331,12 @@ fn parameters_outside_the_page_are_refused() {
         (0.1, 1.0, 2),
     ] {
         assert!(matches!(
-            l1::Constants::published(alpha, epsilon, m),
-            Err(Refusal::Parameter(_))
+            l1::L1Constants::published(alpha, epsilon, m),
+            Err(PresetRefusal::Parameter(_))
         ));
         assert!(matches!(
-            l2::Constants::scaled(alpha, epsilon, m, 1 << 30, Composition::Basic),
-            Err(Refusal::Parameter(_))
+            l2::L2Constants::scaled(alpha, epsilon, m, 1 << 30, Composition::Basic),
+            Err(PresetRefusal::Parameter(_))
         ));
     }
 }
@@ -352,7 +350,7 @@ fn memory_stays_within_what_was_given() {
     for (number, key) in streams.into_iter().enumerate() {
         let mut l1 = L1::scaled(0.1, 1.0, 30_000, MEMORY).unwrap();
         let mut l2 = L2::scaled(0.3, 1.0, 6_000, MEMORY, Composition::Advanced).unwrap();
-        let mut continual = Continual::scaled(0.1, 1.0, 10_000, MEMORY).unwrap();
+        let mut continual = PublishedContinual::scaled(0.1, 1.0, 10_000, MEMORY).unwrap();
         assert!(l1.constants().bytes() <= MEMORY as f64 && l2.constants().bytes() <= MEMORY as f64);
         for t in 1..=30_000_u64 {
             l1.update(key(t));
@@ -378,8 +376,8 @@ fn memory_stays_within_what_was_given() {
 #[test]
 fn more_memory_is_never_less_accurate() {
     let at = |memory| {
-        let l2 = l2::Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
-        let l1 = l1::Constants::scaled(0.05, 1.0, 10_000_000, memory).unwrap();
+        let l2 = l2::L2Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
+        let l1 = l1::L1Constants::scaled(0.05, 1.0, 10_000_000, memory).unwrap();
         (l2.rho, l1.ratio)
     };
     let (small, middle, large) = (at(16_000_000), at(64_000_000), at(1_000_000_000));
@@ -398,7 +396,7 @@ fn l1_lists_a_key_in_one_of_two_neighbours_only() {
         (0..32).map(|_| 1).chain([last]).for_each(|key| l1.update(key));
         l1
     };
-    for noise in [Noise::Printed, Noise::Proof] {
+    for noise in [NoiseScale::Printed, NoiseScale::Proof] {
         let (with, without) = (run(7, noise), run(8, noise));
         let scale = with.query(33, &mut Median).unwrap().noise;
         let chance = (-(0.75 * 0.5 * 33.0 - 1.0) / scale).exp() / 2.0;
@@ -446,9 +444,9 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
     assert!(without - with > 0.85 * error, "{with} and {without}, {error}");
 }
 
-fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::Constants {
+fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::ContinualConstants {
     let levels = (window / shortest).ilog2() + 1;
-    continual::Constants {
+    continual::ContinualConstants {
         alpha: 0.5,
         epsilon,
         window,
@@ -468,7 +466,7 @@ fn continual_blocks_cover_the_window_once() {
     let stream = planted(1_000, &[(1, 400), (2, 100)], 9);
     for draw in [Draw::EveryOutput, Draw::OncePerBlock] {
         let constants = exact_blocks(WINDOW as u64, SHORTEST as u64, 1.0);
-        let mut run = Continual::new(constants).with_draw(draw);
+        let mut run = PublishedContinual::new(constants).with_draw(draw);
         for t in 1..=stream.len() {
             run.update(stream[t - 1]);
             let start = t.saturating_sub(WINDOW).next_multiple_of(SHORTEST);
@@ -493,7 +491,7 @@ fn continual_blocks_cover_the_window_once() {
 
 #[test]
 fn continual_lists_what_is_frequent() {
-    let mut run = Continual::scaled(0.5, 1.0, 10_000, 64_000_000).unwrap();
+    let mut run = PublishedContinual::scaled(0.5, 1.0, 10_000, 64_000_000).unwrap();
     planted(25_000, &[(1, 300), (2, 40)], 4)
         .iter()
         .for_each(|&key| run.update(key));
@@ -513,7 +511,9 @@ fn continual_lists_what_is_frequent() {
 fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
     let mean_error = |draw: Draw, seed: u64| {
         let constants = exact_blocks(4_096, 16, 2.0);
-        let mut run = Continual::new(constants).with_draw(draw).with_noise(Noise::Proof);
+        let mut run = PublishedContinual::new(constants)
+            .with_draw(draw)
+            .with_noise(NoiseScale::Proof);
         let mut entropy = InsecureSeededEntropy::new(seed);
         (0..1_008).for_each(|t: u64| run.update(if t < 300 { 1 } else { 2 + t % 5 }));
         let mut sum = 0.0;

@@ -1,5 +1,6 @@
-//! The library alone, for tests that compare the package with it: `direct SPEC.json EVENTS.tsv`, whose lines are a time in microseconds, a user and a key,
-//! writes the release of each window, or the lists at every slide, as JSON.
+//! The library alone, for tests that compare the package with it: `direct SPEC.json EVENTS.tsv` prints the
+//! release of each window, or the continual releases, as JSON. A line has a time in microseconds, a user and
+//! a key.
 
 use std::error::Error;
 use std::{env, fs};
@@ -8,7 +9,7 @@ use frostpane::{Builder, Bytes, Event, Key, KeySpec, Keys, Spec};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A line: when, who and what.
+/// Time, user and key.
 type Line<'a> = (i64, &'a [u8], &'a str);
 
 fn main() -> Outcome<()> {

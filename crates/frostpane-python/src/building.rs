@@ -1,4 +1,4 @@
-//! Panes that are built by many machines: what each of them does with its rows.
+//! External panes, built by many machines: the work on the rows of each of them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,122 +9,90 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, StructArray};
 use arrow_schema::{DataType, Field, Fields};
-use frostpane::stream::{Blueprint, Bounding, Part};
+use frostpane::stream::{PaneBounder, PaneRecipe, PartialPane};
 use frostpane::{Bytes, Key};
 use frostpane_store::scratch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
-use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 
 use crate::column::Piece;
 use crate::error::{Failure, Result};
-use crate::events::ColumnKey;
-use crate::own::Own;
+use crate::events::{ColumnKey, is_user};
+use crate::process_guard::ProcessGuard;
 use crate::rows::pull;
+use crate::spec::{ByKeyKind, map_keys, with_keys};
+use crate::table::to_stream;
 
-/// Rows of a batch that is given back: its keys take less than the 2 GB that a column may have.
+/// Rows of a returned batch: its keys take less than the 2 GB that a column may have.
 const BATCH: usize = 1 << 14;
 const BYTES: u8 = 0;
 const INTEGERS: u8 = 1;
 
-enum Kind {
-    Bytes(Blueprint<Bytes>),
-    Integers(Blueprint<u64>),
-}
+type AnyBlueprint = ByKeyKind<PaneRecipe<Bytes>, PaneRecipe<u64>>;
 
-macro_rules! with_kind {
-    ($kind:expr, $blueprint:ident => $value:expr) => {
-        match $kind {
-            Kind::Bytes($blueprint) => $value,
-            Kind::Integers($blueprint) => $value,
-        }
-    };
-}
-
-/// How the panes of a store are made. It has the seed of all hashes, and shows nothing of itself.
+/// The recipe of the panes of a store. It holds the seed of all hashes, and never shows its contents.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Plan(Kind);
-
-impl Plan {
-    pub fn of_bytes(blueprint: Blueprint<Bytes>) -> Self {
-        Self(Kind::Bytes(blueprint))
-    }
-
-    pub fn of_integers(blueprint: Blueprint<u64>) -> Self {
-        Self(Kind::Integers(blueprint))
-    }
-}
+pub struct PanePlan(pub(crate) AnyBlueprint);
 
 #[pymethods]
-impl Plan {
+impl PanePlan {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         Ok(Self(match bytes {
-            [BYTES, rest @ ..] => Kind::Bytes(Blueprint::from_bytes(rest).map_err(Failure::from)?),
-            [INTEGERS, rest @ ..] => Kind::Integers(Blueprint::from_bytes(rest).map_err(Failure::from)?),
+            [BYTES, rest @ ..] => AnyBlueprint::Bytes(PaneRecipe::from_bytes(rest).map_err(Failure::from)?),
+            [INTEGERS, rest @ ..] => {
+                AnyBlueprint::Integers(PaneRecipe::from_bytes(rest).map_err(Failure::from)?)
+            }
             _ => return Err(Failure::Input("these bytes are no plan of panes".to_owned()).into()),
         }))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let kind = if self.are_integers() { INTEGERS } else { BYTES };
-        let bytes = with_kind!(&self.0, blueprint => blueprint.to_bytes());
+        let kind = if self.integers() { INTEGERS } else { BYTES };
+        let bytes = with_keys!(&self.0, blueprint => blueprint.to_bytes());
         PyBytes::new(py, &[&[kind], &bytes[..]].concat())
     }
 
-    /// Whether keys are integers.
     #[getter]
     fn integers(&self) -> bool {
-        self.are_integers()
+        matches!(self.0, AnyBlueprint::Integers(_))
     }
 
-    /// Whether people are protected.
     #[getter]
     fn people(&self) -> bool {
-        with_kind!(&self.0, blueprint => blueprint.is_of_people())
+        with_keys!(&self.0, blueprint => blueprint.is_of_people())
     }
 
-    /// In microseconds: how long panes are, and where the one with the number 0 begins.
+    /// The length of a pane, and the begin of pane number 0, in microseconds.
     #[getter]
     fn grid(&self) -> (i64, i64) {
-        with_kind!(&self.0, blueprint => (blueprint.length(), blueprint.offset()))
+        with_keys!(&self.0, blueprint => (blueprint.length(), blueprint.offset()))
     }
 
-    /// What panes are made with.
+    /// A hash of the parameters that panes are made with.
     #[getter]
     fn fingerprint(&self) -> String {
-        let bytes = with_kind!(&self.0, blueprint => blueprint.fingerprint());
+        let bytes = with_keys!(&self.0, blueprint => blueprint.fingerprint());
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Bounds what users contribute in panes of these numbers.
+    /// Bounds the contributions of users to panes of these numbers.
     fn bounder(&self, first: i64, end: i64, memory: u64) -> PyResult<Bounder> {
         let numbers = first..end;
-        let state = match &self.0 {
-            Kind::Bytes(blueprint) => Bounds::Bytes(
-                blueprint
-                    .bounding(numbers, memory, scratch)
-                    .map_err(Failure::from)?,
-            ),
-            Kind::Integers(blueprint) => Bounds::Integers(
-                blueprint
-                    .bounding(numbers, memory, scratch)
-                    .map_err(Failure::from)?,
-            ),
-        };
-        Ok(Bounder(Own::new(state)))
+        let bounding = map_keys!(&self.0, blueprint => {
+            blueprint.bounding(numbers, memory, scratch).map_err(Failure::from)?
+        });
+        Ok(Bounder(ProcessGuard::new(bounding)))
     }
 
     /// Counts the keys of parts of panes.
     fn counter(&self) -> Counter {
-        Counter(Own::new(match &self.0 {
-            Kind::Bytes(blueprint) => Parts::Bytes(blueprint.clone(), BTreeMap::new()),
-            Kind::Integers(blueprint) => Parts::Integers(blueprint.clone(), BTreeMap::new()),
-        }))
+        let parts = map_keys!(&self.0, blueprint => (blueprint.clone(), BTreeMap::new()));
+        Counter(ProcessGuard::new(parts))
     }
 
-    /// The pane that its parts are, and its seal.
+    /// Closes a pane from its parts, and returns it with its seal.
     fn close<'py>(
         &self,
         py: Python<'py>,
@@ -132,7 +100,7 @@ impl Plan {
         parts: Vec<Vec<u8>>,
     ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
         let closed = py.detach(|| -> Result<_> {
-            with_kind!(&self.0, blueprint => {
+            with_keys!(&self.0, blueprint => {
                 let pane = blueprint.close(parts.iter().map(Vec::as_slice))?;
                 let seal = blueprint.seal(number, &pane);
                 Ok((pane, seal))
@@ -143,38 +111,28 @@ impl Plan {
     }
 }
 
-impl Plan {
-    fn are_integers(&self) -> bool {
-        matches!(self.0, Kind::Integers(_))
-    }
-}
-
-/// Events of users, a batch at a time; then how often keys count.
+/// Events of users, a batch at a time; then counts of keys.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Bounder(Own<Bounds>);
+pub struct Bounder(ProcessGuard<AnyBounding>);
 
-enum Bounds {
-    Bytes(Bounding<Bytes>),
-    Integers(Bounding<u64>),
-}
+type AnyBounding = ByKeyKind<PaneBounder<Bytes>, PaneBounder<u64>>;
 
 #[pymethods]
 impl Bounder {
     /// A batch with the columns `pane`, `user` and `key`.
     fn add(&self, py: Python<'_>, batch: AnyArray) -> PyResult<()> {
         let chunks = pull(py, batch)?;
-        self.0.with(py, |state| match state {
-            Bounds::Bytes(bounding) => chunks.iter().try_for_each(|chunk| bound(bounding, chunk)),
-            Bounds::Integers(bounding) => chunks.iter().try_for_each(|chunk| bound(bounding, chunk)),
+        self.0.with(py, |bounding| {
+            with_keys!(bounding, bounding => chunks.iter().try_for_each(|chunk| bound(bounding, chunk)))
         })
     }
 
     /// A table with the columns `pane`, `key` and `count`.
-    fn finish(&self, py: Python<'_>) -> PyResult<Counted> {
+    fn finish(&self, py: Python<'_>) -> PyResult<KeyCounts> {
         let state = self.0.take(py)?;
         let counted = py.detach(|| match state {
-            Bounds::Bytes(bounding) => counted(bounding, BytesColumn::default()),
-            Bounds::Integers(bounding) => counted(bounding, IntegerColumn::default()),
+            AnyBounding::Bytes(bounding) => counted(bounding, BytesColumn::default()),
+            AnyBounding::Integers(bounding) => counted(bounding, IntegerColumn::default()),
         });
         Ok(counted?)
     }
@@ -193,7 +151,7 @@ fn numbers<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a Int64Array> {
     column.ok_or_else(|| Failure::Input(format!("the column {name} does not hold 64-bit integers")))
 }
 
-fn bound<K: ColumnKey>(bounding: &mut Bounding<K>, chunk: &ArrayRef) -> Result<()> {
+fn bound<K: ColumnKey>(bounding: &mut PaneBounder<K>, chunk: &ArrayRef) -> Result<()> {
     let (panes, users, keys) = (
         numbers(chunk, "pane")?,
         column(chunk, "user")?,
@@ -204,7 +162,7 @@ fn bound<K: ColumnKey>(bounding: &mut Bounding<K>, chunk: &ArrayRef) -> Result<(
         return Err(Failure::Input("the column user does not hold bytes".to_owned()));
     }
     K::read(&piece(keys, &(0..chunk.len())), &mut read);
-    let event = |row: usize| (panes.value(row), people[row], K::key(&read, row));
+    let event = |row: usize| (panes.value(row), people[row].filter(is_user), K::key(&read, row));
     Ok(bounding.extend((0..chunk.len()).map(event))?)
 }
 
@@ -213,7 +171,7 @@ fn piece<'a>(column: &'a ArrayRef, rows: &Range<usize>) -> Piece<'a> {
 }
 
 /// A column of keys that grows.
-trait Keys<K: Key>: Default {
+trait KeyColumn<K: Key>: Default {
     fn push(&mut self, key: K::Ref<'_>);
     fn finish(&mut self) -> ArrayRef;
 }
@@ -221,7 +179,7 @@ trait Keys<K: Key>: Default {
 #[derive(Default)]
 struct BytesColumn(BinaryBuilder);
 
-impl Keys<Bytes> for BytesColumn {
+impl KeyColumn<Bytes> for BytesColumn {
     fn push(&mut self, key: &[u8]) {
         self.0.append_value(key);
     }
@@ -234,8 +192,8 @@ impl Keys<Bytes> for BytesColumn {
 #[derive(Default)]
 struct IntegerColumn(Vec<i64>);
 
-impl Keys<u64> for IntegerColumn {
-    // They were signed when they came.
+impl KeyColumn<u64> for IntegerColumn {
+    // Keys were signed on input.
     fn push(&mut self, key: u64) {
         self.0.push(key as i64);
     }
@@ -245,7 +203,7 @@ impl Keys<u64> for IntegerColumn {
     }
 }
 
-fn counted<K: Key, C: Keys<K>>(bounding: Bounding<K>, mut keys: C) -> Result<Counted> {
+fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Result<KeyCounts> {
     let (mut panes, mut counts, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     let end = |panes: &mut Vec<i64>, keys: &mut C, counts: &mut Vec<i64>| {
         let integers =
@@ -261,17 +219,17 @@ fn counted<K: Key, C: Keys<K>>(bounding: Bounding<K>, mut keys: C) -> Result<Cou
         }
     })?;
     batches.push(end(&mut panes, &mut keys, &mut counts));
-    Counted::new(batches)
+    KeyCounts::new(batches)
 }
 
-/// How often keys count in panes, read through `__arrow_c_stream__`.
+/// Counts of keys in panes, read through `__arrow_c_stream__`.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Counted {
+pub struct KeyCounts {
     fields: Fields,
     batches: Vec<StructArray>,
 }
 
-impl Counted {
+impl KeyCounts {
     fn new(batches: Vec<[ArrayRef; 3]>) -> Result<Self> {
         let key = batches
             .first()
@@ -296,64 +254,46 @@ impl Counted {
 }
 
 #[pymethods]
-impl Counted {
+impl KeyCounts {
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let batches: Vec<_> = self
-            .batches
-            .iter()
-            .map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef))
-            .collect();
-        let field = Arc::new(Field::new_struct("", self.fields.clone(), false));
-        Ok(to_stream_pycapsule(
-            py,
-            Box::new(ArrayIterator::new(batches, field)),
-            requested_schema,
-        )?)
+        to_stream(py, &self.batches, &self.fields, requested_schema)
     }
 }
 
 /// Keys with their counts, a batch at a time; then parts of panes.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Counter(Own<Parts>);
+pub struct Counter(ProcessGuard<ByKeyKind<Parts<Bytes>, Parts<u64>>>);
 
-enum Parts {
-    Bytes(Blueprint<Bytes>, BTreeMap<i64, Part<Bytes>>),
-    Integers(Blueprint<u64>, BTreeMap<i64, Part<u64>>),
-}
+type Parts<K> = (PaneRecipe<K>, BTreeMap<i64, PartialPane<K>>);
 
 #[pymethods]
 impl Counter {
-    /// A batch with the columns `pane`, `key` and `count`: no other batch, here or elsewhere, has the same key of the same pane.
+    /// A batch with the columns `pane`, `key` and `count`: no other batch, here or elsewhere, has the same
+    /// key of the same pane.
     fn add(&self, py: Python<'_>, batch: AnyArray) -> PyResult<()> {
         let chunks = pull(py, batch)?;
-        self.0.with(py, |state| match state {
-            Parts::Bytes(blueprint, parts) => {
+        self.0.with(py, |parts| {
+            with_keys!(parts, (blueprint, parts) => {
                 chunks.iter().try_for_each(|chunk| count(blueprint, parts, chunk))
-            }
-            Parts::Integers(blueprint, parts) => {
-                chunks.iter().try_for_each(|chunk| count(blueprint, parts, chunk))
-            }
+            })
         })
     }
 
-    /// The number of each pane, and what is known of it.
+    /// The number and the bytes of the part of each pane.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyBytes>)>> {
-        fn finished<K: Key>(parts: BTreeMap<i64, Part<K>>) -> Vec<(i64, Vec<u8>)> {
+        fn finished<K: Key>(parts: BTreeMap<i64, PartialPane<K>>) -> Vec<(i64, Vec<u8>)> {
             parts
                 .into_iter()
                 .map(|(number, part)| (number, part.finish()))
                 .collect()
         }
         let state = self.0.take(py)?;
-        let parts = py.detach(|| match state {
-            Parts::Bytes(_, parts) => finished(parts),
-            Parts::Integers(_, parts) => finished(parts),
-        });
+        let parts = py.detach(|| with_keys!(state, (_, parts) => finished(parts)));
         let given = parts
             .iter()
             .map(|(number, bytes)| (*number, PyBytes::new(py, bytes)));
@@ -362,8 +302,8 @@ impl Counter {
 }
 
 fn count<K: ColumnKey>(
-    blueprint: &Blueprint<K>,
-    parts: &mut BTreeMap<i64, Part<K>>,
+    blueprint: &PaneRecipe<K>,
+    parts: &mut BTreeMap<i64, PartialPane<K>>,
     chunk: &ArrayRef,
 ) -> Result<()> {
     let (panes, counts) = (numbers(chunk, "pane")?, numbers(chunk, "count")?);

@@ -10,6 +10,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
+use frostpane_events::Times;
 use jiff::Timestamp;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -308,17 +309,17 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The rows as moments in microseconds since 1970, as far as they are within the calendar. Numbers are taken by their size, unless the
+    /// The rows as moments in microseconds since 1970, as far as they are within the calendar. Numbers are read by `times`, unless the
     /// column is known to be of times.
-    pub fn times(&self, kind: Kind, into: &mut Vec<Option<i64>>) {
+    pub fn times(&self, kind: Kind, times: &Times, into: &mut Vec<Option<i64>>) {
         into.clear();
         match self {
             Self::Signed(rows) if kind == Kind::Time => {
                 into.extend(rows.iter().map(|row| within_calendar(i128::from(*row))));
             }
-            Self::Signed(rows) => into.extend(rows.iter().map(|row| unix_time(i128::from(*row)))),
-            Self::Unsigned(rows) => into.extend(rows.iter().map(|row| unix_time(i128::from(*row)))),
-            Self::Arrow(array, range) => read_times(array, range.clone(), into),
+            Self::Signed(rows) => into.extend(rows.iter().map(|row| of_integer((*row).into(), times))),
+            Self::Unsigned(rows) => into.extend(rows.iter().map(|row| of_integer((*row).into(), times))),
+            Self::Arrow(array, range) => read_times(array, range.clone(), times, into),
         }
     }
 
@@ -368,11 +369,11 @@ fn read_bytes<'a>(array: &'a ArrayRef, range: Range<usize>, into: &mut Vec<Optio
     true
 }
 
-fn read_times(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i64>>) {
+fn read_times(array: &ArrayRef, range: Range<usize>, times: &Times, into: &mut Vec<Option<i64>>) {
     if let DataType::Dictionary(..) = array.data_type() {
         let mut values = Vec::new();
         let all = array.as_any_dictionary().values();
-        read_times(all, 0..all.len(), &mut values);
+        read_times(all, 0..all.len(), times, &mut values);
         into.extend(places(array, range).into_iter().map(|place| values[place?]));
         return;
     }
@@ -400,25 +401,14 @@ fn read_times(array: &ArrayRef, range: Range<usize>, into: &mut Vec<Option<i64>>
         DataType::Date64 => scaled!(Date64Type, |millis: i128| millis * 1_000),
         _ => {
             let rows = range.len();
-            with_integers!(array, read => into.extend(range.map(|row| read(row).and_then(unix_time))), into.resize(rows, None));
+            with_integers!(array, read => into.extend(range.map(|row| read(row).and_then(|number| of_integer(number, times)))), into.resize(rows, None));
         }
     }
 }
 
-/// Seconds, milliseconds, microseconds or nanoseconds, told apart by their size as the program does: each by its own.
-fn unix_time(number: i128) -> Option<i64> {
-    let (multiply, divide) = unit_of(number.unsigned_abs());
-    within_calendar((number * multiply).div_euclid(divide))
-}
-
-/// What a Unix time of this size is multiplied with and divided by to be in microseconds.
-pub fn unit_of(size: u128) -> (i128, i128) {
-    match size {
-        _ if size < 100_000_000_000 => (1_000_000, 1),
-        _ if size < 100_000_000_000_000 => (1_000, 1),
-        _ if size < 100_000_000_000_000_000 => (1, 1),
-        _ => (1, 1_000),
-    }
+/// A time in a column of whole numbers.
+fn of_integer(number: i128, times: &Times) -> Option<i64> {
+    within_calendar(times.of_integer(i64::try_from(number).ok()?)?.into())
 }
 
 fn within_calendar(micros: i128) -> Option<i64> {

@@ -1,4 +1,4 @@
-//! Errors, as the exceptions of the package.
+//! Errors, and their Python exceptions.
 
 use frostpane::{Amount, ErrorKind};
 use frostpane_store::Unaffordable;
@@ -22,23 +22,23 @@ mod raised {
     pyo3::import_exception!(frostpane.errors, WindowError);
 }
 
-/// Why something was not done.
+/// An error of a call.
 pub enum Failure {
-    /// The library refused it.
+    /// An error of the library.
     Library(frostpane::Error),
-    /// So did the state.
+    /// An error of the store.
     Store(frostpane_store::Error),
     /// A column has a type that cannot be used.
     Input(String),
-    /// There is no such column.
+    /// A column is missing.
     Column(String),
-    /// What was said contradicts itself.
+    /// The parameters are invalid.
     Parameter(String),
-    /// It was closed, or something failed in the middle.
+    /// The object was closed, or an update was broken.
     Closed(&'static str),
-    /// It belongs to the process that this one was forked from.
+    /// The object belongs to the process that this one was forked from.
     Forked,
-    /// Python said so: an interrupt, or an object that was given.
+    /// An exception: an interrupt, or an error of an object that was passed.
     Python(PyErr),
 }
 
@@ -60,6 +60,16 @@ impl From<frostpane_store::Error> for Failure {
     }
 }
 
+impl From<frostpane_events::Error> for Failure {
+    fn from(cause: frostpane_events::Error) -> Self {
+        let message = in_python(&cause.to_string());
+        match cause {
+            frostpane_events::Error::Column { .. } => Self::Column(message),
+            _ => Self::Input(message),
+        }
+    }
+}
+
 impl From<PyErr> for Failure {
     fn from(cause: PyErr) -> Self {
         Self::Python(cause)
@@ -76,7 +86,8 @@ impl From<Failure> for PyErr {
             Failure::Parameter(message) => raised::ParameterError::new_err(message),
             Failure::Closed(message) => raised::StateError::new_err(message),
             Failure::Forked => raised::ForkedError::new_err(
-                "this process was forked from the one that has it, and its noise and its budget must not exist twice: use it there, or \
+                "this process was forked from the one that has it, and its noise and its budget must not \
+                 exist twice: use it there, or \
                  build a new one here",
             ),
             Failure::Python(cause) => cause,
@@ -113,7 +124,8 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
     }
 }
 
-/// What was asked of the first who cannot pay, what they have spent and have left, and when the last of them leaves the window.
+/// The amounts asked of, spent by and left to the first that cannot pay, and when the last of them leaves the
+/// window, as JSON.
 fn numbers(unaffordable: &Unaffordable) -> String {
     #[derive(Serialize)]
     struct Numbers<'a> {
@@ -133,7 +145,7 @@ fn numbers(unaffordable: &Unaffordable) -> String {
     serde_json::to_string(&numbers).unwrap_or_default()
 }
 
-/// What the store says to those who use the program, as it is said here.
+/// Rewrites a message that names options of the program.
 fn in_python(message: &str) -> String {
     message
         .replace("`frostpane restore DIR`", "Store.restore")

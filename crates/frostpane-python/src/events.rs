@@ -4,13 +4,14 @@ use std::io::Write;
 use std::ops::Range;
 
 use frostpane::{Bytes, Edge, ErrorKind, Event, Key, Span};
+use frostpane_events::{LONGEST_USER, Times};
 use frostpane_store::StoredKey;
 use jiff::Timestamp;
 
 use crate::column::{Cursor, Kind, Piece, View};
 use crate::error::Failure;
-use crate::own::Change;
-use crate::pace::Pace;
+use crate::process_guard::UpdateError;
+use crate::progress::ProgressReporter;
 
 /// So many rows at a time: what is read of them stays in the cache.
 const BLOCK: usize = 1 << 13;
@@ -106,7 +107,7 @@ impl ColumnKey for Bytes {
     }
 
     fn key<'b>(read: &'b Texts<'_>, row: usize) -> Option<&'b [u8]> {
-        read.row(row)
+        read.row(row).filter(|key| !key.is_empty())
     }
 
     fn lasts(read: &Texts<'_>) -> bool {
@@ -115,8 +116,13 @@ impl ColumnKey for Bytes {
 
     // As the trait has it, where the lifetime stands in nothing but projections.
     fn lasting<'a: 'a>(read: &Texts<'a>, row: usize) -> Option<&'a [u8]> {
-        read.given[row]
+        read.given[row].filter(|key| !key.is_empty())
     }
+}
+
+/// Returns true for bytes that may be a user, as the reader of files has it.
+pub fn is_user(bytes: &&[u8]) -> bool {
+    (1..=LONGEST_USER).contains(&bytes.len())
 }
 
 /// Rows of whole numbers from 0 on.
@@ -181,6 +187,8 @@ struct Source<'a> {
     keys: Cursor<'a>,
     times: Option<(Cursor<'a>, Kind)>,
     users: Option<Cursor<'a>>,
+    /// Reads numbers, each by itself.
+    times_read: Times,
 }
 
 impl<'a> Source<'a> {
@@ -189,6 +197,7 @@ impl<'a> Source<'a> {
             keys: Cursor::new(columns.key),
             times: columns.time.map(|(view, kind)| (Cursor::new(view), kind)),
             users: columns.user.map(Cursor::new),
+            times_read: Times::default().by_themselves(),
         }
     }
 
@@ -229,7 +238,7 @@ impl<'a, K: ColumnKey> Block<'a, K> {
         self.rows = rows;
         K::read(&source.keys.take(rows), &mut self.keys);
         if let (Some(times), Some((cursor, kind))) = (&mut self.times, &mut source.times) {
-            cursor.take(rows).times(*kind, times);
+            cursor.take(rows).times(*kind, &source.times_read, times);
         }
         if let (Some(users), Some(cursor)) = (&mut self.users, &mut source.users) {
             users.read(&cursor.take(rows));
@@ -256,7 +265,11 @@ impl<'a, K: ColumnKey> Block<'a, K> {
             Some(Event {
                 time: self.time(row)?,
                 key: K::key(&self.keys, row),
-                user: self.users.as_ref().and_then(|users| users.row(row)),
+                user: self
+                    .users
+                    .as_ref()
+                    .and_then(|users| users.row(row))
+                    .filter(is_user),
             })
         })
     }
@@ -271,7 +284,11 @@ impl<'a, K: ColumnKey> Block<'a, K> {
         Some(Event {
             time: self.time(row)?,
             key: K::lasting(&self.keys, row),
-            user: self.users.as_ref().and_then(|users| users.given[row]),
+            user: self
+                .users
+                .as_ref()
+                .and_then(|users| users.given[row])
+                .filter(is_user),
         })
     }
 }
@@ -332,9 +349,9 @@ impl<'a, K: ColumnKey> Iterator for Reading<'_, 'a, K> {
 /// Gives all rows to a sink. Returns how many had no time, where they need one, and were left out.
 pub fn feed<K: ColumnKey>(
     columns: Columns<'_>,
-    pace: &mut Pace,
+    pace: &mut ProgressReporter,
     sink: &mut impl Sink<K>,
-) -> Result<u64, Change> {
+) -> Result<u64, UpdateError> {
     let (mut source, mut block) = (Source::new(columns), Block::<K>::new(columns));
     let (mut left_out, mut is_first) = (0, true);
     while source.ready(1) > 0 {
@@ -373,25 +390,26 @@ fn take_some<'a, K: ColumnKey>(
 }
 
 /// What kind of events a window takes, and whether it takes any more, does not depend on what they are: then the first is refused, and none was counted.
-fn failed(cause: Failure, is_first: bool) -> Change {
+fn failed(cause: Failure, is_first: bool) -> UpdateError {
     match &cause {
         Failure::Library(refusal) if is_first && refusal.kind() == ErrorKind::Window => {
-            Change::Refused(cause)
+            UpdateError::Refused(cause)
         }
-        _ => Change::Broken(cause),
+        _ => UpdateError::Broken(cause),
     }
 }
 
 /// Where events by the clock end, as the program finds it, and about how many lie in a window before that.
 pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), Failure> {
     let (mut cursor, mut moments) = (Cursor::new(view), Vec::new());
+    let times = Times::default().by_themselves();
     let mut each = |see: &mut dyn FnMut(i64)| loop {
         let rows = cursor.ready().min(BLOCK);
         if rows == 0 {
             cursor = Cursor::new(view);
             return;
         }
-        cursor.take(rows).times(kind, &mut moments);
+        cursor.take(rows).times(kind, &times, &mut moments);
         moments.iter().flatten().for_each(|time| see(*time));
     };
     let (mut latest, mut days) = (None, true);

@@ -1,14 +1,15 @@
-//! The Rust side of the Python package: columns in, releases out. What users see is `python/frostpane`.
+//! The Rust side of the Python package `python/frostpane`.
 
 mod building;
 mod column;
 mod error;
 mod events;
+mod files;
 mod hitters;
 mod made;
 mod number;
-mod own;
-mod pace;
+mod process_guard;
+mod progress;
 mod rows;
 mod spec;
 mod store;
@@ -24,39 +25,39 @@ use serde_json::json;
 use error::{Failure, Result};
 use spec::with_builder;
 
-/// A specification, with all that was not told: from JSON, or from TOML, to both and to a form with all choices made.
+/// Parses a specification from JSON or TOML, and returns it as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, toml=false))]
 fn read_spec(text: &str, toml: bool) -> PyResult<String> {
-    let spec = match toml {
-        false => spec::parse(text)?,
-        true => toml::from_str(text).map_err(|cause| {
+    let spec = if toml {
+        toml::from_str(text).map_err(|cause| {
             let before = cause.span().and_then(|span| text.get(..span.start));
             let line = 1 + before.map_or(0, |before| before.matches('\n').count());
             Failure::Parameter(format!(
                 "the specification cannot be used: line {line}: {}",
                 cause.message()
             ))
-        })?,
+        })?
+    } else {
+        spec::parse(text)?
     };
     Ok(written(&spec)?)
 }
 
-/// As TOML.
 #[pyfunction]
 fn spec_to_toml(spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     Ok(toml::to_string(&spec).map_err(|cause| Failure::Parameter(cause.to_string()))?)
 }
 
-/// With all choices made, as JSON.
+/// Returns the specification with all choices made, as JSON.
 #[pyfunction]
 fn decide(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     Ok(py.detach(|| written(&with_builder!(&spec, builder => builder.spec()?)))?)
 }
 
-/// What to expect of a release, as JSON.
+/// The plan of a release, as JSON.
 #[pyfunction]
 #[pyo3(signature = (spec, events=None, norm=None))]
 fn plan(py: Python<'_>, spec: &str, events: Option<u64>, norm: Option<u64>) -> PyResult<String> {
@@ -72,7 +73,8 @@ fn outlook(spec: &Spec, events: Option<u64>, norm: Option<u64>) -> Result<String
             (true, events) => events.unwrap_or(u64::MAX).min(plan.layout.window),
             (false, Some(events)) => events,
             (false, None) => return Err(Failure::Parameter(
-                "a window by time may hold any number of events: say how many to expect, with events".to_owned(),
+                "a window by time may hold any number of events: say how many to expect, with \
+                 events".to_owned(),
             )),
         };
         Ok(json!({
@@ -86,7 +88,7 @@ fn outlook(spec: &Spec, events: Option<u64>, norm: Option<u64>) -> Result<String
     })
 }
 
-/// What epsilon is spent on, as JSON, stage by stage.
+/// The stages that epsilon is spent on, as JSON.
 #[pyfunction]
 fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
@@ -94,14 +96,21 @@ fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
         let stages = with_builder!(&spec, builder => builder.stages()?);
         let said: Vec<_> = stages
             .iter()
-            .map(|stage| json!({ "what": stage.what, "words": stage.what.to_string(), "epsilon": stage.epsilon, "times": stage.times }))
+            .map(|stage| {
+                json!({
+                    "what": stage.what,
+                    "words": stage.what.to_string(),
+                    "epsilon": stage.epsilon,
+                    "times": stage.times,
+                })
+            })
             .collect();
         written(&said)
     });
     Ok(stages?)
 }
 
-/// The least epsilon at which every key that occurred so often is listed.
+/// The least epsilon at which every key with this count is listed.
 #[pyfunction]
 fn epsilon_for(py: Python<'_>, spec: &str, count: u64, events: u64) -> PyResult<Option<f64>> {
     let spec = spec::parse(spec)?;
@@ -110,13 +119,13 @@ fn epsilon_for(py: Python<'_>, spec: &str, count: u64, events: u64) -> PyResult<
     })?)
 }
 
-/// A moment as people write it, in microseconds since 1970.
+/// Parses a moment, in microseconds since 1970.
 #[pyfunction]
 fn moment(text: &str) -> PyResult<i64> {
     Ok(spec::moment(text)?)
 }
 
-/// A moment in microseconds since 1970, as it is written down.
+/// Formats a moment in microseconds since 1970.
 #[pyfunction]
 fn moment_text(micros: i64) -> PyResult<String> {
     let moment = Timestamp::from_microsecond(micros);
@@ -125,14 +134,15 @@ fn moment_text(micros: i64) -> PyResult<String> {
         .map_err(|_| Failure::Parameter(format!("{micros} lies outside the calendar")))?)
 }
 
-/// How many events, or microseconds, a span has, and whether it goes by the number of events.
+/// The length of a span in events or microseconds, and whether it is a number of events.
 #[pyfunction]
 fn span(text: &str) -> PyResult<(u64, bool)> {
     let span: Span = text.parse().map_err(Failure::from)?;
     Ok((span.length(), span.is_by_count()))
 }
 
-/// The specification of a list of rows that are all there: with the end that is given or, of events, the one that they have.
+/// The specification of a complete set of rows, with the given end or, if events are protected, the end of
+/// the events.
 #[pyfunction]
 fn ended(py: Python<'_>, spec: &str, rows: &rows::Rows) -> PyResult<String> {
     let spec = spec::parse(spec)?;
@@ -164,13 +174,13 @@ fn written(value: &impl serde::Serialize) -> Result<String> {
 #[pymodule]
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<building::Plan>()?;
+    module.add_class::<building::PanePlan>()?;
     module.add_class::<building::Bounder>()?;
     module.add_class::<building::Counter>()?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<hitters::Hitters>()?;
-    module.add_class::<watch::Watching>()?;
-    module.add_class::<store::Keeper>()?;
+    module.add_class::<watch::ContinualHandle>()?;
+    module.add_class::<store::StoreHandle>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(read_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec_to_toml, module)?)?;

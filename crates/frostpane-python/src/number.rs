@@ -12,12 +12,12 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, LargeBinaryArray, TimestampMicrosecondArray};
 use arrow_schema::DataType;
+use frostpane_events::Times;
 
-use crate::column::{Role, unit_of};
+use crate::column::Role;
 
 /// From here on floats skip integers, and may stand for a neighbour.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
-const BILLION: f64 = 1e9;
 
 /// Whether a column of this type has to be written anew before it is read.
 pub fn is_number(data: &DataType) -> bool {
@@ -96,17 +96,9 @@ fn decimal(stored: impl Display, scale: i8) -> Option<String> {
 }
 
 fn moments(array: &ArrayRef) -> TimestampMicrosecondArray {
-    let moment = |number: f64| (number.abs() < 1e19).then(|| moment(number))?;
+    let times = Times::default();
     floats(array)
         .into_iter()
-        .map(|number| number.and_then(moment))
+        .map(|number| number.and_then(|number| times.of_float(number)))
         .collect()
-}
-
-/// A Unix time, to the microsecond below it.
-fn moment(number: f64) -> Option<i64> {
-    let (multiply, divide) = unit_of(number.abs() as u128);
-    // Exact where the number is whole.
-    let billionths = number.trunc() as i128 * 1_000_000_000 + (number.fract() * BILLION) as i128;
-    i64::try_from((billionths * multiply).div_euclid(1_000_000_000 * divide)).ok()
 }

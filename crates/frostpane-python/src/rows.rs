@@ -1,5 +1,6 @@
 //! Events as Python gives them: columns of keys, times and users, in the memory of whoever made them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::Int64Builder;
@@ -7,15 +8,18 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Float64Array, LargeBinaryArray, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Fields};
 use frostpane::Spec;
+use frostpane_events::Times;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBool, PyFloat, PyList, PyString};
 use pyo3_arrow::input::AnyArray;
 
 use crate::column::{Borrowed, Column, Kind, Role};
 use crate::error::{Failure, Result};
 use crate::events::Columns;
+use crate::files;
 use crate::number::is_number;
+use crate::spec;
 use crate::value::Values;
 
 /// Rows of a list are looked at so often for an interrupt.
@@ -30,6 +34,8 @@ pub struct Rows {
     pub len: usize,
     /// The columns that have values of which none can be read.
     unreadable: Vec<&'static str>,
+    /// Notes for the operator about files.
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -93,6 +99,7 @@ impl Rows {
             user: next(),
             len: chunks.iter().map(|chunk| chunk.len()).sum(),
             unreadable,
+            notes: Vec::new(),
         })
     }
 
@@ -135,7 +142,40 @@ impl Rows {
             user,
             len,
             unreadable,
+            notes: Vec::new(),
         })
+    }
+
+    /// The events of files, a folder or a pattern, read as the program reads them. Names of columns, or their numbers from 1; without a key
+    /// whole lines are keys. Times are read by the clock alone.
+    #[staticmethod]
+    #[pyo3(signature = (files, spec, key=None, time=None, user=None))]
+    fn of_files(
+        py: Python<'_>,
+        files: Vec<PathBuf>,
+        spec: &str,
+        key: Option<&str>,
+        time: Option<&str>,
+        user: Option<&str>,
+    ) -> PyResult<Self> {
+        let spec = spec::parse(spec)?;
+        let schema = files::schema([key, time, user], !spec.longest().is_by_count())?;
+        let read = py.detach(|| files::read(&files, schema))?;
+        let column = |(chunks, kind)| Column::Arrow { chunks, kind };
+        Ok(Self {
+            len: read.len,
+            key: column((read.keys, Kind::Text)),
+            time: read.times.map(|times| column((times, Kind::Time))),
+            user: read.users.map(|users| column((users, Kind::Text))),
+            unreadable: Vec::new(),
+            notes: read.notes,
+        })
+    }
+
+    /// Notes for the operator about files.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// The columns that have values of which none can be read, for the operator: "keys", "users".
@@ -318,15 +358,32 @@ fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(Colu
     Ok((Column::arrow(vec![array], &data, role, "the list")?, is_lost))
 }
 
-/// The package has made microseconds of them.
+/// Times as objects, each read by itself: text and numbers, or microseconds alone in a tuple.
 fn moments(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<TimestampMicrosecondArray> {
+    let times = Times::default().by_themselves();
     let mut builder = Int64Builder::with_capacity(list.len());
     for (row, item) in list.iter().enumerate() {
         look_around(py, row)?;
-        // Beyond 64 bits is beyond the calendar.
-        builder.append_option(item.extract::<Option<i64>>().unwrap_or(None));
+        builder.append_option(moment(&item, &times));
     }
     Ok(builder.finish().reinterpret_cast())
+}
+
+fn moment(item: &Bound<'_, PyAny>, times: &Times) -> Option<i64> {
+    if let Ok(text) = item.cast::<PyString>() {
+        return times.parse(text.to_cow().ok()?.as_bytes());
+    }
+    if let Ok(float) = item.cast::<PyFloat>() {
+        return times.of_float(float.value());
+    }
+    if item.cast::<PyBool>().is_ok() {
+        return None;
+    }
+    // Beyond 64 bits is beyond the calendar.
+    match item.extract::<i64>() {
+        Ok(number) => times.of_integer(number),
+        Err(_) => item.extract::<(i64,)>().ok().map(|(micros,)| micros),
+    }
 }
 
 fn values(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<(LargeBinaryArray, bool)> {

@@ -1,19 +1,16 @@
-//! Specifications as Python writes them, and what is made of them.
+//! Specifications in JSON, and the keys and builders that they describe.
 
 use std::path::Path;
 
 use frostpane::{Builder, Bytes, Edge, Key, KeySpec, Keys, Policy, Span, Spec};
+use frostpane_events::Times;
 use frostpane_store::scratch;
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
 
 use crate::error::{Failure, Result};
 
-/// What the process takes beside the window, as the program reckons: then both keep as many keys.
+/// Memory of the process besides the window, as the program assumes it: then both keep as many keys.
 const PROGRAM: u64 = 11_000_000;
 
-/// Reads one.
 pub fn parse(json: &str) -> Result<Spec> {
     serde_json::from_str(json).map_err(|cause| {
         let message = cause.to_string();
@@ -22,14 +19,38 @@ pub fn parse(json: &str) -> Result<Spec> {
     })
 }
 
-/// Keys of either type.
-pub enum AnyKeys {
-    Bytes(Keys<Bytes>),
-    Integers(Keys<u64>),
+/// A value whose keys are bytes or integers.
+pub enum ByKeyKind<B, I> {
+    Bytes(B),
+    Integers(I),
 }
 
-/// The keys that may be named; open ones are bytes, unless they are said to be integers. No column decides that: its type may follow from
-/// what one user did.
+pub type AnyKeys = ByKeyKind<Keys<Bytes>, Keys<u64>>;
+
+/// Evaluates the same expression for both kinds of keys.
+macro_rules! with_keys {
+    ($value:expr, $name:pat => $expression:expr) => {
+        match $value {
+            $crate::spec::ByKeyKind::Bytes($name) => $expression,
+            $crate::spec::ByKeyKind::Integers($name) => $expression,
+        }
+    };
+}
+pub(crate) use with_keys;
+
+/// Makes another value of the same kind of keys.
+macro_rules! map_keys {
+    ($value:expr, $name:pat => $expression:expr) => {
+        match $value {
+            $crate::spec::ByKeyKind::Bytes($name) => $crate::spec::ByKeyKind::Bytes($expression),
+            $crate::spec::ByKeyKind::Integers($name) => $crate::spec::ByKeyKind::Integers($expression),
+        }
+    };
+}
+pub(crate) use map_keys;
+
+/// The keys that may be listed. Open keys are bytes unless `integers` is set. The type of a column never
+/// decides that: it may follow from the events of one user.
 pub fn keys(spec: &Spec, integers: bool) -> Result<AnyKeys> {
     Ok(match &spec.keys {
         KeySpec::Open if integers => AnyKeys::Integers(Keys::open()),
@@ -52,52 +73,39 @@ fn lines(file: &Path) -> Result<Vec<Bytes>> {
     Ok(lines.filter(|line| !line.is_empty()).collect())
 }
 
-/// As the library takes it.
 pub fn builder<K: Key>(spec: &Spec, keys: Keys<K>) -> Builder<K> {
     Builder::from_spec(spec.clone(), keys)
         .program(PROGRAM)
         .scratch(scratch)
 }
 
-/// Does the same with keys of either type.
+/// Evaluates the same expression with a builder for either kind of keys.
 macro_rules! with_builder {
     ($spec:expr, $builder:ident => $value:expr) => {
-        match $crate::spec::keys($spec, false)? {
-            $crate::spec::AnyKeys::Bytes(keys) => {
-                let $builder = $crate::spec::builder($spec, keys);
-                $value
-            }
-            $crate::spec::AnyKeys::Integers(keys) => {
-                let $builder = $crate::spec::builder($spec, keys);
-                $value
-            }
-        }
+        $crate::spec::with_keys!($crate::spec::keys($spec, false)?, keys => {
+            let $builder = $crate::spec::builder($spec, keys);
+            $value
+        })
     };
 }
 pub(crate) use with_builder;
 
-/// A window, where one was asked for.
+/// The requested window, if there is one.
 pub fn span(text: Option<&str>) -> Result<Option<Span>> {
     Ok(text.map(str::parse::<Span>).transpose()?)
 }
 
-/// A moment as people write it, in UTC unless it says otherwise, in microseconds since 1970.
+/// Parses a moment as the reader of events does, in microseconds since 1970.
 pub fn moment(text: &str) -> Result<i64> {
-    let utc = |civil: DateTime| civil.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
-    let moment = text
-        .parse::<Timestamp>()
-        .or_else(|_| text.parse::<DateTime>().and_then(utc))
-        .or_else(|_| text.parse::<Date>().and_then(|date| utc(date.into())));
-    match moment {
-        Ok(moment) => Ok(moment.as_microsecond()),
-        Err(_) => Err(Failure::Parameter(format!(
+    Times::default().parse(text.as_bytes()).ok_or_else(|| {
+        Failure::Parameter(format!(
             "{text} is no time: give one such as 2025-12-01 or 2025-12-01T08:00:00Z"
-        ))),
-    }
+        ))
+    })
 }
 
-/// The end of events that are all there: with panes as long as the windows, unless their length was given, if less is then cut. Many
-/// short panes keep more keys in all, a long one keeps each of them once.
+/// Sets the end of a complete set of events. Unless the length of panes is given, they become as long as the
+/// windows if that cuts less: many short panes keep more keys in all, a long one keeps each of them once.
 pub fn ending(mut spec: Spec, end: Edge, events: u64) -> Result<Spec> {
     spec.until = Some(end);
     if spec.policy.is_none() {

@@ -1,5 +1,6 @@
-//! A list as a table of Arrow's, for whoever reads those.
+//! The listed keys of a release as an Arrow table.
 
+use std::slice;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray, StructArray, UInt64Array};
@@ -19,10 +20,10 @@ pub struct Table {
 #[pymethods]
 impl Table {
     #[new]
-    fn new(keys: Keys, counts: Vec<i64>, lows: Vec<i64>, highs: Vec<i64>) -> PyResult<Self> {
+    fn new(keys: KeyCells, counts: Vec<i64>, lows: Vec<i64>, highs: Vec<i64>) -> PyResult<Self> {
         let keys: ArrayRef = match keys {
-            Keys::Integers(keys) => Arc::new(UInt64Array::from(keys)),
-            Keys::Text(keys) => Arc::new(LargeStringArray::from(keys)),
+            KeyCells::Integers(keys) => Arc::new(UInt64Array::from(keys)),
+            KeyCells::Text(keys) => Arc::new(LargeStringArray::from(keys)),
         };
         let numbers = |numbers: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(numbers)) };
         let columns = [
@@ -46,16 +47,34 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let rows: ArrayRef = Arc::new(self.rows.clone());
-        let field = Arc::new(Field::new_struct("", self.rows.fields().clone(), false));
-        let reader = Box::new(ArrayIterator::new(vec![Ok(rows)], field));
-        Ok(to_stream_pycapsule(py, reader, requested_schema)?)
+        to_stream(
+            py,
+            slice::from_ref(&self.rows),
+            self.rows.fields(),
+            requested_schema,
+        )
     }
 }
 
-/// Text comes first, so that an empty list has keys that are text, as lists have by default.
+/// An Arrow stream of batches.
+pub fn to_stream<'py>(
+    py: Python<'py>,
+    batches: &[StructArray],
+    fields: &Fields,
+    requested_schema: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let batches: Vec<_> = batches
+        .iter()
+        .map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef))
+        .collect();
+    let field = Arc::new(Field::new_struct("", fields.clone(), false));
+    let reader = Box::new(ArrayIterator::new(batches, field));
+    Ok(to_stream_pycapsule(py, reader, requested_schema)?)
+}
+
+/// Text comes first, so that an empty list has text keys, the default.
 #[derive(FromPyObject)]
-enum Keys {
+enum KeyCells {
     Text(Vec<String>),
     Integers(Vec<u64>),
 }

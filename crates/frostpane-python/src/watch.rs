@@ -1,4 +1,4 @@
-//! A list at every slide.
+//! Continual releases: the Rust side of `frostpane.Watch`.
 
 use frostpane::{Bytes, Continual, Edge, Event, History, Key, Keys, Release, Spec};
 use jiff::Timestamp;
@@ -8,99 +8,83 @@ use serde_json::json;
 use crate::error::{Failure, Result};
 use crate::events::{ColumnKey, Sink, feed};
 use crate::made::{Made, made};
-use crate::own::{Change, Own};
-use crate::pace::Pace;
+use crate::process_guard::{ProcessGuard, UpdateError};
+use crate::progress::ProgressReporter;
 use crate::rows::Rows;
-use crate::spec::{self, AnyKeys};
+use crate::spec::{self, ByKeyKind, map_keys, with_keys};
 
-/// What goes on, or a time of people that is over.
-enum Lists<K: Key> {
+enum ContinualEngine<K: Key> {
     Live(Box<Continual<K>>),
     Past(Option<Box<History<K>>>),
 }
 
-enum Engine {
-    Bytes(Lists<Bytes>),
-    Integers(Lists<u64>),
-}
+type AnyEngine = ByKeyKind<ContinualEngine<Bytes>, ContinualEngine<u64>>;
 
-macro_rules! with_engine {
-    ($engine:expr, $lists:ident => $value:expr) => {
-        match $engine {
-            Engine::Bytes($lists) => $value,
-            Engine::Integers($lists) => $value,
-        }
-    };
-}
-
-/// What stands behind `frostpane.Watch`.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Watching {
-    own: Own<State>,
+pub struct ContinualHandle {
+    guard: ProcessGuard<ContinualState>,
     spec: Spec,
 }
 
-struct State {
-    engine: Engine,
+struct ContinualState {
+    engine: AnyEngine,
     rows: u64,
     without_time: u64,
-    /// Lists that an interrupt has kept from being handed over.
+    /// Releases that an interrupt has withheld.
     kept: Vec<Made>,
 }
 
 #[pymethods]
-impl Watching {
-    /// Of people between two moments, in microseconds since 1970, if these are given; else from now on. With open keys that are integers, if
-    /// that is said.
+impl ContinualHandle {
+    /// Starts now or, if users are protected, covers a past period between two moments in microseconds since
+    /// 1970. Open keys are integers if `integers` is set.
     #[new]
     #[pyo3(signature = (spec, period=None, integers=false))]
     fn new(spec: &str, period: Option<(i64, i64)>, integers: bool) -> PyResult<Self> {
         let mut spec = spec::parse(spec)?;
         spec.continual = true;
-        let engine = match spec::keys(&spec, integers)? {
-            AnyKeys::Bytes(keys) => Engine::Bytes(build(&spec, keys, period)?),
-            AnyKeys::Integers(keys) => Engine::Integers(build(&spec, keys, period)?),
-        };
-        let state = State {
-            engine,
+        let state = ContinualState {
+            engine: map_keys!(spec::keys(&spec, integers)?, keys => build(&spec, keys, period)?),
             rows: 0,
             without_time: 0,
             kept: Vec::new(),
         };
         Ok(Self {
-            own: Own::new(state),
+            guard: ProcessGuard::new(state),
             spec,
         })
     }
 
-    /// Takes all rows, or none of them; returns the lists that were due meanwhile.
+    /// Ingests all rows, or none of them, and returns the releases that fell due.
     #[pyo3(signature = (rows, told=None))]
     fn update(&self, py: Python<'_>, rows: &Rows, told: Option<Py<PyAny>>) -> PyResult<Vec<Made>> {
         rows.check(&self.spec)?;
         let total = rows.len as u64;
         let held = rows.borrow(py)?;
         let columns = held.columns(&self.spec)?;
-        let mut pace = Pace::new(told, total);
-        self.own.change(py, |state| {
-            let mut due = Due::new(&self.spec);
-            let without_time = with_engine!(&mut state.engine, lists => {
-                feed(columns, &mut pace, &mut Into { lists, due: &mut due })
+        let mut pace = ProgressReporter::new(told, total);
+        self.guard.change(py, |state| {
+            let mut due = DueReleases::new(&self.spec);
+            let without_time = with_keys!(&mut state.engine, lists => {
+                feed(columns, &mut pace, &mut ContinualSink { lists, due: &mut due })
             })?;
             state.rows += total;
             state.without_time += without_time;
             state.kept.extend(due.lists()?);
-            pace.finish().map_err(Change::Refused)?;
+            pace.finish().map_err(UpdateError::Refused)?;
             Ok(std::mem::take(&mut state.kept))
         })
     }
 
-    /// Time has come to this moment, in microseconds since 1970; returns the lists that are due.
+    /// Advances time to a moment in microseconds since 1970, and returns the releases that fell due.
     fn advance(&self, py: Python<'_>, time: i64) -> PyResult<Vec<Made>> {
-        self.own.change(py, |state| {
-            let mut due = Due::new(&self.spec);
-            with_engine!(&mut state.engine, lists => match lists {
-                Lists::Live(continual) => continual.advance(time, |continual| due.see(continual.release())).map_err(broken)?,
-                Lists::Past(_) => return Err(Change::Refused(Failure::Parameter(
+        self.guard.change(py, |state| {
+            let mut due = DueReleases::new(&self.spec);
+            with_keys!(&mut state.engine, lists => match lists {
+                ContinualEngine::Live(continual) => continual
+                    .advance(time, |continual| due.see(continual.release()))
+                    .map_err(broken)?,
+                ContinualEngine::Past(_) => return Err(UpdateError::Refused(Failure::Parameter(
                     "the end of these lists was given before the first event: finish shows them".to_owned(),
                 ))),
             });
@@ -109,18 +93,18 @@ impl Watching {
         })
     }
 
-    /// All events of a time that is over have come: returns its lists.
+    /// Ends a past period, and returns its releases.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Made>> {
-        self.own.change(py, |state| {
-            let mut due = Due::new(&self.spec);
-            with_engine!(&mut state.engine, lists => match lists {
-                Lists::Past(history) => match history.take() {
+        self.guard.change(py, |state| {
+            let mut due = DueReleases::new(&self.spec);
+            with_keys!(&mut state.engine, lists => match lists {
+                ContinualEngine::Past(history) => match history.take() {
                     Some(history) => {
                         history.finish(|continual| due.see(continual.release())).map_err(broken)?;
                     }
-                    None => return Err(Change::Refused(over())),
+                    None => return Err(UpdateError::Refused(over())),
                 },
-                Lists::Live(_) => return Err(Change::Refused(Failure::Parameter(
+                ContinualEngine::Live(_) => return Err(UpdateError::Refused(Failure::Parameter(
                     "these lists have no end: advance tells them how late it is".to_owned(),
                 ))),
             });
@@ -128,33 +112,35 @@ impl Watching {
         })
     }
 
-    /// The latest list again.
+    /// Returns the latest release again.
     fn latest(&self, py: Python<'_>) -> PyResult<Made> {
-        self.own.with(py, |state| {
-            with_engine!(&state.engine, lists => match lists {
-                Lists::Live(continual) => Ok(made(&self.spec, None, &continual.release()?)),
-                Lists::Past(_) => Err(Failure::Parameter("finish shows the lists of a time that is over".to_owned())),
+        self.guard.with(py, |state| {
+            with_keys!(&state.engine, lists => match lists {
+                ContinualEngine::Live(continual) => Ok(made(&self.spec, None, &continual.release()?)),
+                ContinualEngine::Past(_) => Err(Failure::Parameter(
+                    "finish shows the lists of a time that is over".to_owned(),
+                )),
             })
         })
     }
 
-    /// What became of events, for the operator alone.
+    /// Counts of events by outcome, for the operator alone.
     fn counted(&self, py: Python<'_>) -> PyResult<String> {
-        self.own.with(py, |state| {
-            let mut counts = with_engine!(&state.engine, lists => match lists {
-                Lists::Live(continual) => json!({
+        self.guard.with(py, |state| {
+            let mut counts = with_keys!(&state.engine, lists => match lists {
+                ContinualEngine::Live(continual) => json!({
                     "without_key": continual.without_key(),
                     "without_user": continual.without_user(),
                     "beyond_bounds": continual.beyond_bounds(),
                     "late": continual.dropped(),
                     "memory": continual.bytes(),
                 }),
-                Lists::Past(Some(history)) => json!({
+                ContinualEngine::Past(Some(history)) => json!({
                     "without_key": history.without_key(),
                     "without_user": history.without_user(),
                     "outside": history.outside(),
                 }),
-                Lists::Past(None) => json!({}),
+                ContinualEngine::Past(None) => json!({}),
             });
             (counts["rows"], counts["without_time"]) = (state.rows.into(), state.without_time.into());
             Ok(counts.to_string())
@@ -162,12 +148,12 @@ impl Watching {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.own.close(py)
+        self.guard.close(py)
     }
 }
 
-fn broken(cause: frostpane::Error) -> Change {
-    Change::Broken(cause.into())
+fn broken(cause: frostpane::Error) -> UpdateError {
+    UpdateError::Broken(cause.into())
 }
 
 fn over() -> Failure {
@@ -177,26 +163,28 @@ fn over() -> Failure {
     )
 }
 
-fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Result<Lists<K>> {
+fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Result<ContinualEngine<K>> {
     let builder = spec::builder(spec, keys);
     let edge = |micros| match Timestamp::from_microsecond(micros) {
         Ok(moment) => Ok(Edge::Instant(moment)),
         Err(_) => Err(Failure::Parameter(format!("{micros} lies outside the calendar"))),
     };
     Ok(match period {
-        Some((from, until)) => Lists::Past(Some(Box::new(builder.history(edge(from)?, edge(until)?)?))),
-        None => Lists::Live(Box::new(builder.continual()?)),
+        Some((from, until)) => {
+            ContinualEngine::Past(Some(Box::new(builder.history(edge(from)?, edge(until)?)?)))
+        }
+        None => ContinualEngine::Live(Box::new(builder.continual()?)),
     })
 }
 
-/// Lists that are due, as they come.
-struct Due<'a> {
+/// Releases that fall due, as they are made.
+struct DueReleases<'a> {
     spec: &'a Spec,
     made: Vec<Made>,
     failure: Option<Failure>,
 }
 
-impl<'a> Due<'a> {
+impl<'a> DueReleases<'a> {
     fn new(spec: &'a Spec) -> Self {
         Self {
             spec,
@@ -212,28 +200,28 @@ impl<'a> Due<'a> {
         }
     }
 
-    fn lists(self) -> std::result::Result<Vec<Made>, Change> {
+    fn lists(self) -> std::result::Result<Vec<Made>, UpdateError> {
         match self.failure {
-            Some(cause) => Err(Change::Broken(cause)),
+            Some(cause) => Err(UpdateError::Broken(cause)),
             None => Ok(self.made),
         }
     }
 }
 
-struct Into<'a, 'b, K: Key> {
-    lists: &'a mut Lists<K>,
-    due: &'a mut Due<'b>,
+struct ContinualSink<'a, 'b, K: Key> {
+    lists: &'a mut ContinualEngine<K>,
+    due: &'a mut DueReleases<'b>,
 }
 
-impl<K: ColumnKey> Sink<K> for Into<'_, '_, K> {
+impl<K: ColumnKey> Sink<K> for ContinualSink<'_, '_, K> {
     fn take<'a>(&mut self, events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
         let due = &mut *self.due;
         match self.lists {
-            Lists::Live(continual) => {
+            ContinualEngine::Live(continual) => {
                 continual.extend(events, |continual| due.see(continual.release()))?;
             }
-            Lists::Past(Some(history)) => history.extend(events)?,
-            Lists::Past(None) => return Err(over()),
+            ContinualEngine::Past(Some(history)) => history.extend(events)?,
+            ContinualEngine::Past(None) => return Err(over()),
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-"""What the tests share: streams of which everything is known, the program and the library alone."""
+"""Fixtures: streams with known contents, the program, and the library alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug"
 
-# At this epsilon noise differs from 0 with a chance below e^-10000: what is compared are counts as they are, from what ships and not from a build for tests.
+# At this epsilon noise differs from 0 with a probability below e^-10000: the tests compare exact counts of
+# the shipped build, not of a test build.
 NOISELESS = 1_000_000
 
 DAY = 86_400_000_000
@@ -24,7 +25,7 @@ UNTIL = "2025-12-08"
 
 @pytest.fixture(autouse=True)
 def quiet(recwarn: pytest.WarningsRecorder) -> None:
-    """Warnings for the operator are looked at where they are tested."""
+    """Warnings for the operator have tests of their own."""
 
 
 def executable(path: Path) -> Path:
@@ -57,7 +58,7 @@ def lists(text: str) -> list[dict[str, Any]]:
 
 
 class Stream:
-    """Events of a week: when, who and what, in the order of time."""
+    """Events of a week in order of time: time, user, key."""
 
     def __init__(self, events: int = 20_000, seed: int = 7) -> None:
         chance = random.Random(seed)
@@ -70,7 +71,7 @@ class Stream:
         return [f"page {key} é" for key in self.keys]
 
     def write(self, folder: Path, keys: list[Any]) -> Path:
-        """With a line of names, as the program reads it, and in microseconds."""
+        """The events with a header line, as the program reads them, and times in microseconds."""
         file = folder / "events.tsv"
         rows = zip(self.times, self.users, keys)
         file.write_text("time\tuser\tkey\n" + "".join(f"{time}\t{user}\t{key}\n" for time, user, key in rows))

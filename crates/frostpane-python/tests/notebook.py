@@ -1,4 +1,5 @@
-"""Executes a notebook where it stands, and writes it with what came of it elsewhere: `notebook.py NOTEBOOK RESULT`."""
+"""Executes a notebook in its folder, and writes it with its outputs to another file: `notebook.py NOTEBOOK
+RESULT`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be read is refused in words, and nothing has been counted or charged."""
+"""Invalid input is refused with a message, and nothing is counted or charged."""
 
 from __future__ import annotations
 

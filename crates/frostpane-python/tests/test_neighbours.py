@@ -1,4 +1,4 @@
-"""Neighbours that differ in one event: one user, one key or one time that is odd. Nothing but what is said of that event moves."""
+"""Neighbours that differ in one event with an odd user, key or time: only that event is affected."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ DAY = START + 6 * 86_400_000_000
 ID = uuid.UUID(int=5)
 
 
-# A key that is listed has more events than one, in its usual form.
+# A listed key has more events than one, in its usual form.
 SAME = {True: 20, False: 0}
 
 
 class Strange:
-    """What nobody has thought of."""
+    """An object of an unknown type."""
 
     def __str__(self) -> str:
         raise RuntimeError("it is asked for its text")
@@ -38,7 +38,7 @@ class Strange:
     __repr__ = __index__ = __float__ = __hash__ = __bool__ = __str__  # type: ignore[assignment]
 
 
-# What each value is as a key and as a user, beside which it stands: its text, or none.
+# The key and user that each value stands for: its text, or none.
 VALUES: dict[str, tuple[Any, str | None]] = {
     "text": ("seven", "seven"),
     "text of digits": ("17", "17"),
@@ -93,7 +93,7 @@ def objects(values: list[Any]) -> Any:
     return array
 
 
-# What takes any value as it is.
+# Containers that accept any value.
 CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "list": lambda values: values,
     "tuple": tuple,
@@ -155,7 +155,7 @@ def a_frame(values: list[Any]) -> pd.DataFrame:
     return pd.DataFrame({"u": values})
 
 
-# What chooses a type that suits all values, before they are given here.
+# Containers that choose one type for all values.
 CHOOSERS: dict[str, Callable[[list[Any]], Any]] = {
     "numpy.array": np.array,
     "numpy.asarray, strided": lambda values: np.repeat(np.asarray(values), 2)[::2],
@@ -183,7 +183,7 @@ ODD: dict[str, tuple[Any, int]] = {
 
 
 def takes(chooser: str, odd: Any) -> bool:
-    """Some refuse such columns themselves."""
+    """Some libraries refuse such columns themselves."""
     try:
         CHOOSERS[chooser]([*USERS, odd])
     except (TypeError, ValueError, ArithmeticError):
@@ -196,7 +196,7 @@ def test_one_value_that_changes_the_type_of_a_column_moves_no_other(chooser: str
     odd, count = ODD[name]
     choose = CHOOSERS[chooser]
     users, keys = choose([*USERS, odd]), choose([*KEYS, odd])
-    # A float skips these integers: then that event is lost, alone.
+    # A float cannot represent these integers: that event alone is lost.
     is_float = "float" in str(getattr(users, "dtype", "")) or "double" in str(getattr(users, "type", ""))
     count -= is_float and count and isinstance(odd, int)
     counts, counted = listed(users)
@@ -233,7 +233,7 @@ TIMES: dict[str, tuple[Any, int]] = {
     "the year 1": (datetime.date(1, 1, 1), 0),
     "1970": (0, 0),
 }
-# Of others, in units of every size.
+# Times of others, in units of every size.
 OTHERS: dict[str, Any] = {"seconds": DAY // 1_000_000, "microseconds": DAY, "text": "2025-12-07", "datetimes": datetime.datetime(2025, 12, 7)}
 
 

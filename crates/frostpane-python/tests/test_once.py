@@ -37,7 +37,7 @@ def test_nothing_that_exists_once_is_copied_or_pickled(tmp_path: Path) -> None:
         for refused in (copy.copy, copy.deepcopy, pickle.dumps, lambda thing: thing.__reduce_ex__(5)):
             with pytest.raises(TypeError, match="cannot be copied or pickled"):
                 refused(thing)
-        for inner in ("_hitters", "_keeper", "_watching"):
+        for inner in ("_hitters", "_handle"):
             if hasattr(thing, inner):
                 with pytest.raises(TypeError):
                     pickle.dumps(getattr(thing, inner))
@@ -52,7 +52,7 @@ def test_what_is_published_can_be_pickled() -> None:
 
 
 def in_a_child(act: Callable[[], bytes]) -> bytes:
-    """What comes of it in a child after a fork."""
+    """The result of a call in a forked child."""
     into, out = os.pipe()
     child = os.fork()
     if child == 0:
@@ -98,7 +98,7 @@ def test_a_child_of_the_process_is_refused_and_the_parent_goes_on(tmp_path: Path
     assert in_a_child(refused) == b"all were refused"
 
     def dropped() -> bytes:
-        """A child that forgets its copies writes to no file and releases no lock."""
+        """A child that drops its copies writes to no file and releases no lock."""
         nonlocal hitters, store, watch, lists
         del hitters, store, watch, lists
         try:
@@ -116,7 +116,8 @@ def test_a_child_of_the_process_is_refused_and_the_parent_goes_on(tmp_path: Path
 
 
 def test_parent_and_child_draw_their_own_noise() -> None:
-    """Two windows with 400 declared keys each, whose noise would be the same if what was read ahead of the system's entropy survived a fork."""
+    """Two windows with 400 declared keys each, whose noise would be equal if buffered entropy of the
+    system survived a fork."""
 
     def noise() -> bytes:
         ports = frostpane.HeavyHitters(keys=range(400), all=True, window=1_000_000)
@@ -169,7 +170,8 @@ def test_two_threads_with_a_store(tmp_path: Path) -> None:
 
 
 def test_other_threads_run_while_events_are_counted() -> None:
-    """A thread that only counts gets on while a long update goes on, which it could not if Python were locked."""
+    """A thread that only counts makes progress during a long update, which it could not if the interpreter
+    were locked."""
     ports = frostpane.HeavyHitters(window=50_000_000, top=5)
     keys = np.random.default_rng(1).integers(0, 2**40, 8_000_000)
     steps, going = 0, True
@@ -232,7 +234,7 @@ def test_an_interrupt_leaves_an_update_whole_or_undone(rows: int) -> None:
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    """Whoever started this may have had them ignored."""
+    """The parent process may have had interrupts ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

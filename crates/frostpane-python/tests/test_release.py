@@ -1,4 +1,4 @@
-"""What a release says, shows and turns into."""
+"""Statements, renderings and conversions of a release."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_keys_that_strangers_chose_stay_keys(hostile: frostpane.Release) -> None
     for text in (page, shown):
         assert "\x1b" not in text and "\u202e" not in text
         assert "\\u{1b}[31mred" in text and "turned \\u{202e} around" in text
-    # However many marks a letter has.
+    # With any number of combining marks.
     assert max(map(len, shown.splitlines())) <= 400
     assert "not \\xff text" in [heavy.key for heavy in hostile]
 

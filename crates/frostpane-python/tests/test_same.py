@@ -1,4 +1,4 @@
-"""Rust, the program and Python, on the same stream without noise: the same counts, norms, lists and panes."""
+"""Rust, the program and Python agree on one stream without noise: counts, norms, lists and panes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import DAY, NOISELESS, START, UNTIL, Stream, lists, run
 
 EVENTS = {"window": 15_000, "slide": 500}
 CLOCK = {"window": "3d", "until": UNTIL}
-# Of more keys than are counted a secret hash chooses, another one in each process: nobody has more in an epoch than this.
+# With more keys than count, a secret hash chooses, another one in each process: no user has more in an epoch.
 PEOPLE = {"window": "3d", "until": UNTIL, "per_user": 40, "per_key": 2}
 
 SPECS: dict[str, dict[str, Any]] = {
@@ -64,12 +64,12 @@ def test_lists_are_the_same(name: str, keys: str, stream: Stream, direct: Path, 
     assert all(release["heavy"] for release in made)
     assert made == of_rust(fields, stream, direct, tmp_path)
     if "slide" not in fields:
-        # Of files the program knows the end, and lays panes from there: so does top.
+        # The program knows the end of files, and fixes panes from there; so does top.
         assert made == of_program(fields, stream, program, tmp_path)
 
 
 def test_people_with_more_keys_than_are_counted_are_bounded_alike(stream: Stream, direct: Path, program: Path, tmp_path: Path) -> None:
-    """Which of their keys count differs; how many do not."""
+    """The choice of keys differs; their number does not."""
     fields: dict[str, Any] = {"window": "3d", "until": UNTIL, "per_user": 2, "per_key": 1, "all": True, "keys": range(1_000), "epsilon": NOISELESS}
     seen: dict[tuple[str, int], set[int]] = {}
     for time, user, key in zip(stream.times, stream.users, stream.keys):
@@ -125,7 +125,7 @@ def test_lists_at_every_slide_of_people_are_the_same(stream: Stream, program: Pa
 
 @pytest.mark.parametrize("of_people", [False, True])
 def test_a_state_of_the_program_and_a_store_have_the_same_panes_and_releases(of_people: bool, stream: Stream, program: Path, tmp_path: Path) -> None:
-    """The store is begun like the state, with the same hashes: then panes are equal byte by byte."""
+    """The store is created like the state, with the same hashes, so panes are equal byte by byte."""
     options = ["--user", "user", "--per-user", 3, "--from", "2025-12-01"] if of_people else []
     columns = ["--key", "key", "--time", "time", *options]
     asked = ["--window", "3d", "--slide", "1d", "--top", 12, "--epsilon", NOISELESS, "--releases", 3]
@@ -148,7 +148,7 @@ def test_a_state_of_the_program_and_a_store_have_the_same_panes_and_releases(of_
     of_program_, of_python_ = json.loads(panes.read_bytes()), json.loads(exported)
     assert of_program_["exported"] == of_python_["exported"] and of_python_["exported"]["panes"]
     assert of_program_["fingerprint"] == of_python_["fingerprint"]
-    # And the program goes on with what Python has begun.
+    # The program goes on with a store of Python.
     store.close()
     again = json.loads(run(program, "release", store.path, "--id", "one", "--json"))
     assert again == by_program

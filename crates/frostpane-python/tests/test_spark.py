@@ -1,4 +1,5 @@
-"""Spark, on two executors: the panes, counts, norms and lists of one machine, whatever happens to tasks, batches and processes."""
+"""Spark with two executors yields the panes, counts, norms and lists of one machine, also if tasks,
+batches and processes fail."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def spark() -> Iterator[SparkSession]:
         "spark.ui.enabled": "false",
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        # Far from UTC, and with summer time.
+        # Far from UTC, with summer time.
         "spark.sql.session.timeZone": "America/New_York",
     }
     for name, value in settings.items():
@@ -52,7 +53,7 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def events(stream: Stream) -> dict[str, list[Any]]:
-    """A week, with rows of which some columns are missing, and keys and users that are none."""
+    """A week of rows, some with missing columns, or with invalid keys and users."""
     day = START + 5 * DAY
     odd: list[tuple[Any, Any, Any]] = [
         (None, day, "u1"),
@@ -62,7 +63,7 @@ def events(stream: Stream) -> dict[str, list[Any]]:
         ("a", day, None),
         ("b", day - 1, "é"),
     ]
-    # Somebody who came a thousand times, to thirty keys.
+    # A user with a thousand events of thirty keys.
     odd += [(f"page {number % 30} é", day + number, "u3") for number in range(1_000)]
     rows = sorted([*zip(stream.pages, stream.times, stream.users), *odd], key=lambda row: row[1])
     return {name: [row[place] for row in rows] for place, name in enumerate(("key", "time", "user"))}
@@ -74,7 +75,7 @@ def frame(spark: SparkSession, events: dict[str, list[Any]]) -> DataFrame:
 
     times = pa.array(events["time"], pa.timestamp("us", tz="UTC"))
     made = spark.createDataFrame(pa.table({"key": events["key"], "time": times, "user": events["user"]}))
-    # Of no time, and of times that cannot be.
+    # Without times, and with impossible ones.
     nowhere = (
         "SELECT 'page 1 é' key, timestamp_micros(time) time, 'u9' user FROM VALUES (NULL), (9223372036854775807L), (-9223372036854775808L) AS (time)"
     )
@@ -82,7 +83,7 @@ def frame(spark: SparkSession, events: dict[str, list[Any]]) -> DataFrame:
 
 
 def fed(folder: Path, fields: dict[str, Any], events: dict[str, list[Any]]) -> frostpane.Store:
-    """A store of one machine, whose last pane ends because an event comes after it."""
+    """A store on one machine, whose last pane ends because an event comes after it."""
     of_people = "per_user" in fields
     store = frostpane.Store.create(folder, **fields, alpha=0.02, epsilon=NOISELESS, releases=2, begin=BEGIN)
     after: dict[str, list[Any]] = {"key": ["after"], "time": [START + 7 * DAY + 1], "user": ["u"]}
@@ -105,7 +106,7 @@ def number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def decoded(data: bytes) -> dict[str, Any]:
-    """A closed pane with keys of bytes, as docs/format.md has it."""
+    """A closed pane with keys of bytes, as in docs/format.md."""
     found: dict[str, Any] = {}
     at = 0
     for name in ("events", "cut", "mass", "entries", "bytes"):
@@ -125,7 +126,7 @@ def decoded(data: bytes) -> dict[str, Any]:
 
 
 def exported(store: frostpane.Store, folder: Path) -> list[bytes]:
-    """The panes of the window, as a store has them."""
+    """The panes of the window of a store."""
     with frostpane.Store.create(folder, like=store, begin=BEGIN) as other:
         panes = json.loads(store.export_panes("2025-12-05", UNTIL, to=other))["exported"]["panes"]
     return [bytes(pane["bytes"]) for pane in panes]
@@ -135,7 +136,7 @@ def built(frame: DataFrame, store: frostpane.Store, partitions: int) -> list[byt
     session = frame.sparkSession
     session.conf.set("spark.sql.shuffle.partitions", partitions)
     try:
-        of_people = store._keeper.plan().people
+        of_people = store._handle.plan().people
         spread = frame.select(*columns(of_people).values()).repartition(partitions)
         with assembled(spread, store, (FIRST, END)) as (_, made):
             rows = made.collect()
@@ -161,13 +162,13 @@ def test_panes_are_those_of_one_machine_however_rows_are_spread(
     assert [decoded(pane) for pane in panes[1]] == of_store
     assert all((pane["cut"] > 0, bool(pane["cells"])) == ("cut" in unit, "cut" in unit) for pane in of_store)
     if unit == "people":
-        # Rule and hashes decide which of a user's keys count: of the one who came to thirty, two, twice each.
+        # The rule and the hashes decide which keys of a user count: two of the thirty, twice each.
         assert sum(pane["events"] for pane in of_store) < len(events["key"]) / 3
     store.close()
 
 
 def dying(name: str) -> Callable[..., Any]:
-    """The same, by a worker that is killed in the middle of the first task, and another one that does it again."""
+    """The task, by a worker that is killed in the middle of its first attempt."""
 
     def work(*arguments: Any) -> Any:
         import signal
@@ -212,7 +213,8 @@ def test_lists_are_those_of_the_program_day_by_day(unit: str, frame: DataFrame, 
     if of_people:
         assert made == by_program
     else:
-        # Of a state of events the window ends with the last of them, and begins within a pane: the program lays panes from an end that it is told.
+        # If events are protected, the window ends with the last of them, and begins in a pane: the program
+        # fixes panes from a given end.
         asked = ["--window", "3d", "--slide", "1d", "--top", 12, "--epsilon", NOISELESS, "--until", UNTIL]
         by_program = json.loads(run(program, "list", "--json", "--key", "key", "--time", "time", *asked, file))
         assert {**made, "policy": None} == {**by_program, "policy": None}
@@ -232,7 +234,7 @@ def test_one_call_is_the_list_of_one_machine(frame: DataFrame, events: dict[str,
     asked = {"key": "n", "time": "time", "window": "3d", "slide": "1d", "until": UNTIL, "all": True, "epsilon": NOISELESS}
     release = on_spark.heavy_hitters(numbers, integers=True, **asked)
     assert {heavy.key for heavy in release} == {2, 3, 4}
-    # Text unless that is said, whatever type the column has.
+    # Text by default, for any type of the column.
     counts = {str(heavy.key): heavy.count for heavy in release}
     released = on_spark.heavy_hitters(numbers.withColumn("n", F.col("n").cast("double")), **asked)
     assert {heavy.key: heavy.count for heavy in released} == counts
@@ -249,13 +251,13 @@ KINDS: dict[str, str] = {
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Pacific/Kiritimati"])
 def test_a_day_is_a_day_in_utc_wherever_the_session_is(zone: str, spark: SparkSession, tmp_path: Path) -> None:
-    """Around midnight, also of the day on which New York's clocks are put back, and before 1970."""
+    """Times around midnight, also on the day on which clocks in New York go back, and before 1970."""
     midnights = [1_200, START // DAY, 20_394, -3_000]
     moments = [day * DAY + step for day in midnights for step in (-1, 0, 1, 4 * 3_600_000_000, DAY // 2, DAY - 1)]
     expected = sorted(moment // DAY for moment in moments)
     spark.conf.set("spark.sql.session.timeZone", zone)
     with frostpane.Store.create(tmp_path / "s", **EVENTS) as store:
-        plan = store._keeper.plan()
+        plan = store._handle.plan()
     try:
         given = spark.createDataFrame([(moment,) for moment in moments], "n bigint")
         for kind, expression in KINDS.items():
@@ -266,7 +268,7 @@ def test_a_day_is_a_day_in_utc_wherever_the_session_is(zone: str, spark: SparkSe
         spark.conf.set("spark.sql.session.timeZone", "America/New_York")
 
 
-# As JSON has them: the user, the key and the time of one event more, and whether it is counted.
+# Values in JSON: user, key and time of one more event, and whether it counts.
 ODD: dict[str, tuple[str, str, str, bool]] = {
     "a user of 2 to the 63": ("9223372036854775808", "7", "1765065600", True),
     "a user of 2 to the 70": ("1180591620717411303424", "7", "1765065600", True),
@@ -288,11 +290,11 @@ ODD: dict[str, tuple[str, str, str, bool]] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_one_event_that_changes_the_schema_moves_no_other(name: str, spark: SparkSession, tmp_path: Path) -> None:
-    """Spark finds types that suit all values of a column of JSON."""
+    """Spark infers types that fit all values of a JSON column."""
     user, key, time, counts = ODD[name]
     usual = [(str(-number), "7", "1765065600") for number in range(1, 101)]
     with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
-        plan = store._keeper.plan()
+        plan = store._handle.plan()
     expected = sorted((f"-{number}".encode(), b"7") for number in range(1, 101))
     lines = [f'{{"user": {u}, "key": {k}, "time": {t}}}' for u, k, t in [*usual, (user, key, time)]]
     (tmp_path / "events.json").write_text("\n".join(lines))
@@ -305,8 +307,8 @@ def test_one_event_that_changes_the_schema_moves_no_other(name: str, spark: Spar
     assert len(found) == 100 + counts
 
 
-# Clocks of one user around midnight of 9 March 2025, on which New York, where the session is, has no hour from two to three: the day of March
-# that the event belongs to, if it is one of the three that are built.
+# Local times of one user around midnight of 9 March 2025, on which New York, the zone of the session, has no
+# hour from two to three: the day of March of the event, if it is one of the three that are built.
 NINTH = 20_156 * DAY
 CLOCKS: dict[str, int | None] = {
     "2025-03-07T23:59:59.999999Z": None,
@@ -337,7 +339,7 @@ CLOCKS: dict[str, int | None] = {
     "2025-03-09 00:30:00 America/Havana": 9,
     "2025-03-09 19:59:59 America/Havana": 9,
     "2025-03-09 20:00:00 America/Havana": 10,
-    # Without one: that of the session.
+    # Without a zone: that of the session.
     "2025-03-08 18:59:59.999999": 8,
     "2025-03-08 19:00:00": 9,
     "2025-03-09": 9,
@@ -347,7 +349,7 @@ CLOCKS: dict[str, int | None] = {
     "2025-03-09 19:59:59": 9,
     "2025-03-09 20:00:00": 10,
     "2025-03-10": 10,
-    # Far away, and none.
+    # Far away, and invalid.
     "0001-01-01T00:00:00Z": None,
     "1582-10-10T00:00:00Z": None,
     "1883-11-18T12:00:00 America/New_York": None,
@@ -364,7 +366,7 @@ CLOCKS: dict[str, int | None] = {
 
 
 def test_a_staged_event_counts_in_the_epoch_of_its_own_time_whenever_it_comes(spark: SparkSession, tmp_path: Path) -> None:
-    """Every row is a user who comes twice, to two keys: before the first tick, and after it."""
+    """Every row is a user with two events of two keys: before the first tick, and after it."""
     import pandas as pd
 
     folder, staging, table, checkpoint = (str(tmp_path / name) for name in ("events", "staging", "panes", "checkpoint"))
@@ -396,7 +398,7 @@ def test_a_staged_event_counts_in_the_epoch_of_its_own_time_whenever_it_comes(sp
         assert set(counts.values()) == {1}
 
 
-# The same of columns of other types, whose days are those of UTC.
+# Columns of other types, whose days are in UTC.
 OTHERS: dict[str, dict[str, int | None]] = {
     "timestamp": {
         f"timestamp_micros({NINTH - 1})": 8,
@@ -465,7 +467,7 @@ OTHERS: dict[str, dict[str, int | None]] = {
 
 def test_a_staged_clock_of_any_type_belongs_to_its_own_day(spark: SparkSession, tmp_path: Path) -> None:
     with frostpane.Store.create(tmp_path / "s", window="3d", per_user=1, begin="2025-03-08") as store:
-        plan = store._keeper.plan()
+        plan = store._handle.plan()
     context: Any = spark.sparkContext
     context.setLocalProperty("sql.streaming.queryId", "q")
     try:
@@ -476,7 +478,7 @@ def test_a_staged_clock_of_any_type_belongs_to_its_own_day(spark: SparkSession, 
 
 
 def staged_days(spark: SparkSession, plan: Any, kind: str, staging: str) -> dict[str, int]:
-    """The days of the clocks of a type, as one batch that was staged has them."""
+    """The days of times of a type, as a staged batch has them."""
     clocks = " UNION ALL ".join(f'SELECT "{clock}" key, {clock} time, "{clock}" user' for clock in OTHERS[kind])
     frame = spark.sql(clocks)
     assert frame.schema["time"].dataType.simpleString() == kind
@@ -491,7 +493,7 @@ TYPES = ["smallint", "int", "bigint", "float", "double", "decimal(12,3)", "decim
 
 def test_keys_and_users_are_the_same_whatever_type_has_them(spark: SparkSession, tmp_path: Path) -> None:
     with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
-        plan = store._keeper.plan()
+        plan = store._handle.plan()
     given = spark.createDataFrame([(number, START + 5 * DAY) for number in (-300, 0, 17)], "n bigint, time bigint")
     for kind in TYPES:
         column = F.col("n").cast("string").cast(kind) if kind == "binary" else F.col("n").cast(kind)
@@ -550,7 +552,7 @@ def test_what_is_in_the_table_is_what_was_built(spark: SparkSession, frame: Data
         assert len(on_spark.release_panes(store, table, id="x")) == 3
         with pytest.raises(frostpane.InsufficientBudgetError):
             on_spark.release_panes(store, table, id="y")
-        # Four days later none of them is in a window, and they leave the table.
+        # Four days later none of them is in a window, and they are deleted from the table.
         on_spark.build_panes(frame, store, table, key="key", time="time", until="2025-12-12")
         on_spark.release_panes(store, table, id="later")
         left = spark.read.schema(_table.SCHEMA).parquet(table).select("build").distinct().collect()
@@ -593,7 +595,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(spark: SparkSession, frame: Dat
 
 def test_the_secret_of_hashes_is_in_no_plan(frame: DataFrame, tmp_path: Path) -> None:
     with frostpane.Store.create(tmp_path / "s", **PEOPLE, begin=BEGIN) as store:
-        plan = store._keeper.plan()
+        plan = store._handle.plan()
         with assembled(frame, store, (FIRST, END)) as (_, made):
             shown = str(made._jdf.queryExecution().toString()) + repr(plan)
     seed = plan.to_bytes()[34:42]
@@ -615,7 +617,7 @@ def test_a_stream_that_is_stopped_and_goes_on_counts_every_row_once(
         query.awaitTermination()
 
     go_on()
-    # It ended after it had staged a batch, and before that was noted: the batch comes again.
+    # The process ended after staging a batch, before noting it: the batch comes again.
     batches = sorted(Path(checkpoint, "commits").glob("[0-9]*"))
     assert len(batches) == 2
     for file in Path(checkpoint, "commits").glob(f"*{batches[-1].name}*"):
@@ -627,7 +629,7 @@ def test_a_stream_that_is_stopped_and_goes_on_counts_every_row_once(
         ticked = on_spark.tick(streamed, table, staging, until="2025-12-07")
         assert (ticked.built.end, ticked.built.panes, ticked.late) == ("2025-12-07T00:00:00Z", 3, 0)
         assert on_spark.release_panes(streamed, table, id="saturday").window.end == "2025-12-07T00:00:00Z"
-        # What comes for a day that has been built is not counted, and the operator is told how much it was.
+        # Rows of a day that has been built do not count, and the operator learns their number.
         days[1].limit(70).coalesce(1).write.mode("append").parquet(folder)
         go_on()
         ticked = on_spark.tick(streamed, table, staging, until=UNTIL)

@@ -1,4 +1,4 @@
-"""State and budget that outlive the process."""
+"""Stores."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_panes_go_from_one_store_to_another_with_what_they_have_spent(stream: St
     merged = {heavy.key: heavy.count for heavy in target.release("merged")}
     moved = [key for key, time in zip(stream.pages, stream.times) if "2025-12-05" <= str(np.datetime64(time, "us"))[:10] <= "2025-12-06"]
     assert merged["elsewhere"] == 50 and merged["page 1 é"] == moved.count("page 1 é")
-    # They had been in one release there and are in one here: no more than two.
+    # They were in one release there and are in one here: no more than two.
     with pytest.raises(frostpane.InsufficientBudgetError):
         target.release("once more")
     with pytest.raises(frostpane.InsufficientBudgetError):
@@ -180,7 +180,7 @@ DAY = 86_400
     ],
 )
 def test_an_event_of_a_user_counts_in_the_epoch_of_its_own_time(tmp_path: Path, seconds: list[int], until: int | None, counts: list[int]) -> None:
-    """One event after the other, each at a moment that is told or now; seconds from a midnight that lies a week back."""
+    """One event after the other, each at a given moment or now, in seconds from midnight a week ago."""
     midnight = (int(time.time()) // DAY - 7) * DAY
     kept: dict[str, Any] = {"window": "1d", "slide": "1d", "continual": True, "keys": ["base", "x"], "top": 2, "epsilon": NOISELESS}
     with frostpane.Store.create(tmp_path / "s", per_user=1, epoch="1d", begin=midnight - DAY, **kept) as store:

@@ -1,4 +1,4 @@
-"""A list at every slide."""
+"""Continual releases."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_people_live_by_the_clock_that_is_told() -> None:
     pages = frostpane.Watch(user="who", key="page", time="at", window="2d", slide="1d", top=3, epsilon=NOISELESS, integers=True)
     assert pages.advance("2025-12-01") == []
     day = {"page": np.array([7, 7, 9] * 40), "who": list(range(120)), "at": ["2025-12-01T12:00:00Z"] * 120}
-    # Nobody's event from tomorrow moves the clock.
+    # An event of tomorrow without a user does not move the clock.
     assert pages.update({**day, "at": ["2025-12-02T12:00:00Z"] * 120}) == [] and pages.counted.late == 120
     pages.update(day)
     (release,) = pages.advance("2025-12-02")

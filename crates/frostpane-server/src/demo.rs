@@ -1,4 +1,4 @@
-//! Streams that are made up, to be looked at.
+//! Streams of synthetic events for `--demo`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,24 +9,22 @@ use frostpane_store::{Begin, Delivery, Store};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use crate::auth::Scope;
 use crate::key::AnyBatch;
 use crate::problem::{Problem, Result};
 use crate::service::Service;
-use crate::stream::{Columns, Settings, Stream, now};
-use crate::token::Scope;
+use crate::stream::{Columns, Settings, StreamHandle, now};
 
 const SECOND: i64 = 1_000_000;
-/// How often events are made up.
 const STEP: Duration = Duration::from_millis(250);
-/// How far back what is made up goes, and in which steps.
+/// The length of the synthetic create_with_past, which is made in steps of `STRIDE`.
 const PAST: i64 = 240 * SECOND;
 const STRIDE: i64 = 2 * SECOND;
-/// Searches in a second.
+/// Searches a second.
 const RATE: u64 = 4_000;
-/// People who search.
 const PEOPLE: u64 = 20_000;
 
-/// What people look for, the most popular first.
+/// The most popular first.
 const SEARCHES: [&str; 40] = [
     "weather",
     "news",
@@ -69,7 +67,7 @@ const SEARCHES: [&str; 40] = [
     "star map",
     "sourdough",
 ];
-/// What comes and goes: how popular it is at a moment of a minute and a half.
+/// Searches that come and go: the moment of their peak in a cycle, and its height.
 const TRENDS: [(&str, f64, f64); 4] = [
     ("first snow", 0.2, 0.30),
     ("power cut city", 0.45, 0.40),
@@ -78,15 +76,14 @@ const TRENDS: [(&str, f64, f64); 4] = [
 ];
 const CYCLE: f64 = 90.0 * SECOND as f64;
 
-/// Something that goes on making events up until it is dropped.
+/// Generates events until it is dropped.
 pub struct Demo {
-    /// With which the operator's view can be looked at.
+    /// A token for the operator page.
     pub token: String,
     feeding: JoinHandle<()>,
 }
 
 impl Demo {
-    /// A folder of its own.
     pub fn folder() -> std::result::Result<PathBuf, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|cause| cause.to_string())?;
@@ -94,17 +91,17 @@ impl Demo {
         Ok(std::env::temp_dir().join(name))
     }
 
-    /// Begins streams in a folder, with a past that is made up.
+    /// Creates streams with a synthetic create_with_past in a folder.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
-        // That with the shortest slide last, so that it has no gap.
+        // The stream with the shortest slide comes last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {
             let folder = folder.join("streams").join(name);
-            past(&folder, spec)?;
+            create_with_past(&folder, spec)?;
         }
         Ok(())
     }
 
-    /// Goes on with them.
+    /// Feeds the streams from now on.
     pub fn begin(service: &Service) -> std::result::Result<Self, String> {
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
         let (_, token) = service.tokens.make("demo", "*", &all)?;
@@ -123,7 +120,6 @@ impl Drop for Demo {
     }
 }
 
-/// The streams, by their names.
 fn specs() -> [(&'static str, Value); 3] {
     let people = |per_user: u32| json!({ "user": { "per_user": per_user, "epoch": "1m" } });
     [
@@ -143,8 +139,8 @@ fn specs() -> [(&'static str, Value); 3] {
     ]
 }
 
-/// A stream whose past is made up, as if the service had been there.
-fn past(folder: &Path, spec: Value) -> Result<()> {
+/// Creates a stream with a create_with_past, as if the service had run all the time.
+fn create_with_past(folder: &Path, spec: Value) -> Result<()> {
     let spec: Spec = serde_json::from_value(spec)
         .map_err(|_| Problem::unavailable("what the demo asks for cannot be used"))?;
     let settings = Settings {
@@ -158,16 +154,16 @@ fn past(folder: &Path, spec: Value) -> Result<()> {
     let mut begin = Begin::default();
     let mut told = now() - PAST;
     begin.from = Some(told);
-    Stream::create_in(folder, spec, &settings, begin)?;
+    StreamHandle::create_in(folder, spec, &settings, begin)?;
     let mut store = Store::<Bytes>::open(folder)?;
-    let mut chance = Chance(told as u64);
-    // A slow machine comes to an end too, with a gap before what is made up from then on.
+    let mut random = DemoRandom(told as u64);
+    // Bounded: a slow machine leaves a gap before the present.
     for _ in 0..2 * PAST / STRIDE {
         if now() - told <= STRIDE {
             break;
         }
         let until = told + STRIDE;
-        let batch = made_up(told, until, &mut chance);
+        let batch = synthetic_events(told, until, &mut random);
         let delivery = Delivery {
             id: None,
             digest: [0; 32],
@@ -183,13 +179,12 @@ fn past(folder: &Path, spec: Value) -> Result<()> {
     Ok(())
 }
 
-/// Makes events up as time goes on.
-async fn feed(streams: Vec<Arc<Stream>>) {
-    let mut chance = Chance(now() as u64);
+async fn feed(streams: Vec<Arc<StreamHandle>>) {
+    let mut random = DemoRandom(now() as u64);
     let mut told = now() - SECOND;
     loop {
         let until = now().min(told + SECOND);
-        let batch = made_up(told, until, &mut chance);
+        let batch = synthetic_events(told, until, &mut random);
         for stream in &streams {
             let _ = stream
                 .take(None, String::new(), AnyBatch::Bytes(batch.clone()))
@@ -203,39 +198,39 @@ async fn feed(streams: Vec<Arc<Stream>>) {
 }
 
 /// The events from a moment up to another.
-fn made_up(from: i64, until: i64, chance: &mut Chance) -> Batch<Bytes> {
+fn synthetic_events(from: i64, until: i64, random: &mut DemoRandom) -> Batch<Bytes> {
     let mut batch = Batch::new();
     let number = (until - from).max(0) as u64 * RATE / SECOND as u64;
     for index in 0..number {
         let time = from + (until - from) * index as i64 / number as i64;
-        let user = chance.below(PEOPLE).to_string();
-        let search = search(time, chance);
+        let user = random.below(PEOPLE).to_string();
+        let search = search(time, random);
         batch.push(Event::by(user.as_bytes(), time, search.as_bytes()));
     }
     batch
 }
 
-fn search(time: i64, chance: &mut Chance) -> String {
+fn search(time: i64, random: &mut DemoRandom) -> String {
     let along = (time as f64 / CYCLE).fract();
     for (search, peak, height) in TRENDS {
         let far = (along - peak).abs();
         let far = far.min(1.0 - far);
-        if chance.share() < height * (-(far / 0.09).powi(2)).exp() {
+        if random.share() < height * (-(far / 0.09).powi(2)).exp() {
             return search.to_owned();
         }
     }
-    if chance.below(5) == 0 {
-        return format!("where is parcel {:08}", chance.below(100_000_000));
+    if random.below(5) == 0 {
+        return format!("where is parcel {:08}", random.below(100_000_000));
     }
-    // Popular ones are far more so.
-    let rank = (SEARCHES.len() as f64).powf(chance.share()) - 1.0;
+    // By Zipf's law.
+    let rank = (SEARCHES.len() as f64).powf(random.share()) - 1.0;
     SEARCHES[(rank as usize).min(SEARCHES.len() - 1)].to_owned()
 }
 
-/// What is made up has to look random, not to be secret.
-struct Chance(u64);
+/// SplitMix64: synthetic events must look random, not be secret.
+struct DemoRandom(u64);
 
-impl Chance {
+impl DemoRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -247,7 +242,7 @@ impl Chance {
         self.next() % end
     }
 
-    /// Between 0 and 1.
+    /// Uniform between 0 and 1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }

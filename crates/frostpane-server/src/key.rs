@@ -1,4 +1,4 @@
-//! Keys of either type, as they come in.
+//! Keys of either type, and batches of events with such keys.
 
 use frostpane::{Batch, Bytes, Event, KeySpec, Keys, Spec};
 use frostpane_store::StoredKey;
@@ -7,11 +7,10 @@ use crate::problem::{Problem, Result};
 
 /// A type of keys that a stream may have.
 pub trait ServedKey: StoredKey + Send + Sync {
-    /// The key that a text stands for, if it stands for one.
+    /// Parses a key.
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
-    /// The batch, if it is of this type.
+    /// Returns the batch if its keys are of this type.
     fn batch(any: &AnyBatch) -> Option<&Batch<Self>>;
-    /// A batch of either type.
     fn any(batch: Batch<Self>) -> AnyBatch;
 }
 
@@ -51,17 +50,14 @@ impl ServedKey for u64 {
     }
 }
 
-/// Events with keys of either type.
 #[derive(Debug)]
 pub enum AnyBatch {
-    /// Of bytes.
     Bytes(Batch<Bytes>),
-    /// Of integers.
     Integers(Batch<u64>),
 }
 
 impl AnyBatch {
-    /// How many bytes they take.
+    /// The size of the events in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Bytes(batch) => batch.as_bytes().len(),
@@ -69,7 +65,7 @@ impl AnyBatch {
         }
     }
 
-    /// Gives all of them this time, where they have none of their own.
+    /// Gives all events this time; they have none of their own.
     pub fn stamp(&mut self, at: i64) {
         match self {
             Self::Bytes(batch) => stamp(batch, at),
@@ -77,7 +73,7 @@ impl AnyBatch {
         }
     }
 
-    /// Whether one of them is later than a moment.
+    /// Returns true if an event is later than a moment.
     pub fn is_ahead_of(&self, moment: i64) -> bool {
         let is_later = |time: Option<i64>| time.is_some_and(|time| time > moment);
         match self {
@@ -98,16 +94,13 @@ fn stamp<K: ServedKey>(batch: &mut Batch<K>, at: i64) {
     *batch = stamped;
 }
 
-/// The keys that may be listed, of either type.
 pub enum AnyKeys {
-    /// Of bytes.
     Bytes(Keys<Bytes>),
-    /// Of integers.
     Integers(Keys<u64>),
 }
 
 impl AnyKeys {
-    /// Those of a specification that came over the network, which names no files of this machine.
+    /// The keys of a specification that came over the network, which may name no file of this machine.
     pub fn of(spec: &Spec) -> Result<Self> {
         Ok(match &spec.keys {
             KeySpec::Range(range) => Self::Integers(Keys::range(range.clone())?),

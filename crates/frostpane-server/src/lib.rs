@@ -1,45 +1,37 @@
-//! Frostpane as a service: events in over HTTP, private lists out at every slide.
+//! Frostpane as an HTTP service: events come in, private releases go out.
 //!
-//! A [`Service`] is a folder with a state for each stream. One thread has each state ([`stream`]): it takes what many requests bring in
-//! one transaction, answers when that is on disk, and ends slides by the clock on the wall. Requests never touch a state; what is
-//! published lies on a shelf in memory, the same bytes for everybody. [`app`] is the whole of it without a socket.
+//! A [`Service`] is a folder with a state for each stream. One thread owns each state ([`stream`]): it takes
+//! the events of many requests in one transaction, acknowledges them when they are on disk, and ends slides
+//! by the wall clock. Requests never touch a state; releases are kept in memory, the same bytes for everyone.
+//! [`app`] is the whole service without a socket.
 
-mod api;
 mod args;
-mod certificates;
-mod connections;
-mod crowd;
+mod atomic_file;
+mod auth;
 mod dashboard;
-mod deadline;
 mod demo;
 mod events;
-mod file;
-mod files;
-mod gone;
-mod head;
-mod held;
+mod file_limit;
+mod http;
+mod ingest;
 mod key;
 mod limits;
 mod lock;
 mod log;
 mod metrics;
 mod name;
-mod pace;
 mod plan;
-mod probe;
 mod problem;
-mod rate;
+mod rate_limiter;
 mod run;
-mod serve;
 mod service;
-mod source;
 pub mod stream;
-mod token;
-mod workers;
+mod tombstone;
+mod worker_pool;
 
-pub use api::{app, openapi};
+pub use auth::{Scope, Token, Tokens};
+pub use http::{app, openapi};
 pub use limits::Limits;
 pub use problem::Problem;
 pub use run::run;
 pub use service::Service;
-pub use token::{Scope, Token, Tokens};

@@ -1,45 +1,46 @@
-//! How much a request may ask for.
+//! Limits of requests, streams and connections.
 
 use std::time::Duration;
 
 /// Limits of one service.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The most bytes of a body of events, unpacked.
+    /// The most bytes of a body of events, decompressed.
     pub body: usize,
     /// The most events of one request.
     pub events: usize,
     /// The most bytes of memory that a new stream may be asked to take.
     pub memory: u64,
-    /// The most bytes on disk of one stream: it stops when it has more.
+    /// The most bytes on disk of one stream, which stops above them.
     pub disk: u64,
-    /// The most transactions a second of one stream: what comes meanwhile shares one.
+    /// The most transactions a second of one stream: requests that arrive meanwhile share one.
     pub commits: u32,
     /// The most bytes of any other body.
     pub small_body: usize,
-    /// The most bytes of a specification that anyone may ask a plan of.
+    /// The most bytes of a specification for which anyone may ask a plan.
     pub plan_body: usize,
-    /// How long a body, or an answer, may take.
+    /// The most time for a body, or for an answer.
     pub time: Duration,
-    /// How long the headers of a request may take.
+    /// The most time for the headers of a request.
     pub header_time: Duration,
-    /// How long a connection may wait for its next request: longer than proxies wait, which use connections again.
+    /// The most time between two requests on a connection: longer than proxies wait before they reuse one.
     pub idle_time: Duration,
-    /// How long a transaction may take before the disk is said to hang.
+    /// The time after which a transaction counts as hung.
     pub hung: Duration,
     /// The most connections at once.
     pub connections: usize,
     /// The most requests a second from one address that have no token.
     pub rate: u32,
-    /// Whether the clock of the machine is right, also where a state stood still for long.
+    /// Trusts the clock of the machine, even for a stream that stood still for more than a day.
     pub accept_clock: bool,
-    /// How much later than the clock an event may be, and still count as of now.
+    /// By how much an event may be ahead of the clock.
     pub tolerance: Duration,
-    /// Streams that are pulled into: what waits at their sources is taken before the clock ends slides.
+    /// Streams that are pulled into: messages that wait at their sources are taken before the clock ends
+    /// slides.
     pub pulled: Vec<String>,
-    /// Whether a proxy stands in front of it, and says who asks.
+    /// Trusts a proxy in front of the service to name the client.
     pub behind_proxy: bool,
-    /// Origins whose pages may read, if any.
+    /// Origins whose pages may read.
     pub cors: Vec<String>,
 }
 

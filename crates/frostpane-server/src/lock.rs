@@ -1,23 +1,23 @@
-//! Files that one process at a time may have.
+//! Lock files: one process at a time holds a lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// A file that no other process has as long as this is held.
+/// Releases the lock when it is dropped.
 #[derive(Debug)]
 pub struct Lock(File);
 
 impl Lock {
-    /// Once nobody else has it.
+    /// Waits until no other process holds the lock.
     pub fn wait(path: &Path) -> io::Result<Self> {
         let file = open(path)?;
         file.lock()?;
         Ok(Self(file))
     }
 
-    /// None if someone has it.
+    /// Returns `None` if another process holds the lock.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
         match file.try_lock() {
@@ -30,7 +30,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Also where a process that is being started still has the file.
+        // Closing is not enough: a child process that is being started still has the file open.
         let _ = self.0.unlock();
     }
 }

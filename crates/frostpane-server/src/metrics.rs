@@ -1,4 +1,5 @@
-//! Numbers for the operator, in the form of Prometheus. Of streams of people none tells how many events there were.
+//! Metrics for the operator, in the format of Prometheus. Where users are protected, none reveals the number
+//! of events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,11 +12,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::stream::{Standing, Stream};
+use crate::stream::{Status, StreamHandle};
 
-/// Of one stream.
 #[derive(Debug, Default)]
-pub struct OfStream {
+pub struct StreamMetrics {
     events: AtomicU64,
     commits: AtomicU64,
     committing: AtomicU64,
@@ -23,35 +23,30 @@ pub struct OfStream {
     refused: AtomicU64,
 }
 
-impl OfStream {
-    /// Events were taken.
+impl StreamMetrics {
     pub fn took(&self, events: u64) {
         self.events.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// What came was kept, in this time.
     pub fn committed(&self, time: Duration) {
         self.commits.fetch_add(1, Ordering::Relaxed);
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.committing.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Something was published.
     pub fn released(&self) {
         self.releases.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A request was told to come again later.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Events that were taken since the start.
     pub fn events(&self) -> u64 {
         self.events.load(Ordering::Relaxed)
     }
 
-    /// Transactions, and how long they took together in microseconds.
+    /// Transactions, and the microseconds that they took together.
     pub fn commits(&self) -> (u64, u64) {
         (
             self.commits.load(Ordering::Relaxed),
@@ -59,12 +54,10 @@ impl OfStream {
         )
     }
 
-    /// Requests that were told to come again later.
     pub fn overloads(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// What was published since the start.
     pub fn releases(&self) -> u64 {
         self.releases.load(Ordering::Relaxed)
     }
@@ -72,8 +65,8 @@ impl OfStream {
 
 type Labels = [(&'static str, String); 1];
 
-/// All of them, as text.
-pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usize) -> String {
+/// All metrics as text.
+pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connections: usize) -> String {
     let mut registry = Registry::with_prefix("frostpane");
     let ready = gauges(&mut registry, "stream_ready", "Whether a stream takes events");
     let releases = counters(&mut registry, "releases", "Releases since the start");
@@ -107,7 +100,7 @@ pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usi
     for stream in streams {
         let label: Labels = [("stream", stream.name().to_owned())];
         let metrics = stream.metrics();
-        let is_ready = i64::from(stream.standing() == Standing::Ready);
+        let is_ready = i64::from(stream.status() == Status::Ready);
         ready.get_or_create(&label).set(is_ready);
         releases.get_or_create(&label).inc_by(metrics.releases());
         if !stream.spec().unit.is_user() {
@@ -118,7 +111,7 @@ pub fn text(streams: &[Arc<Stream>], failed: &BTreeSet<String>, connections: usi
         }
     }
     let mut text = String::new();
-    // Into a string it cannot fail.
+    // Writing to a string cannot fail.
     let _ = encode(&mut text, &registry);
     text
 }

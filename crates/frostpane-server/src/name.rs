@@ -1,15 +1,14 @@
-//! Names of streams, releases and deliveries, which may come from anyone.
+//! Names of streams, and ids of releases and deliveries; they may come from anyone.
 
 use axum::http::StatusCode;
 
 use crate::problem::{Problem, Result};
 
-/// The longest name of a stream: it is the name of a folder.
+/// The name of a stream is the name of a folder.
 const LONGEST: usize = 64;
-/// The longest id of a release or a delivery.
 const LONGEST_ID: usize = 256;
 
-/// That a name can be one of a stream: it cannot lead out of the folder of streams.
+/// Checks the name of a stream: it cannot lead out of the folder of streams.
 pub fn check_stream(name: &str) -> Result<()> {
     let fits = !name.is_empty()
         && name.len() <= LONGEST
@@ -17,25 +16,24 @@ pub fn check_stream(name: &str) -> Result<()> {
         && name
             .bytes()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_');
-    match fits {
-        true => Ok(()),
-        false => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            "this cannot be the name of a stream",
-            "take small letters, digits, - and _, at most 64, beginning with a letter or a digit",
-        )),
+    if fits {
+        return Ok(());
     }
+    Err(Problem::new(
+        StatusCode::BAD_REQUEST,
+        "this cannot be the name of a stream",
+        "take small letters, digits, - and _, at most 64, beginning with a letter or a digit",
+    ))
 }
 
-/// That an id can be kept.
 pub fn check_id(id: &str) -> Result<()> {
     let fits = !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|c| (b' '..=b'~').contains(&c));
-    match fits {
-        true => Ok(()),
-        false => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            "this cannot be an id",
-            "take printable ASCII characters, at most 256",
-        )),
+    if fits {
+        return Ok(());
     }
+    Err(Problem::new(
+        StatusCode::BAD_REQUEST,
+        "this cannot be an id",
+        "take printable ASCII characters, at most 256",
+    ))
 }

@@ -1,4 +1,4 @@
-//! What went wrong, as whoever asked is told: what, and what to do. Never a key, a user or a private count.
+//! Errors of requests: what is wrong, and what to do. They never contain a key, a user or a private count.
 
 use std::fmt;
 
@@ -9,28 +9,27 @@ use frostpane::ErrorKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A request that was not done.
+/// The refusal of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Problem {
     #[serde(skip)]
     status: StatusCode,
-    /// What went wrong.
+    /// The error.
     error: String,
-    /// What to do.
+    /// The remedy.
     r#do: String,
-    /// The line, or the event, that it is about, from 1 on.
+    /// The line or the event that is wrong, from 1 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
-    /// After how many seconds to try again.
+    /// Seconds after which to try again.
     #[serde(skip)]
     retry_after: Option<u64>,
 }
 
-/// What a request comes to.
 pub type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
-    /// With its status, what went wrong and what to do.
+    /// A problem with this status: what is wrong, and what to do.
     pub fn new(status: StatusCode, error: impl Into<String>, then: impl Into<String>) -> Self {
         Self {
             status,
@@ -41,7 +40,7 @@ impl Problem {
         }
     }
 
-    /// About this line, or event, from 1 on.
+    /// Names the line or the event that is wrong, from 1 on.
     pub fn at(self, line: u64) -> Self {
         Self {
             line: Some(line),
@@ -49,7 +48,7 @@ impl Problem {
         }
     }
 
-    /// To be tried again after so many seconds.
+    /// Names the seconds after which to try again.
     pub fn after(self, seconds: u64) -> Self {
         Self {
             retry_after: Some(seconds),
@@ -57,17 +56,17 @@ impl Problem {
         }
     }
 
-    /// Its status.
+    /// The status of the response.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// What went wrong.
+    /// The error.
     pub fn error(&self) -> &str {
         &self.error
     }
 
-    /// That there is no such thing here, or none that the caller may know of.
+    /// Nothing of this kind exists, or the caller may not know of it.
     pub fn unknown(what: &str) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
@@ -76,17 +75,17 @@ impl Problem {
         )
     }
 
-    /// That what was given cannot be used.
+    /// The input cannot be used.
     pub fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, then)
     }
 
-    /// That it contradicts what is there.
+    /// The request contradicts the present state.
     pub fn conflict(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, error, then)
     }
 
-    /// That it cannot be done now.
+    /// The request cannot be served now.
     pub fn unavailable(error: impl Into<String>) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -152,7 +151,7 @@ impl From<frostpane_store::Error> for Problem {
 }
 
 impl Problem {
-    /// That users did not fit into the memory; the same words whoever they were.
+    /// Users did not fit into the memory; the text is the same for all users.
     pub fn full() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
@@ -163,7 +162,7 @@ impl Problem {
         )
     }
 
-    /// That a stream has its share of the disk.
+    /// The stream is over its disk quota.
     pub fn disk() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
@@ -172,7 +171,7 @@ impl Problem {
         )
     }
 
-    /// From a message that says what is wrong, and after a colon what to do.
+    /// Splits a message at its last colon into what is wrong and what to do.
     fn split(status: StatusCode, message: &str) -> Self {
         match message.rsplit_once(": ") {
             Some((error, then)) => Self::new(status, error, then),

@@ -1,4 +1,4 @@
-//! From the command line to a service that answers.
+//! The command line: commands, or a service that runs until it is stopped.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -16,25 +16,25 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
-use crate::api::{app, openapi};
 use crate::args::{Args, Command, ServeArgs, TokenCommand};
-use crate::certificates::Certificates;
+use crate::auth::{Scope, Tokens};
 use crate::demo::Demo;
-use crate::events::Format;
+use crate::http::certificates::Certificates;
+use crate::http::probe;
+use crate::http::serve::serve;
+use crate::http::{app, openapi};
+use crate::ingest::{JetStream, pull};
 use crate::limits::Limits;
 use crate::log::{self, tell};
-use crate::serve::serve;
 use crate::service::{Service, lock_folder};
-use crate::source::{Nats, pull};
-use crate::token::{Scope, Tokens};
-use crate::{file, files, name, probe};
+use crate::{atomic_file, file_limit, name};
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Does what the command line asks, and says how it went.
+/// Runs the command line and reports the outcome.
 pub fn run() -> ExitCode {
     let args = Args::parse();
-    // What a panic has to say may be of what came in.
+    // The message of a panic may contain input.
     panic::set_hook(Box::new(|panic| log::panicked(panic.location())));
     let done = match args.command {
         Some(Command::Token(command)) => token(command),
@@ -55,13 +55,13 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Writes a line that was asked for.
+/// Writes output that was asked for.
 fn print(line: &str) -> Result<()> {
     let written = writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush());
     written.map_err(|cause| format!("what was asked for could not be written: {cause}"))
 }
 
-/// Writes a line about what was done. That it cannot be written undoes nothing.
+/// Writes a line about what was done. If that fails, it is done all the same.
 fn note(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -82,7 +82,7 @@ fn token(command: TokenCommand) -> Result<()> {
                     "the name of a producer is one line of text: give one, with --producer".to_owned(),
                 );
             }
-            file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
+            atomic_file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
             check_owner(&dir)?;
             let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scope)?;
             note(format_args!(
@@ -113,16 +113,16 @@ fn token(command: TokenCommand) -> Result<()> {
     }
 }
 
-/// That files made here are the service's own, which could not read them otherwise.
+/// Fails if the service, which runs as the owner of the folder, could not read files created here.
 fn check_owner(dir: &Path) -> Result<()> {
     let owner = std::fs::metadata(dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
-    match owner.uid() == rustix::process::geteuid().as_raw() {
-        true => Ok(()),
-        false => Err(format!(
-            "{} belongs to another user, who could not read what is written here: run this as that user, with `sudo -u`",
-            dir.display()
-        )),
+    if owner.uid() == rustix::process::geteuid().as_raw() {
+        return Ok(());
     }
+    Err(format!(
+        "{} belongs to another user, who could not read what is written here: run this as that user, with `sudo -u`",
+        dir.display()
+    ))
 }
 
 fn restore(dir: &Path, stream: &str) -> Result<()> {
@@ -142,7 +142,7 @@ fn restore(dir: &Path, stream: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks the past of a state as spent, if that has to be. Returns from when on it goes on.
+/// Marks the past of a state as spent, if necessary. Returns the moment from which it continues.
 fn accept<K: StoredKey>(folder: &Path) -> Result<i64> {
     // Without a witness only the operator knows that it is a copy.
     let force = Header::read(folder).is_ok_and(|header| header.witness.is_none());
@@ -162,10 +162,10 @@ fn begin(args: &ServeArgs) -> Result<()> {
     let tls = tls(args)?;
     let made_up = args.demo.then(Demo::folder).transpose()?;
     let dir = made_up.clone().or(args.dir.clone()).unwrap_or_default();
-    // One more than there are processors, so that one that has to wait for a file leaves as many.
+    // One more than processors, because one thread may wait for a file.
     let workers = std::thread::available_parallelism().map_or(2, usize::from) + 1;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // Sockets are looked at after every few steps of other requests, not after dozens of them.
+        // Polls sockets after a few tasks rather than dozens.
         .event_interval(4)
         .global_queue_interval(4)
         .worker_threads(workers)
@@ -173,7 +173,7 @@ fn begin(args: &ServeArgs) -> Result<()> {
         .build()
         .map_err(|cause| cause.to_string())?;
     let done = runtime.block_on(until_stopped(args, &dir, tls));
-    // What a disk that hangs keeps from ending is not waited for.
+    // Does not wait for threads that a hung disk blocks.
     runtime.shutdown_background();
     if let Some(made_up) = made_up {
         let _ = std::fs::remove_dir_all(made_up);
@@ -182,7 +182,7 @@ fn begin(args: &ServeArgs) -> Result<()> {
 }
 
 async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificates>>) -> Result<()> {
-    let said = |cause: std::io::Error| cause.to_string();
+    let to_text = |cause: std::io::Error| cause.to_string();
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|cause| format!("{}: {cause}", args.listen))?;
@@ -192,21 +192,20 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificate
         tell("making up the last minutes of three streams");
         Demo::prepare(dir)?;
     }
-    // From here on there is something to end in order.
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(said)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(said)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(to_text)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(to_text)?;
     let mut reloading = JoinSet::new();
-    reloading.spawn(reload(signal(SignalKind::hangup()).map_err(said)?, tls.clone()));
+    reloading.spawn(reload(
+        signal(SignalKind::hangup()).map_err(to_text)?,
+        tls.clone(),
+    ));
     let mut service = Service::open(dir, witness, limits(args))?;
     service.demo = args.demo;
     let service = Arc::new(service);
     let pulling = sources(args, &service)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let address = listener.local_addr().map_err(said)?;
-    let demo = match args.demo {
-        true => Some(Demo::begin(&service)?),
-        false => None,
-    };
+    let address = listener.local_addr().map_err(to_text)?;
+    let demo = args.demo.then(|| Demo::begin(&service)).transpose()?;
     if let Some(probe) = args.probe {
         let probe = probe::start(probe, service.clone())?;
         tell(format_args!("probes are answered at http://{probe}"));
@@ -232,13 +231,13 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificate
     Ok(())
 }
 
-/// Sources that are pulled from, as long as this is held.
+/// Starts pulling from sources; stops when the result is dropped.
 fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     let mut pulling = JoinSet::new();
     for (number, (from, into)) in args.from.iter().zip(&args.into).enumerate() {
-        let source = Nats::new(from, into, credentials(args, number)?)?;
+        let source = JetStream::new(from, into, credentials(args, number)?)?;
         match service.stream(into) {
-            Some(stream) => drop(pulling.spawn(pull(source, stream, Format::JsonLines))),
+            Some(stream) => drop(pulling.spawn(pull(source, stream, frostpane_events::Format::Jsonl))),
             None if service.failed().contains(into) => log::of_stream(
                 into,
                 "nothing is pulled into it, because its state cannot be opened",
@@ -250,13 +249,12 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
             }
         }
     }
-    match args.from.len() == args.into.len() {
-        true => Ok(pulling),
-        false => Err("give as many --into as --from: the stream that each source goes to".to_owned()),
+    if args.from.len() != args.into.len() {
+        return Err("give as many --into as --from: the stream that each source goes to".to_owned());
     }
+    Ok(pulling)
 }
 
-/// The file with the credentials of a source, if it needs any.
 fn credentials(args: &ServeArgs, source: usize) -> Result<Option<PathBuf>> {
     match args.from_credentials.as_slice() {
         [] => Ok(None),
@@ -268,25 +266,25 @@ fn credentials(args: &ServeArgs, source: usize) -> Result<Option<PathBuf>> {
 
 fn witness_folder(path: &Path, dir: &Path) -> Result<PathBuf> {
     let failed = |cause: std::io::Error| format!("{}: {cause}", path.display());
-    file::make_folder(path).map_err(failed)?;
-    file::make_folder(dir).map_err(failed)?;
+    atomic_file::make_folder(path).map_err(failed)?;
+    atomic_file::make_folder(dir).map_err(failed)?;
     let (path, dir) = (
         path.canonicalize().map_err(failed)?,
         dir.canonicalize().map_err(failed)?,
     );
-    match path.starts_with(dir) {
-        false => Ok(path),
-        true => Err(format!(
-            "the witnesses would lie in the folder of the service, {}, and be restored with it: give --witness another place, on another disk if \
-             possible",
+    if path.starts_with(dir) {
+        return Err(format!(
+            "the witnesses would lie in the folder of the service, {}, and be restored with it: give --witness another \
+             place, on another disk if possible",
             path.display()
-        )),
+        ));
     }
+    Ok(path)
 }
 
 fn limits(args: &ServeArgs) -> Limits {
     let asked = args.most_connections as usize;
-    let connections = files::leave_room(asked, files::most());
+    let connections = file_limit::leave_room(asked, file_limit::raise());
     if connections < asked {
         tell(format_args!(
             "at most {connections} connections, as many again are left for files of the streams: let it have more files for more"
@@ -317,7 +315,7 @@ fn tls(args: &ServeArgs) -> Result<Option<Arc<Certificates>>> {
     Certificates::read(certificate, key).map(|read| Some(Arc::new(read)))
 }
 
-/// Reads the certificate again whenever the process is told to, with SIGHUP. Tokens are read whenever their file changes.
+/// Reads the certificate again at every SIGHUP. Tokens are read whenever their file changes.
 async fn reload(mut hangup: Signal, tls: Option<Arc<Certificates>>) {
     while hangup.recv().await.is_some() {
         match tls.as_ref().map(|tls| tls.reload()) {

@@ -1,10 +1,10 @@
-//! All streams of a folder, and who may do what with them.
+//! All streams of a folder, and the limits and permits that requests share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Instant;
 
@@ -14,122 +14,113 @@ use frostpane_store::Begin;
 use futures_util::future::join_all;
 use tokio::sync::{Semaphore, watch};
 
-use crate::connections::Connections;
-use crate::crowd::{Crowd, Who};
-use crate::file;
-use crate::gone::{Epochs, Gone, Tombstones};
+use crate::atomic_file;
+use crate::auth::{AddressRates, Tokens};
+use crate::http::connection_limit::{ConnectionLimit, Holder};
+use crate::http::connections::Connections;
 use crate::limits::Limits;
 use crate::lock::Lock;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
-use crate::rate::Rate;
-use crate::stream::{Columns, Opening, Settings, Stream, now};
-use crate::token::Tokens;
-use crate::workers::Workers;
+use crate::stream::{Columns, OpenOptions, Settings, StreamHandle, now};
+use crate::tombstone::{EpochCycle, Tombstone, Tombstones};
+use crate::worker_pool::WorkerPool;
 
-/// Bodies of the largest size that may be on their way at once, of all requests and of one producer's.
+/// Bodies of the largest size that may be in memory at once, of all requests and of one producer.
 const BODIES: (usize, usize) = (8, 2);
-/// Of so many eighths of the connections all who listen with a token, and all who listen without one, have no more.
+/// Eighths of the connections for listeners with a token, and for those without one.
 const LISTENERS: usize = 3;
-/// Files that are written at once for requests that change settings.
+/// Settings files that are written at once.
 const WRITERS: usize = 2;
-/// Plans that may be asked for at once, and those of them that are made at once.
+/// Plans that may be requested at once, and those that are made at once.
 const PLANS: (usize, usize) = (64, 1);
-/// The file that a process has while it serves a folder.
+/// Locked by the process that serves a folder.
 const LOCK: &str = "lock";
 
-/// A service: everything that requests share.
+/// The state that requests share.
 pub struct Service {
     folder: PathBuf,
     witnesses: Option<PathBuf>,
-    streams: RwLock<BTreeMap<String, Arc<Stream>>>,
-    /// Streams whose state could not be opened, and whether anyone may read them.
+    streams: RwLock<BTreeMap<String, Arc<StreamHandle>>>,
+    /// Streams whose state could not be opened; true if anyone may read them.
     failed: RwLock<BTreeMap<String, bool>>,
-    gone: Tombstones,
-    /// No other process has the folder as long as this is held.
+    tombstones: Tombstones,
+    /// Held for as long as this process serves the folder.
     lock: Mutex<Option<Lock>>,
-    /// One stream is created or deleted at a time.
+    /// Held while a stream is created or deleted.
     changing: Arc<tokio::sync::Mutex<()>>,
-    /// Who may do what.
+    /// Access tokens.
     pub tokens: Tokens,
-    /// How much a request may ask for.
+    /// The limits of requests, streams and connections.
     pub limits: Limits,
-    /// Whether it is the one with a stream that is made up.
+    /// True for `--demo`: the events are synthetic.
     pub demo: bool,
-    /// Connections that are open.
     pub(crate) connections: Arc<Connections>,
-    /// Requests of each token, and of each address, that are being answered.
-    pub(crate) asking: Crowd<Who>,
-    /// How often an address asked.
-    pub(crate) rate: Rate,
-    /// How often an address asked for a plan.
-    pub(crate) plan_rate: Rate,
-    /// Plans that each token, and each address, waits for.
-    pub(crate) planners: Crowd<Who>,
-    /// Room for bodies that are being read, in bytes.
+    /// Open requests of each token and of each address.
+    pub(crate) request_limit: ConnectionLimit<Holder>,
+    pub(crate) rate: AddressRates,
+    pub(crate) plan_rate: AddressRates,
+    /// Requests for plans of each token and of each address.
+    pub(crate) plan_limit: ConnectionLimit<Holder>,
+    /// Permits for bytes of bodies.
     pub(crate) bodies: Arc<Semaphore>,
-    /// What each producer may take of that, and of turns to read.
-    of_producers: Mutex<BTreeMap<String, Arc<Producer>>>,
-    /// Turns to write settings.
+    producers: Mutex<BTreeMap<String, Arc<Producer>>>,
+    /// Permits to write settings.
     pub(crate) writing: Arc<Semaphore>,
-    /// Requests whose events are being unpacked and read.
+    /// Permits to decompress and parse events.
     pub(crate) reading: Arc<Semaphore>,
     /// Threads for long work.
-    pub(crate) workers: Workers,
+    pub(crate) workers: WorkerPool,
     /// Connections of each token.
-    pub(crate) connected: Crowd<Who>,
-    /// Requests for plans.
-    pub(crate) planning: Arc<Semaphore>,
-    /// Those of them that take a processor for a while.
-    pub(crate) thinking: Arc<Semaphore>,
-    /// Places for those who listen.
+    pub(crate) token_limit: ConnectionLimit<Holder>,
+    /// Permits to wait for a plan.
+    pub(crate) plan_queue: Arc<Semaphore>,
+    /// Permits to make a plan.
+    pub(crate) plan_turns: Arc<Semaphore>,
     pub(crate) listeners: Listeners,
-    /// How many of those places each token, and each address, has.
-    pub(crate) listening: Crowd<Who>,
-    /// Counts what changes the list of streams, except releases.
+    /// Listeners of each token and of each address.
+    pub(crate) listener_limit: ConnectionLimit<Holder>,
+    /// Changes with the list of streams, except for releases.
     revision: AtomicU64,
-    /// The list of streams as strangers see it.
-    pub(crate) listed: Mutex<Option<Listed>>,
+    /// The list of streams for clients without a token.
+    pub(crate) listed: Mutex<Option<CachedList>>,
     stopping: watch::Sender<bool>,
 }
 
-/// Places for those who listen with a token, and for those who listen without one.
+/// Permits to listen with a token, and without one.
 pub(crate) struct Listeners {
-    /// With a token.
     pub with_token: Arc<Semaphore>,
-    /// Without one.
     pub without: Arc<Semaphore>,
 }
 
-/// What one producer may take at once.
+/// The permits of one producer.
 pub(crate) struct Producer {
-    /// Room for bodies, in bytes.
+    /// For bytes of bodies.
     pub bodies: Arc<Semaphore>,
-    /// Turns to unpack and read: one processor is left to others.
+    /// To decompress and parse events: one processor is left to others.
     pub reading: Arc<Semaphore>,
+    /// Held while a part of a refused body is received.
+    pub refused: tokio::sync::Mutex<()>,
 }
 
-/// The list of streams as it was written last.
-pub(crate) struct Listed {
-    /// What it is of.
+/// The list of streams as it was last written.
+pub(crate) struct CachedList {
     pub revision: u64,
-    /// When it was written.
     pub at: Instant,
-    /// The same bytes for everybody.
     pub body: bytes::Bytes,
 }
 
 impl Service {
-    /// Opens a folder, and every stream in it.
+    /// Opens a folder and all of its streams.
     pub fn open(folder: &Path, witnesses: Option<PathBuf>, limits: Limits) -> Result<Self> {
         let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
-        file::make_folder(&folder.join("streams")).map_err(failed)?;
+        atomic_file::make_folder(&folder.join("streams")).map_err(failed)?;
         let lock = lock_folder(folder)?;
-        let stones = [Some(folder), witnesses.as_deref()];
-        let stones = stones.into_iter().flatten().map(|folder| folder.join("gone"));
+        let tombstones = [Some(folder), witnesses.as_deref()];
+        let tombstones = tombstones.into_iter().flatten().map(|folder| folder.join("gone"));
         let service = Self {
             folder: folder.to_owned(),
-            gone: Tombstones::read(stones.collect()).map_err(failed)?,
+            tombstones: Tombstones::read(tombstones.collect()).map_err(failed)?,
             lock: Mutex::new(Some(lock)),
             witnesses,
             streams: RwLock::default(),
@@ -138,20 +129,20 @@ impl Service {
             tokens: Tokens::of(folder),
             demo: false,
             connections: Connections::new(limits.connections),
-            asking: Crowd::default(),
-            rate: Rate::default(),
-            plan_rate: Rate::default(),
-            planners: Crowd::default(),
+            request_limit: ConnectionLimit::default(),
+            rate: AddressRates::default(),
+            plan_rate: AddressRates::default(),
+            plan_limit: ConnectionLimit::default(),
             writing: Arc::new(Semaphore::new(WRITERS)),
             revision: AtomicU64::new(0),
             listed: Mutex::default(),
             bodies: Arc::new(Semaphore::new(BODIES.0 * limits.body)),
-            of_producers: Mutex::default(),
+            producers: Mutex::default(),
             reading: Arc::new(Semaphore::new(2 * processors())),
-            workers: Workers::start(2 * processors() + 1).map_err(failed)?,
-            connected: Crowd::default(),
-            planning: Arc::new(Semaphore::new(PLANS.0)),
-            thinking: Arc::new(Semaphore::new(PLANS.1)),
+            workers: WorkerPool::start(2 * processors() + 1).map_err(failed)?,
+            token_limit: ConnectionLimit::default(),
+            plan_queue: Arc::new(Semaphore::new(PLANS.0)),
+            plan_turns: Arc::new(Semaphore::new(PLANS.1)),
             listeners: {
                 let places = || Arc::new(Semaphore::new((LISTENERS * limits.connections).div_ceil(8)));
                 Listeners {
@@ -159,7 +150,7 @@ impl Service {
                     without: places(),
                 }
             },
-            listening: Crowd::default(),
+            listener_limit: ConnectionLimit::default(),
             limits,
             stopping: watch::Sender::new(false),
         };
@@ -172,16 +163,16 @@ impl Service {
         Ok(service)
     }
 
-    /// Goes on with a stream, or with its deletion.
+    /// Opens a stream, or completes its deletion.
     fn resume(&self, name: &str) {
         if check_stream(name).is_err() {
             return;
         }
-        if self.gone.has(name) {
+        if self.tombstones.has(name) {
             let _ = fs::remove_dir_all(self.folder_of(name));
             return;
         }
-        match Stream::open(name, &self.folder_of(name), self.opening(name)) {
+        match StreamHandle::open(name, &self.folder_of(name), self.open_options(name)) {
             Ok(stream) => {
                 if self.witnesses.is_some() && stream.header().witness.is_none() {
                     crate::log::of_stream(
@@ -204,9 +195,9 @@ impl Service {
         failed.insert(name.to_owned(), public);
     }
 
-    fn opening(&self, name: &str) -> Opening {
+    fn open_options(&self, name: &str) -> OpenOptions {
         let limits = &self.limits;
-        Opening {
+        OpenOptions {
             accept_clock: limits.accept_clock,
             drains: limits.pulled.iter().any(|pulled| pulled == name),
             tolerance: limits.tolerance,
@@ -216,7 +207,7 @@ impl Service {
         }
     }
 
-    fn insert(&self, name: &str, stream: Stream) -> Arc<Stream> {
+    fn insert(&self, name: &str, stream: StreamHandle) -> Arc<StreamHandle> {
         let stream = Arc::new(stream);
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.insert(name.to_owned(), stream.clone());
@@ -225,12 +216,11 @@ impl Service {
         stream
     }
 
-    /// Something in the list of streams is another.
+    /// Records a change of the list of streams.
     pub(crate) fn revise(&self) {
         self.revision.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Which list of streams is the present one.
     pub(crate) fn revision(&self) -> u64 {
         self.revision.load(Ordering::Relaxed)
     }
@@ -239,34 +229,34 @@ impl Service {
         self.folder.join("streams").join(name)
     }
 
-    /// The stream of a name.
-    pub fn stream(&self, name: &str) -> Option<Arc<Stream>> {
+    /// The stream with a name.
+    pub fn stream(&self, name: &str) -> Option<Arc<StreamHandle>> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(name).cloned()
     }
 
-    /// All of them, in the order of their names.
-    pub fn streams(&self) -> Vec<Arc<Stream>> {
+    /// All streams, in the order of their names.
+    pub fn streams(&self) -> Vec<Arc<StreamHandle>> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.values().cloned().collect()
     }
 
-    /// What a producer may take at once.
     pub(crate) fn producer(&self, name: &str) -> Arc<Producer> {
-        let mut all = self.of_producers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.producers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(name) {
             return known.clone();
         }
         let new = Arc::new(Producer {
             bodies: Arc::new(Semaphore::new(BODIES.1 * self.limits.body)),
             reading: Arc::new(Semaphore::new(processors().saturating_sub(1).max(1))),
+            refused: tokio::sync::Mutex::default(),
         });
         all.insert(name.to_owned(), new.clone());
         new
     }
 
-    /// Whether a transaction has lasted for more than so many times as long as one may, and no stream has ended one meanwhile: the disk
-    /// hangs, and not one stream alone. The disk is not asked.
+    /// Returns true if a transaction has lasted longer than so many times the limit, and no stream has ended
+    /// one meanwhile: then the disk hangs, and not one stream alone. The disk is not asked.
     pub fn hangs(&self, times: u32) -> bool {
         let most = self.limits.hung * times;
         let streams = self.streams();
@@ -276,44 +266,42 @@ impl Service {
 
     /// Streams whose state could not be opened.
     pub fn failed(&self) -> BTreeSet<String> {
-        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
-        failed.keys().cloned().collect()
+        self.failures().keys().cloned().collect()
     }
 
-    /// Whether the state of a stream that anyone may read could not be opened.
+    /// Returns true if the state of a public stream could not be opened.
     pub fn has_failed_in_public(&self, name: &str) -> bool {
-        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
-        failed.get(name).copied().unwrap_or(false)
+        self.failures().get(name).copied().unwrap_or(false)
     }
 
-    /// Whether every stream's state could be opened.
+    /// Returns true if the state of every stream could be opened.
     pub fn is_whole(&self) -> bool {
-        self.failed
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
+        self.failures().is_empty()
     }
 
     fn has_failed(&self, name: &str) -> bool {
-        let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
-        failed.contains_key(name)
+        self.failures().contains_key(name)
     }
 
-    /// Whether there are streams, or were, that may have been given the events of this one.
+    fn failures(&self) -> RwLockReadGuard<'_, BTreeMap<String, bool>> {
+        self.failed.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if other streams exist, or existed, that may have been given the same events.
     pub fn has_others(&self) -> bool {
-        self.streams().len() > 1 || !self.gone.is_empty() || !self.is_whole()
+        self.streams().len() > 1 || !self.tombstones.is_empty() || !self.is_whole()
     }
 
-    /// Creates a stream; if it is there and the same, that is fine too. Returns whether it is new.
+    /// Creates a stream; the same stream again is no error. Returns true if it is new.
     pub async fn create(
         self: &Arc<Self>,
         name: &str,
         spec: Spec,
         settings: Settings,
-    ) -> Result<(Arc<Stream>, bool)> {
+    ) -> Result<(Arc<StreamHandle>, bool)> {
         check_stream(name)?;
         let (service, name) = (self.clone(), name.to_owned());
-        // Whoever asked may go: what was begun is finished, alone.
+        // Completed even if the client goes.
         let created = tokio::spawn(async move {
             let _alone = service.changing.clone().lock_owned().await;
             service.create_alone(name, spec, settings).await
@@ -326,7 +314,7 @@ impl Service {
         name: String,
         spec: Spec,
         settings: Settings,
-    ) -> Result<(Arc<Stream>, bool)> {
+    ) -> Result<(Arc<StreamHandle>, bool)> {
         if *self.stopping.borrow() {
             return Err(Problem::unavailable("the service is being stopped"));
         }
@@ -336,7 +324,7 @@ impl Service {
                 "look at the log of the service, or take another name",
             ));
         }
-        if self.gone.has(&name) {
+        if self.tombstones.has(&name) {
             return Err(Problem::conflict(
                 "a stream of this name was here before, and its budget is spent with it",
                 "take another name; ?replaces= says whose place it takes",
@@ -350,7 +338,7 @@ impl Service {
         begun.await.map_err(|_| not_begun())?.map(|stream| (stream, true))
     }
 
-    fn begin(&self, name: &str, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
+    fn begin(&self, name: &str, spec: Spec, settings: &Settings) -> Result<Arc<StreamHandle>> {
         if spec.memory.0 > self.limits.memory {
             return Err(Problem::invalid(
                 format!(
@@ -366,15 +354,15 @@ impl Service {
             .as_ref()
             .map(|folder| folder.join(format!("{name}.witness")));
         begin.input = serde_json::to_string(&settings.columns).ok();
-        // Under a name that no stream has, until it is whole.
+        // Complete before it gets its name.
         let (folder, draft) = (self.folder_of(name), self.folder_of(&format!(".{name}")));
         let witness = begin.witness.clone();
         if draft.exists() {
-            // Begun by a process that ended before anyone was told.
+            // Left by a process that ended before it could answer.
             undo(&draft, witness.as_deref());
         }
         let is_new = !witness.as_ref().is_some_and(|witness| witness.exists());
-        let created = Stream::create_in(&draft, spec, settings, begin).and_then(|()| {
+        let created = StreamHandle::create_in(&draft, spec, settings, begin).and_then(|()| {
             let moved = fs::rename(&draft, &folder);
             moved.map_err(|_| not_begun())
         });
@@ -382,8 +370,8 @@ impl Service {
             undo(&draft, witness.as_deref().filter(|_| is_new));
             return Err(problem);
         }
-        let synced = file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun());
-        match synced.and_then(|()| Stream::open(name, &folder, self.opening(name))) {
+        let synced = atomic_file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun());
+        match synced.and_then(|()| StreamHandle::open(name, &folder, self.open_options(name))) {
             Ok(stream) => Ok(self.insert(name, stream)),
             Err(problem) => {
                 self.fail(name);
@@ -392,18 +380,18 @@ impl Service {
         }
     }
 
-    /// A stream that is there, if it is what was asked for.
-    fn same(&self, stream: Arc<Stream>, spec: Spec, settings: &Settings) -> Result<Arc<Stream>> {
+    /// The existing stream, if the request is the same.
+    fn same(&self, stream: Arc<StreamHandle>, spec: Spec, settings: &Settings) -> Result<Arc<StreamHandle>> {
         let known = stream.settings();
         let asked = known.asked.as_ref() == Some(&spec) || spec == *stream.spec();
         let is_same = asked && known.columns == settings.columns && known.since == settings.since;
-        match is_same {
-            true => Ok(stream),
-            false => Err(Problem::conflict(
-                "a stream of this name is there, and is asked for something else, which is fixed",
-                "take another name",
-            )),
+        if is_same {
+            return Ok(stream);
         }
+        Err(Problem::conflict(
+            "a stream of this name is there, and is asked for something else, which is fixed",
+            "take another name",
+        ))
     }
 
     /// Deletes a stream for good. Its name stays taken.
@@ -424,18 +412,19 @@ impl Service {
         buried.await.map_err(|_| not_deleted())?
     }
 
-    fn bury(&self, name: &str, stream: &Stream) -> Result<()> {
+    fn bury(&self, name: &str, stream: &StreamHandle) -> Result<()> {
         let spec = stream.spec();
-        let gone = Gone {
+        let tombstone = Tombstone {
             store: stream.header().store.clone(),
-            until: match spec.longest().is_by_count() {
-                true => now(),
-                false => now().max(stream.clock()),
+            until: if spec.longest().is_by_count() {
+                now()
+            } else {
+                now().max(stream.clock())
             },
             by_count: spec.longest().is_by_count(),
-            epochs: Epochs::of(spec),
+            epochs: EpochCycle::of(spec),
         };
-        let buried = self.gone.put(name, gone);
+        let buried = self.tombstones.put(name, tombstone);
         self.streams
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -449,10 +438,10 @@ impl Service {
         Ok(())
     }
 
-    /// From when on a stream takes events that takes the place of one that is gone.
+    /// The moment from which a stream takes events if it replaces a deleted one.
     pub fn replaces(&self, name: &str, spec: &Spec, columns: &Columns) -> Result<i64> {
         check_stream(name)?;
-        let gone = self.gone.find(name).ok_or_else(|| {
+        let tombstone = self.tombstones.find(name).ok_or_else(|| {
             Problem::invalid(
                 "no stream of the name in ?replaces= was deleted here",
                 "name one that was, or leave it out",
@@ -464,8 +453,8 @@ impl Service {
                 "have it go by the times of events, or begin it with events that no list has shown, and leave out ?replaces=",
             ));
         }
-        match gone {
-            Some(gone) if !gone.by_count => Ok(gone.replaced_from(spec)),
+        match tombstone {
+            Some(tombstone) if !tombstone.by_count => Ok(tombstone.replaced_from(spec)),
             _ => Err(Problem::invalid(
                 "the stream that was here before went by the number of events, or what is known of it cannot be read, so nobody can tell which it \
                  has released",
@@ -474,7 +463,7 @@ impl Service {
         }
     }
 
-    /// Tells everyone who listens, then every stream, to come to an end; nothing that waits is lost and no slide is ended early.
+    /// Closes listeners, then every stream; batches that wait are taken, and no slide ends early.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let _alone = self.changing.lock().await;
@@ -483,24 +472,24 @@ impl Service {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Ends those who listen.
+    /// Closes listeners.
     pub fn close_listeners(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// To be told when the service stops.
+    /// Changes when the service stops.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.stopping.subscribe()
     }
 
-    /// The stream of a name, for whoever asked and may know that it is there.
-    pub fn known(&self, name: &str) -> Result<Arc<Stream>> {
+    /// The stream, for a caller that may know if it exists.
+    pub fn known(&self, name: &str) -> Result<Arc<StreamHandle>> {
         match self.stream(name) {
             Some(stream) => Ok(stream),
             None if self.has_failed(name) => {
                 Err(Problem::unavailable("the state of the stream cannot be opened"))
             }
-            None if self.gone.has(name) => Err(Problem::new(
+            None if self.tombstones.has(name) => Err(Problem::new(
                 StatusCode::GONE,
                 "this stream was deleted",
                 "ask for another",
@@ -514,7 +503,7 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// The folder, for this process alone.
+/// Locks the folder for this process.
 pub fn lock_folder(folder: &Path) -> Result<Lock> {
     let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
     Lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
@@ -525,7 +514,7 @@ pub fn lock_folder(folder: &Path) -> Result<Lock> {
     })
 }
 
-/// What was begun is gone: its witness is of nothing.
+/// Removes a state that was not completed, and its witness.
 fn undo(draft: &Path, witness: Option<&Path>) {
     let _ = fs::remove_dir_all(draft);
     if let Some(witness) = witness {
@@ -550,7 +539,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that nobody reads from is a disk that does not answer: however many streams change, two threads wait for it.
+    /// A FIFO without a reader is a disk that hangs: however many streams change, two threads wait for it.
     #[tokio::test]
     async fn settings_of_many_streams_are_written_two_at_a_time() {
         let folder = std::env::temp_dir().join(format!("frostpane-writers-{}", std::process::id()));
@@ -574,7 +563,7 @@ mod tests {
         let mut options = fs::File::options();
         options.read(true).custom_flags(without_waiting);
         let _readers = drafts.map(|draft| options.open(draft).unwrap());
-        // What was waited for cannot be kept, and the next one has its turn.
+        // A FIFO cannot be stored; then the next change has its turn.
         let kept = join_all(changes).await;
         assert_eq!(free, 0);
         assert_eq!(

@@ -1,5 +1,6 @@
-//! A state as years of hourly releases leave it, made without a process for each: `years DIR HOURS [FORM...]`. The forms are files whose texts are
-//! kept with every release, each time with other numbers; without them there is a list at every slide instead. `tools/years` uses it.
+//! Writes a store as years of hourly releases leave it: `years DIR HOURS [FORM...]`. Each form is a file
+//! whose text is stored with every release as a rendering, with other numbers each time. Without forms,
+//! releases are continual. `tools/years` uses it.
 
 use std::env;
 use std::error::Error;
@@ -8,11 +9,11 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use frostpane::{Bytes, Event, Keys, Spec};
-use frostpane_store::{Begin, Forms, Store};
+use frostpane_store::{Begin, Renderings, Store};
 
 const HOUR: i64 = 3_600_000_000;
 const EVENTS: u64 = 200;
-/// Digits in a row that stand for a number of the release and not of the page.
+/// Runs of digits that are numbers of the release, not of the page.
 const LONG: usize = 3;
 
 fn mix(number: u64) -> u64 {
@@ -20,7 +21,7 @@ fn mix(number: u64) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 20
 }
 
-/// The same text with other numbers.
+/// Replaces the numbers of a text.
 fn renumbered(text: &str, seed: u64) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut start = 0;
@@ -61,9 +62,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|file| Ok((file.clone(), fs::read_to_string(file)?)))
         .collect::<Result<_, Box<dyn Error>>>()?;
-    let asked = match texts.is_empty() {
-        true => r#"{"window": "7d", "slide": "1h", "continual": true, "epsilon": 40}"#,
-        false => r#"{"window": "7d", "slide": "1h", "top": 20, "epsilon": 0.5, "releases": 200}"#,
+    let asked = if texts.is_empty() {
+        r#"{"window": "7d", "slide": "1h", "continual": true, "epsilon": 40}"#
+    } else {
+        r#"{"window": "7d", "slide": "1h", "top": 20, "epsilon": 0.5, "releases": 200}"#
     };
     let spec: Spec = serde_json::from_str(asked)?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros())?;
@@ -78,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
                     (name.into_owned(), renumbered(text, number))
                 };
-                texts.iter().map(form).collect::<Forms>()
+                texts.iter().map(form).collect::<Renderings>()
             })?;
         }
     }

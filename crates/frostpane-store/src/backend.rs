@@ -1,5 +1,5 @@
-//! The file of the database: every page is compared with its checksum when it is read, and every write is a point at which a test can end the
-//! process, half of it written.
+//! The file of the database: compares every page that is read with its checksum. Every write is a point at
+//! which a test can end the process, with half of it written.
 
 use std::io;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! What has been spent of the budget, and when there will be more.
+//! The budget: what is spent, what is left, and when there will be more.
 
 use std::fs;
 use std::path::Path;
@@ -10,89 +10,111 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::header::{Header, KeyKind, StoredKey};
 use crate::hex;
-use crate::history::Head;
+use crate::history::ChainHead;
 use crate::store::{STATUS, Store};
 use crate::tables;
 
-/// What has been spent, and how much is left. Nothing in it is private.
+/// The budget that is spent and left. Nothing in it is private.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Budget {
-    /// Whether a list is released at every slide, which every pane pays for when it is born.
+    /// Releases are continual: every pane pays for all of them when it begins.
     pub continual: bool,
-    /// What one release costs everyone it covers.
+    /// The charge of one release to each pane or epoch that it covers.
     pub charge: Amount,
-    /// The most that anyone may spend: of epsilon or of rho, and of delta without what is set aside for rho.
+    /// The most that each may spend: of epsilon or of rho, and of delta without the part that is reserved for
+    /// rho.
     pub cap: Amount,
-    /// How many more releases of the longest window fit now.
+    /// The number of releases of the longest window that are affordable now.
     pub left: u64,
-    /// When there will be more because panes have left, and how many then: a moment, or a number of events.
+    /// When panes have left so that more are affordable, as a moment or a number of events, and how many
+    /// then.
     pub more: Option<(String, u64)>,
-    /// What the panes, or epochs, of the longest window have spent, from the oldest on; those next to each other that have spent the
-    /// same are one. None before the first event of a stream whose events say where it is.
-    pub periods: Vec<Period>,
+    /// Spending of the panes, or epochs, of the longest window, from the oldest on. Neighbours that have
+    /// spent the same are one period. Empty before the first event of a stream whose position follows from
+    /// its events.
+    pub periods: Vec<BudgetPeriod>,
 }
 
-/// Panes, or epochs, next to each other that have spent the same.
+/// Neighbouring panes, or epochs, that have spent the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Period {
-    /// Where the first begins: a moment, or the number of an event.
+pub struct BudgetPeriod {
+    /// The begin of the first: a moment, or the number of an event.
     pub from: String,
-    /// Where the last ends.
+    /// The end of the last.
     pub to: String,
-    /// How many they are.
+    /// Their number.
     pub panes: u64,
-    /// What each of them has spent.
+    /// The amount that each of them has spent.
     pub spent: Amount,
-    /// When the last of them has left the window.
+    /// The moment at which the last of them has left the window.
     pub leaves: String,
 }
 
-/// What a state is asked for, how far it has come and what it has spent. Nothing in it is private.
-#[derive(Clone, Debug, PartialEq)]
+/// Header, history and budget of a store. Nothing in it is private.
+///
+/// A process with an open store writes it to a file for others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// What was fixed when it was begun.
+    /// The header.
     pub header: Header,
     /// The end of its history.
-    pub head: Head,
-    /// What it has spent.
+    pub head: ChainHead,
+    /// The budget.
     pub budget: Budget,
-    /// Whether another process has it: then this is what that process has written down for others, and may be a moment old.
+    /// Another process has the store open. The summary is then from its file, and may be a moment old.
+    #[serde(skip)]
     pub in_use: bool,
 }
 
-/// What a process that has the state writes down for others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Status {
-    pub header: Header,
-    pub head: Head,
-    pub budget: Budget,
-}
-
 const CONTEXT: &str = "frostpane 2026-11-18 the status of a state";
-/// Around the checksum and the status, so that the file is JSON.
+/// The parts around the checksum and the summary, so that the file is JSON.
 const BEFORE: &str = "{\"checksum\":\"";
 const BETWEEN: &str = "\",\"status\":";
 const AFTER: &str = "}";
 
-impl Status {
-    pub fn of<K: StoredKey>(store: &Store<K>) -> Result<Self> {
+impl Summary {
+    /// Reads a store, or its status file while another process has the store open.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let read = || {
+            let database = tables::open(folder)?;
+            let header = Header::of(&database)?;
+            drop(database);
+            match header.keys {
+                KeyKind::Bytes => Self::of_closed::<Bytes>(folder),
+                KeyKind::Integers => Self::of_closed::<u64>(folder),
+            }
+        };
+        match read() {
+            Err(Error::Busy(_)) => Self::read_status(folder),
+            summary => summary,
+        }
+    }
+
+    fn of_closed<K: StoredKey>(folder: &Path) -> Result<Self> {
+        let store = Store::<K>::read(folder)?;
+        store.check_commits()?;
+        Self::of(&store)
+    }
+
+    pub(crate) fn of<K: StoredKey>(store: &Store<K>) -> Result<Self> {
         Ok(Self {
             header: store.header.clone(),
             head: store.head().clone(),
             budget: store.budget()?,
+            in_use: false,
         })
     }
 
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         let status = serde_json::to_string(self)?;
         Ok(format!("{BEFORE}{}{BETWEEN}{status}{AFTER}", checksum(&status)).into_bytes())
     }
 
-    /// Reads it, and refuses what is not as it was written.
-    pub fn read(folder: &Path) -> Result<Self> {
+    /// Reads the status file, and refuses one that differs from its checksum.
+    pub(crate) fn read_status(folder: &Path) -> Result<Self> {
         let path = folder.join(STATUS);
         let text = fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
         let whole = || {
@@ -102,11 +124,16 @@ impl Status {
         };
         let status = whole().ok_or_else(|| {
             Error::conflict(format!(
-                "{} is not what was written, and another process has the state: ask again when that has ended",
+                "{} is not what was written, and another process has the state: ask again when that has \
+                 ended",
                 path.display()
             ))
         })?;
-        Ok(serde_json::from_str(status)?)
+        let summary = serde_json::from_str(status)?;
+        Ok(Self {
+            in_use: true,
+            ..summary
+        })
     }
 }
 
@@ -114,45 +141,8 @@ fn checksum(status: &str) -> String {
     hex(&blake3::derive_key(CONTEXT, status.as_bytes()))
 }
 
-impl Summary {
-    /// Reads what is kept; while another process has the state, what that has written down.
-    pub fn read(folder: &Path) -> Result<Self> {
-        let database = match tables::open(folder) {
-            Err(Error::Busy(_)) => return Ok(Self::of(Status::read(folder)?, true)),
-            database => database?,
-        };
-        let header = Header::of(&database)?;
-        drop(database);
-        let status = match header.keys {
-            KeyKind::Bytes => kept::<Bytes>(folder),
-            KeyKind::Integers => kept::<u64>(folder),
-        };
-        match status {
-            // It was opened in between.
-            Err(Error::Busy(_)) => Ok(Self::of(Status::read(folder)?, true)),
-            status => Ok(Self::of(status?, false)),
-        }
-    }
-
-    fn of(status: Status, in_use: bool) -> Self {
-        let Status { header, head, budget } = status;
-        Self {
-            header,
-            head,
-            budget,
-            in_use,
-        }
-    }
-}
-
-fn kept<K: StoredKey>(folder: &Path) -> Result<Status> {
-    let store = Store::<K>::read(folder)?;
-    store.check_commits()?;
-    Status::of(&store)
-}
-
 impl<K: StoredKey> Store<K> {
-    /// What has been spent, and how much is left.
+    /// The budget that is spent and left.
     pub fn budget(&self) -> Result<Budget> {
         let stream = &self.stream;
         let (charge, cap, ledger) = (stream.charge(), stream.cap(), stream.ledger());
@@ -160,32 +150,29 @@ impl<K: StoredKey> Store<K> {
         let window = stream.panes_of_window();
         let continual = stream.spec().continual;
         let end = stream.end_of_window();
-        let (left, more) = match continual {
-            true => (0, None),
-            false => ledger.renewal(end, window, charge, cap),
+        let (left, more) = if continual {
+            (0, None)
+        } else {
+            ledger.renewal(end, window, charge, cap)
         };
-        if !stream.spec().longest().is_by_count() && stream.is_empty() {
-            // Nothing has come that says which moments its panes are of.
-            return Ok(Budget {
-                continual,
-                charge: charge.amount(),
-                cap: cap.most(),
-                left,
-                more: None,
-                periods: Vec::new(),
-            });
-        }
+        // Before the first event the moments of its panes are unknown.
+        let is_placed = stream.spec().longest().is_by_count() || !stream.is_empty();
+        let more = more.filter(|_| is_placed);
         Ok(Budget {
             continual,
             charge: charge.amount(),
             cap: cap.most(),
             left,
             more: more.map(|(end, more)| (self.moment(stream.window_reaches(end)), more)),
-            periods: self.periods(ledger, end - window..numbers.end),
+            periods: if is_placed {
+                self.periods(ledger, end - window..numbers.end)
+            } else {
+                Vec::new()
+            },
         })
     }
 
-    fn periods(&self, ledger: &Ledger, numbers: std::ops::Range<i64>) -> Vec<Period> {
+    fn periods(&self, ledger: &Ledger, numbers: std::ops::Range<i64>) -> Vec<BudgetPeriod> {
         let window = self.stream.panes_of_window();
         let mut periods: Vec<(i64, i64, Amount)> = Vec::new();
         let begins = std::iter::once(numbers.start).chain(ledger.steps(numbers.start + 1..numbers.end));
@@ -201,7 +188,7 @@ impl<K: StoredKey> Store<K> {
             }
         }
         let at = |number| self.moment(self.stream.begins(number));
-        let period = |(from, to, spent): (i64, i64, Amount)| Period {
+        let period = |(from, to, spent): (i64, i64, Amount)| BudgetPeriod {
             from: at(from),
             to: at(to),
             panes: (to - from) as u64,
@@ -211,12 +198,11 @@ impl<K: StoredKey> Store<K> {
         periods.into_iter().map(period).collect()
     }
 
-    /// A position, as it is said: a moment, or the number of an event.
+    /// A position as text: a moment, or the number of an event.
     pub fn moment(&self, position: i64) -> String {
-        match self.stream.spec().longest().is_by_count() {
-            true => format!("event {position}"),
-            false => Timestamp::from_microsecond(position)
-                .map_or_else(|_| position.to_string(), |at| at.to_string()),
+        if self.stream.spec().longest().is_by_count() {
+            return format!("event {position}");
         }
+        Timestamp::from_microsecond(position).map_or_else(|_| position.to_string(), |at| at.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! A check of everything that a state has on disk, on demand: it takes as long as that is much.
+//! A check of everything on disk.
 
 use std::path::Path;
 
@@ -7,25 +7,25 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::header::Header;
-use crate::history::{Entry, Head};
+use crate::history::{ChainHead, HistoryEntry};
 use crate::packed::Unpacker;
-use crate::tables::{self, HISTORY, LISTS, RELEASES, the};
+use crate::tables::{self, HISTORY, LISTS, RELEASES, meta_value};
 
-/// What was checked, all of which is as it was written.
+/// The outcome of a check that found no damage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Checked {
-    /// Records of the history, each with a mark of all before it.
+pub struct CheckReport {
+    /// Records of the history, each with a hash of all before it.
     pub records: u64,
-    /// Releases that are kept by an id.
+    /// Releases with an id.
     pub releases: u64,
-    /// Lists at every slide.
+    /// Continual releases.
     pub lists: u64,
 }
 
-impl Checked {
-    /// Checks every page of a state, the chain of its history, and that every release can be read. Where the pages are whole their checksums are
-    /// written anew.
+impl CheckReport {
+    /// Checks every page of a store, the chain of its history, and that every release can be read. Writes the
+    /// checksums anew if all pages are intact.
     pub fn of(folder: &Path) -> Result<Self> {
         let database = tables::open_checked(folder)?;
         Header::of(&database)?;
@@ -37,13 +37,13 @@ impl Checked {
     }
 }
 
-/// That each record follows from the one before it, up to the head.
+/// Checks that each record follows from the one before it, up to the head.
 fn history(database: &Database) -> Result<u64> {
     let table = database.begin_read()?.open_table(HISTORY)?;
-    let mut head = Head::default();
+    let mut head = ChainHead::default();
     for row in table.iter()? {
         let (number, bytes) = row?;
-        let entry: Entry = serde_json::from_slice(bytes.value())?;
+        let entry: HistoryEntry = serde_json::from_slice(bytes.value())?;
         head = head.after(entry.record.as_bytes());
         if (number.value(), &entry.mark) != (head.generation, &head.mark) {
             return Err(Error::damaged(format_args!(
@@ -52,13 +52,13 @@ fn history(database: &Database) -> Result<u64> {
             )));
         }
     }
-    match serde_json::from_slice::<Head>(&the(database, "head")?)? == head {
-        true => Ok(head.generation),
-        false => Err(Error::damaged("its history ends before its head")),
+    if serde_json::from_slice::<ChainHead>(&meta_value(database, "head")?)? != head {
+        return Err(Error::damaged("its history ends before its head"));
     }
+    Ok(head.generation)
 }
 
-/// How many texts a table has, all of which are JSON.
+/// Counts the texts of a table, and checks that all of them are JSON.
 fn texts<K: redb::Key + 'static>(database: &Database, table: TableDefinition<'_, K, &[u8]>) -> Result<u64> {
     let table = database.begin_read()?.open_table(table)?;
     let mut unpacker = Unpacker::new(database);

@@ -14,26 +14,29 @@ use crate::error::{Error, Result};
 use crate::files::{open_private, points};
 
 pub(crate) const FILE: &str = "checksums";
-/// Bytes that have one checksum: a page of the database is one block or several.
+/// Bytes with one checksum: a page of the database is one or several blocks.
 pub(crate) const BLOCK: usize = 4096;
 const SUM: usize = size_of::<u64>();
-/// The part of the first block that is the same for ever: the kind of the file, and the sizes of its pages and regions.
+/// The part of the first block that never changes: the kind of the file, and the sizes of its pages and
+/// regions.
 const FIXED: [std::ops::Range<usize>; 2] = [0..9, 12..24];
 const HEADER: usize = 24;
 /// Blocks that are read together.
 const TOGETHER: usize = 256;
 
-/// The file. Its first checksum stands for the part of the first block that never changes, and is zero while the others cannot be relied on.
+/// The file of checksums. The first one is of the part of the first block that never changes, and is zero
+/// while the others are unreliable.
 #[derive(Debug)]
 pub(crate) struct Checksums {
     file: File,
-    /// Whether blocks are compared with their checksums, and checksums written with blocks.
+    /// Blocks are compared with their checksums, and checksums are written with blocks.
     known: AtomicBool,
     unsynced: AtomicBool,
 }
 
 impl Checksums {
-    /// Opens the file of a folder, or makes it. Those of a database that is not empty are known if it was written with them.
+    /// Opens or creates the file. The checksums of a database that is not empty are known if it was written
+    /// with them.
     pub fn open(folder: &Path, database: &File) -> Result<Self> {
         let path = folder.join(FILE);
         let file = open_private(&path)?;
@@ -58,29 +61,28 @@ impl Checksums {
         self.known.load(Relaxed)
     }
 
-    /// That a part of the database is what was written there. If it is not, the checksums are not relied on again before all pages have been checked.
+    /// Compares a part of the database with its checksums. If they differ, the checksums are unreliable until
+    /// all pages have been checked.
     pub fn compare(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if !self.are_known() || offset == 0 {
             return Ok(());
         }
         let (first, blocks) = blocks_of(offset, bytes)?;
         let sums = read_sums(&self.file, first, blocks.len())?;
-        match blocks
+        if blocks
             .zip(sums.chunks(SUM))
             .all(|(block, sum)| sum_of(block).to_le_bytes() == sum)
         {
-            true => Ok(()),
-            false => {
-                self.doubt()?;
-                Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "a page is not what was written; open it again and all pages are checked",
-                ))
-            }
+            return Ok(());
         }
+        self.doubt()?;
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a page is not what was written; open it again and all pages are checked",
+        ))
     }
 
-    /// A part of the database has been written.
+    /// Writes the checksums of a part of the database.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if !self.are_known() {
             return Ok(());
@@ -98,26 +100,25 @@ impl Checksums {
         self.file.write_all_at(&sums, offset / BLOCK as u64 * SUM as u64)
     }
 
-    /// The database has so many bytes.
+    /// Follows a change of the length of the database.
     pub fn set_len(&self, bytes: u64) -> io::Result<()> {
         self.file.set_len(bytes.div_ceil(BLOCK as u64) * SUM as u64)
     }
 
-    /// What was written is there whatever happens.
     pub fn sync(&self) -> io::Result<()> {
-        match self.unsynced.swap(false, Relaxed) {
-            true => self.file.sync_data(),
-            false => Ok(()),
+        if self.unsynced.swap(false, Relaxed) {
+            self.file.sync_data()?;
         }
+        Ok(())
     }
 
-    /// They are not relied on, now and by whoever opens the database next.
+    /// Makes the checksums unreliable, also for the next opening.
     pub fn doubt(&self) -> io::Result<()> {
         self.known.store(false, Relaxed);
         self.file.write_all_at(&[0; SUM], 0)
     }
 
-    /// Writes those of a database all of whose pages have been checked.
+    /// Writes the checksums of a database whose pages have all been checked.
     pub fn rebuild(&self, database: &File) -> io::Result<()> {
         self.doubt()?;
         let length = database.metadata()?.len();
@@ -144,18 +145,19 @@ impl Checksums {
     }
 }
 
-/// The number of the first block of a part, and its blocks. Whole ones are read and written, but for the first of the file.
+/// The number of the first block of a part, and its blocks. Only the first block of the file is ever read or
+/// written in parts.
 fn blocks_of(offset: u64, bytes: &[u8]) -> io::Result<(u64, std::slice::Chunks<'_, u8>)> {
-    match offset.is_multiple_of(BLOCK as u64) && bytes.len().is_multiple_of(BLOCK) {
-        true => Ok((offset / BLOCK as u64, bytes.chunks(BLOCK))),
-        false => Err(io::Error::new(
+    if !offset.is_multiple_of(BLOCK as u64) || !bytes.len().is_multiple_of(BLOCK) {
+        return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "a part of a block of the database",
-        )),
+        ));
     }
+    Ok((offset / BLOCK as u64, bytes.chunks(BLOCK)))
 }
 
-/// Checksums from a block on; zero where the file ends before.
+/// Reads checksums from a block on; zero beyond the end of the file.
 fn read_sums(file: &File, first: u64, count: usize) -> io::Result<Vec<u8>> {
     let mut sums = vec![0; count * SUM];
     let mut read = 0;
@@ -168,11 +170,12 @@ fn read_sums(file: &File, first: u64, count: usize) -> io::Result<Vec<u8>> {
     Ok(sums)
 }
 
-/// Zero of a block that was never written.
+/// The checksum of a block; zero for a block that was never written.
 fn sum_of(block: &[u8]) -> u64 {
-    match block.iter().all(|byte| *byte == 0) {
-        true => 0,
-        false => xxh3_64(block).max(1),
+    if block.iter().all(|byte| *byte == 0) {
+        0
+    } else {
+        xxh3_64(block).max(1)
     }
 }
 

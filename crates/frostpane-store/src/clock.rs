@@ -1,4 +1,4 @@
-//! The clock of the machine, as far as it is believed: what it ends is ended for good.
+//! The wall clock, with checks of its plausibility: a slide that it ends cannot be reopened.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,51 +6,54 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::header::StoredKey;
-use crate::store::{List, Store, now};
+use crate::store::{ContinualRelease, Store, now};
 
-/// While a process runs, the clock may go this much faster or slower than time itself, or by a slide if that is longer: a minute.
-const ASTRAY: i64 = 60_000_000;
-/// At a start it may be this far ahead of a state, or four slides if they are longer, unless the operator accepts it: a day.
+/// While a process runs, the clock may deviate from elapsed time by this or a slide, whichever is longer: a
+/// minute.
+const DEVIATION: i64 = 60_000_000;
+/// At the start it may be ahead of a store by this or four slides, whichever is longer, unless the operator
+/// accepts it: a day.
 const AHEAD: i64 = 86_400_000_000;
-/// Small errors do not add up: what was right is forgotten after this time.
+/// The reference is renewed after this time, so that small errors do not add up: a minute.
 const FRESH: i64 = 60_000_000;
-/// A source that is drained holds up the clock at most so long after it last brought what had been taken before.
+/// A source that is being drained holds up the clock for at most this time.
 const DRAINING: Duration = Duration::from_secs(60);
-/// Slides that are ended in one transaction.
+/// Slides that one transaction ends.
 const SLIDES: i64 = 64;
 
-/// The wall clock for one state, and the only judge of it: it never goes back, a jump stops it until the operator has looked, and while a
-/// source is drained it ends nothing. [`Store::clock`] makes one.
+/// The wall clock of one store. It never goes back, a jump stops it until the operator has looked, and while
+/// a source is being drained it ends no slide. [`Store::clock`] makes one.
 ///
-/// A time that the operator tells ([`Store::tick`]) is not judged by it.
+/// A time that the operator gives ([`Store::tick`]) is not checked.
 #[derive(Debug)]
-pub struct Clock {
-    /// How far ahead of a state it may be when it is first looked at.
+pub struct WallClock {
+    /// The maximal lead over the store at the first reading, in microseconds.
     ahead: i64,
-    /// How far from time itself afterwards.
-    astray: i64,
-    /// How far behind a state at any time: events that are right would be of the future by more than they may.
+    /// The maximal deviation from elapsed time afterwards, in microseconds.
+    deviation: i64,
+    /// The maximal lag behind the store at any time, in microseconds: with more, correct events would count
+    /// as too early.
     behind: i64,
-    seen: Mutex<Seen>,
+    seen: Mutex<ClockState>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
-    /// When it was last found right: by a clock that nobody sets and that goes on while the machine sleeps, and by itself.
-    right: Option<(i64, i64)>,
-    /// Since when a source is drained.
+struct ClockState {
+    /// The last plausible reading: by a monotonic clock that includes sleep, and by the wall clock.
+    reference: Option<(i64, i64)>,
+    /// The moment since which a source is being drained.
     draining: Option<Instant>,
 }
 
-/// Why the wall clock is not believed.
+/// The reason why the wall clock is implausible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// The state has come further than the clock.
+    /// The clock is behind the store.
     Behind,
-    /// It is far ahead of what the state has come to.
+    /// The clock is far ahead of the store.
     Ahead,
-    /// It has jumped while the process ran.
+    /// The clock has jumped while the process ran.
     Jumped,
 }
 
@@ -58,15 +61,18 @@ impl fmt::Display for ClockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Behind => {
-                "the clock of this machine is behind what the stream has come to, because it was set back or the stream was restored: no event \
+                "the clock of this machine is behind what the stream has come to, because it was set back or \
+                 the stream was restored: no event \
                  is taken until it has come there"
             }
             Self::Ahead => {
-                "the clock of this machine is far ahead of what the stream has come to: no slide is ended and no event taken until the operator \
+                "the clock of this machine is far ahead of what the stream has come to: no slide is ended \
+                 and no event taken until the operator \
                  says that it is right, with --accept-clock"
             }
             Self::Jumped => {
-                "the clock of this machine has jumped: no slide is ended and no event taken until it is right, or the process is started anew"
+                "the clock of this machine has jumped: no slide is ended and no event taken until it is \
+                 right, or the process is started anew"
             }
         })
     }
@@ -74,21 +80,21 @@ impl fmt::Display for ClockError {
 
 impl std::error::Error for ClockError {}
 
-impl Clock {
-    /// For slides of this length; accepted is that it may be ahead at the start.
+impl WallClock {
     fn new(slide: i64, tolerance: Duration, accepted: bool) -> Self {
         Self {
-            ahead: match accepted {
-                true => i64::MAX,
-                false => AHEAD.max(slide.saturating_mul(4)),
+            ahead: if accepted {
+                i64::MAX
+            } else {
+                AHEAD.max(slide.saturating_mul(4))
             },
-            astray: ASTRAY.max(slide),
+            deviation: DEVIATION.max(slide),
             behind: i64::try_from(tolerance.as_micros()).unwrap_or(i64::MAX),
             seen: Mutex::default(),
         }
     }
 
-    /// What time it is for a state that has come to this moment, if to any, in microseconds since 1970; or why nobody knows.
+    /// The time for a store that has reached this moment, in microseconds since 1970.
     pub fn read(&self, reached: Option<i64>) -> std::result::Result<i64, ClockError> {
         self.judge(passed(), now(), reached)
     }
@@ -99,56 +105,57 @@ impl Clock {
             return Err(ClockError::Behind);
         }
         let mut seen = self.seen();
-        match seen.right {
+        match seen.reference {
             None if wall.saturating_sub(from) > self.ahead => return Err(ClockError::Ahead),
-            Some((since, right)) if wall.abs_diff(right + (at - since)) > self.astray as u64 => {
+            Some((since, right)) if wall.abs_diff(right + (at - since)) > self.deviation as u64 => {
                 return Err(ClockError::Jumped);
             }
             _ => {}
         }
-        if seen.right.is_none_or(|(since, _)| at - since > FRESH) {
-            seen.right = Some((at, wall));
+        if seen.reference.is_none_or(|(since, _)| at - since > FRESH) {
+            seen.reference = Some((at, wall));
         }
         Ok(wall.max(from))
     }
 
-    /// What waits at a source comes before the clock: it ends nothing from now on, until the source is drained or a minute has passed.
+    /// Marks a source as being drained: the clock ends no slide until the source is drained or a minute has
+    /// passed.
     pub fn drain(&self) {
         self.seen().draining = Some(Instant::now());
     }
 
-    /// What waited at the source has been taken.
+    /// Marks the source as drained.
     pub fn drained(&self) {
         self.seen().draining = None;
     }
 
-    /// Whether what waits at a source comes before the clock.
+    /// Returns true while a source is being drained.
     pub fn is_draining(&self) -> bool {
         let since = self.seen().draining;
         since.is_some_and(|since| since.elapsed() < DRAINING)
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, ClockState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K: StoredKey> Store<K> {
-    /// The wall clock for this state, whose events may be this much later than it. The operator accepts that it is ahead of the state at
-    /// first, however far; that it is behind nobody can accept.
-    pub fn clock(&self, tolerance: Duration, accepted: bool) -> Clock {
-        Clock::new(self.slide().unwrap_or(0), tolerance, accepted)
+    /// The wall clock of this store, whose events may be later than the clock by `tolerance`. With `accepted`
+    /// the operator accepts any lead of the clock at the start; a lag cannot be accepted.
+    pub fn clock(&self, tolerance: Duration, accepted: bool) -> WallClock {
+        WallClock::new(self.slide().unwrap_or(0), tolerance, accepted)
     }
 
-    /// What time it is by the wall clock, or why nobody knows.
-    pub fn present(&self, clock: &Clock) -> Result<i64> {
+    /// The time by the wall clock.
+    pub fn present(&self, clock: &WallClock) -> Result<i64> {
         let reached = self.stream.now();
         let is_known = reached > 0 && !self.stream.spec().longest().is_by_count();
         clock.read(is_known.then_some(reached)).map_err(Error::Clock)
     }
 
-    /// Time has come to where the wall clock is, unless a source is drained: a few slides in each transaction.
-    pub fn tick_by(&mut self, clock: &Clock) -> Result<Vec<List<K>>> {
+    /// Advances time to the wall clock, unless a source is being drained: a few slides in each transaction.
+    pub fn tick_by(&mut self, clock: &WallClock) -> Result<Vec<ContinualRelease<K>>> {
         let mut lists = Vec::new();
         let Some(slide) = self.slide().filter(|_| !clock.is_draining()) else {
             return Ok(lists);
@@ -156,9 +163,10 @@ impl<K: StoredKey> Store<K> {
         let present = self.present(clock)?;
         loop {
             let reached = self.stream.clock();
-            let until = match reached > 0 {
-                true => reached.saturating_add(slide.saturating_mul(SLIDES)).min(present),
-                false => present,
+            let until = if reached > 0 {
+                reached.saturating_add(slide.saturating_mul(SLIDES)).min(present)
+            } else {
+                present
             };
             lists.extend(self.tick(until)?);
             if until == present || self.stream.clock() <= reached {
@@ -167,7 +175,7 @@ impl<K: StoredKey> Store<K> {
         }
     }
 
-    /// How long a slide, or an epoch, is that the clock ends, in microseconds.
+    /// The length of a slide, or an epoch, in microseconds; none if the clock ends none.
     fn slide(&self) -> Option<i64> {
         let number = self.stream.numbers().end;
         let slide = self.stream.begins(number + 1) - self.stream.begins(number);
@@ -175,7 +183,7 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// Microseconds since the machine was started, also while it slept.
+/// Microseconds since the machine was started, sleep included.
 #[cfg(target_os = "linux")]
 fn passed() -> i64 {
     use rustix::time::{ClockId, clock_gettime};
@@ -183,7 +191,7 @@ fn passed() -> i64 {
     since.tv_sec * 1_000_000 + since.tv_nsec / 1_000
 }
 
-/// Microseconds since this process first asked.
+/// Microseconds since the first call of this process.
 #[cfg(not(target_os = "linux"))]
 fn passed() -> i64 {
     static FIRST: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
@@ -199,8 +207,8 @@ mod tests {
     const HOUR: i64 = 3_600 * SECOND;
     const NOW: i64 = 1_800_000_000 * SECOND;
 
-    fn clock(slide: i64, accepted: bool) -> Clock {
-        Clock::new(slide, Duration::from_secs(5), accepted)
+    fn clock(slide: i64, accepted: bool) -> WallClock {
+        WallClock::new(slide, Duration::from_secs(5), accepted)
     }
 
     #[test]
@@ -225,7 +233,7 @@ mod tests {
     fn what_is_set_back_is_behind_until_it_has_come_there_again() {
         let clock = clock(SECOND, false);
         assert_eq!(clock.judge(0, NOW, Some(NOW - SECOND)), Ok(NOW));
-        // Half an hour back, which a stream with longer slides would take for right.
+        // Within the tolerance of a stream with longer slides.
         let back = NOW - HOUR / 2;
         assert_eq!(
             clock.judge(SECOND, back + SECOND, Some(NOW)),

@@ -1,39 +1,40 @@
-//! Space on disk that is given back, on demand: what was promised is kept.
+//! Compaction: drops texts of old releases and gives back space on disk.
 //!
-//! The history, the accounts and the id of every release stay. Of releases before a moment the text can be dropped; their ids stand for them as before
-//! and are never drawn again.
+//! The history, the accounts and the ids of all releases remain, and an id whose text is dropped is never
+//! drawn again.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{Key, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::error::{Error, Result};
 use crate::header::StoredKey;
-use crate::history::{Deed, Record};
+use crate::history::{Action, Record};
 use crate::packed::{Unpacker, dictionary_of, is_packed, pack};
 use crate::release::without_text;
-use crate::store::{Change, Store};
+use crate::store::Store;
 use crate::tables::{self, DICTIONARIES, LISTS, RELEASES};
 
-/// Releases that are written anew together.
+/// Releases that are rewritten in one transaction.
 const TOGETHER: usize = 1_000;
 
-/// What was dropped.
+/// The numbers of releases that were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Dropped {
-    /// Releases whose text is gone.
+pub struct DropReport {
+    /// Releases with an id, whose text was dropped.
     pub releases: u64,
-    /// Lists at every slide that are gone.
+    /// Continual releases.
     pub lists: u64,
 }
 
 impl<K: StoredKey> Store<K> {
-    /// Drops the texts of releases, and the lists at every slide, that were made before a moment, in microseconds since 1970. What they were
-    /// charged stays charged, and their ids are never drawn again.
-    pub fn drop_before(&mut self, moment: i64) -> Result<Dropped> {
-        self.check_whole()?;
+    /// Drops the texts of releases, and the continual releases, from before a moment in microseconds since
+    /// 1970. Their
+    /// charges remain, and their ids are never drawn again.
+    pub fn drop_before(&mut self, moment: i64) -> Result<DropReport> {
+        self.check_usable()?;
         let (ids, last) = made_before(&self.history(1)?, moment)?;
         let (mut texts, mut unpacker) = (Vec::new(), Unpacker::new(&self.database));
         let table = self.database.begin_read()?.open_table(RELEASES)?;
@@ -49,22 +50,18 @@ impl<K: StoredKey> Store<K> {
         let rows = self.database.begin_read()?.open_table(LISTS)?;
         let lists = rows.range(..=last)?.count() as u64;
         drop(rows);
-        let dropped = Dropped {
+        let dropped = DropReport {
             releases: texts.len() as u64,
             lists,
         };
-        if dropped == Dropped::default() {
+        if dropped == DropReport::default() {
             return Ok(dropped);
         }
-        let deed = Deed::Dropped {
+        let action = Action::Dropped {
             releases: dropped.releases,
             lists: dropped.lists,
         };
-        let change = Change {
-            deed: Some(deed),
-            ..Change::default()
-        };
-        self.commit_with(change, |transaction| {
+        self.commit_action(action, |transaction| {
             let mut table = transaction.open_table(RELEASES)?;
             for (id, row) in &texts {
                 table.insert(id.as_str(), pack(transaction, row)?.as_slice())?;
@@ -75,11 +72,13 @@ impl<K: StoredKey> Store<K> {
         Ok(dropped)
     }
 
-    /// Gives back what the database does not need: texts that an earlier version has kept as they are get compressed, and the file is made as short as it can be.
+    /// Compresses the texts that an earlier version has stored as they are, and makes the file as short as
+    /// possible.
     pub fn compact(&mut self) -> Result<()> {
-        self.check_whole()?;
+        self.check_usable()?;
         self.guarded(|store| {
-            store.pack_texts()?;
+            store.pack_texts(RELEASES)?;
+            store.pack_texts(LISTS)?;
             store.drop_dictionaries()?;
             store.database.compact().map_err(|cause| match cause {
                 redb::CompactionError::Storage(cause) => Error::from(cause),
@@ -89,39 +88,25 @@ impl<K: StoredKey> Store<K> {
         })
     }
 
-    fn pack_texts(&self) -> Result<()> {
-        let table = self.database.begin_read()?.open_table(RELEASES)?;
-        let plain = table.iter()?.filter_map(|row| match row {
-            Ok((id, bytes)) => (!is_packed(bytes.value())).then(|| Ok(id.value().to_owned())),
-            Err(cause) => Some(Err(Error::from(cause))),
-        });
-        let ids: Vec<String> = plain.collect::<Result<_>>()?;
-        drop(table);
-        self.in_parts(&ids, |transaction, ids| {
-            let mut table = transaction.open_table(RELEASES)?;
-            for id in ids {
-                let text = table.get(id.as_str())?.map(|bytes| bytes.value().to_vec());
-                let packed = pack(transaction, &text.unwrap_or_default())?;
-                table.insert(id.as_str(), packed.as_slice())?;
+    fn pack_texts<T: Key + 'static>(&self, table: TableDefinition<'_, T, &[u8]>) -> Result<()> {
+        let mut plain = Vec::new();
+        for row in self.database.begin_read()?.open_table(table)?.iter()? {
+            let (key, bytes) = row?;
+            if !is_packed(bytes.value()) {
+                plain.push(T::as_bytes(&key.value()).as_ref().to_vec());
             }
-            Ok(())
-        })?;
-        let table = self.database.begin_read()?.open_table(LISTS)?;
-        let plain = table.iter()?.filter_map(|row| match row {
-            Ok((number, bytes)) => (!is_packed(bytes.value())).then(|| Ok(number.value())),
-            Err(cause) => Some(Err(Error::from(cause))),
-        });
-        let numbers: Vec<u64> = plain.collect::<Result<_>>()?;
-        drop(table);
-        self.in_parts(&numbers, |transaction, numbers| {
-            let mut table = transaction.open_table(LISTS)?;
-            for number in numbers {
-                let text = table.get(number)?.map(|bytes| bytes.value().to_vec());
-                let packed = pack(transaction, &text.unwrap_or_default())?;
-                table.insert(number, packed.as_slice())?;
+        }
+        for keys in plain.chunks(TOGETHER) {
+            let transaction = tables::begin(&self.database)?;
+            for key in keys.iter().map(|key| T::from_bytes(key)) {
+                let mut rows = transaction.open_table(table)?;
+                let text = rows.get(&key)?.map(|bytes| bytes.value().to_vec());
+                let packed = pack(&transaction, &text.unwrap_or_default())?;
+                rows.insert(&key, packed.as_slice())?;
             }
-            Ok(())
-        })
+            transaction.commit()?;
+        }
+        Ok(())
     }
 
     /// Drops the dictionaries that no text needs.
@@ -139,22 +124,10 @@ impl<K: StoredKey> Store<K> {
             .retain(|number, _| used.contains(&number))?;
         Ok(transaction.commit()?)
     }
-
-    fn in_parts<T>(
-        &self,
-        all: &[T],
-        mut write: impl FnMut(&WriteTransaction, &[T]) -> Result<()>,
-    ) -> Result<()> {
-        for part in all.chunks(TOGETHER) {
-            let transaction = tables::begin(&self.database)?;
-            write(&transaction, part)?;
-            transaction.commit()?;
-        }
-        Ok(())
-    }
 }
 
-/// Ids of the releases that were charged before a moment, and the number of the last list at every slide that was drawn before it.
+/// The ids of the releases that were charged before a moment, and the number of the last continual release
+/// before it.
 fn made_before(history: &[Record], moment: i64) -> Result<(BTreeSet<String>, u64)> {
     let (mut ids, mut last) = (BTreeSet::new(), 0);
     for record in history {
@@ -163,8 +136,8 @@ fn made_before(history: &[Record], moment: i64) -> Result<(BTreeSet<String>, u64
             continue;
         }
         match &record.what {
-            Deed::Charged { id, .. } => drop(ids.insert(id.clone())),
-            Deed::Drew { list } => last = last.max(*list),
+            Action::Charged { id, .. } => drop(ids.insert(id.clone())),
+            Action::Drew { list } => last = last.max(*list),
             _ => {}
         }
     }

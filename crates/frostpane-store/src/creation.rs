@@ -1,11 +1,13 @@
-//! A folder in which a state is being begun: it is a state when its database has its name, and can be begun again until then.
+//! Creation of a store: the folder is a store once its database has its final name. An interrupted creation
+//! can be repeated.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use crate::atomic_file::DRAFT;
 use crate::checksums;
 use crate::error::{Error, Result};
-use crate::files::{DRAFT, create_folder, open_private, points, sync_folder};
+use crate::files::{create_folder, open_private, points, sync_folder};
 use crate::store::{SECRETS, STATUS};
 use crate::tables::FILE;
 
@@ -15,8 +17,8 @@ pub(crate) struct Creation {
 }
 
 impl Creation {
-    /// Makes the folder, which must be new, empty, or one in which a state was begun and never finished; and opens the file of the
-    /// database, for this process alone.
+    /// Creates the folder, which must be new, empty, or left by an interrupted creation, and opens the file
+    /// of the database for this process alone.
     pub fn begin(folder: &Path) -> Result<(Self, File)> {
         create_folder(folder)?;
         let draft = folder.join(format!("{FILE}{DRAFT}"));
@@ -29,7 +31,7 @@ impl Creation {
                 folder.display()
             )));
         }
-        // It may have ended in between.
+        // Another process may have finished in between.
         if folder.join(FILE).exists() {
             return Err(not_empty(folder));
         }
@@ -41,7 +43,7 @@ impl Creation {
         Ok((Self { folder, draft }, file))
     }
 
-    /// From now on it is a state.
+    /// Gives the database its final name.
     pub fn finish(self) -> Result<()> {
         let file = self.folder.join(FILE);
         points::reached();
@@ -56,7 +58,7 @@ impl Creation {
     }
 }
 
-/// Files of a state that was never finished, with its database under the first of its names; or an error if there is anything else.
+/// Files of an interrupted creation; an error if there are others.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
     let fail = |cause| Error::file(folder, cause);
     let entries = fs::read_dir(folder).map_err(fail)?;
@@ -65,10 +67,10 @@ fn leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
     let drafts = [FILE, STATUS].map(|name| format!("{name}{DRAFT}"));
     let known = [&drafts[0], &drafts[1], SECRETS, STATUS, checksums::FILE];
     let is_unfinished = names.iter().any(|name| *name == *drafts[0]) || names.is_empty();
-    match is_unfinished && names.iter().all(|name| known.iter().any(|known| name == *known)) {
-        true => Ok(names.iter().map(|name| folder.join(name)).collect()),
-        false => Err(not_empty(folder)),
+    if !is_unfinished || !names.iter().all(|name| known.iter().any(|known| name == *known)) {
+        return Err(not_empty(folder));
     }
+    Ok(names.iter().map(|name| folder.join(name)).collect())
 }
 
 fn not_empty(folder: &Path) -> Error {

@@ -1,100 +1,114 @@
-//! Batches from many producers, which are kept together and each of which counts once.
+//! Deliveries: batches of many producers that are committed together, each of which counts once.
 //!
 #![doc = include_str!("delivery.md")]
 
 use std::collections::BTreeMap;
 
 use frostpane::Batch;
-use redb::{ReadableDatabase, TableError, WriteTransaction};
+use redb::WriteTransaction;
 
 use crate::error::Result;
 use crate::header::StoredKey;
-use crate::log::Entry;
-use crate::store::{List, Store};
-use crate::tables::{DELIVERIES, OUTLIVED, RECEIPTS};
+use crate::log::LogEntry;
+use crate::store::{ContinualRelease, Store};
+use crate::tables::{DELIVERIES, OUTLIVED, RECEIPTS, open_existing};
 
-/// How much later than the moment at which it came an event may have been that was taken as of then: an hour.
+/// An event that counts may be later than its arrival by this much: an hour, in microseconds.
 const AHEAD: i64 = 3_600_000_000;
 
-/// A batch that a producer delivers, perhaps again.
+/// A batch of a producer, which may come again.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a, K> {
-    /// What tells it from others, if it may come again: never what is in it.
+    /// The identity of the delivery if it may come again: never derived from its contents.
     pub id: Option<&'a str>,
-    /// A hash of what was delivered: an id stands for that.
+    /// A hash of the contents, which the id stands for.
     pub digest: [u8; 32],
-    /// How it is to be read: an id stands for that too.
+    /// The terms under which the contents are read, which the id stands for too.
     pub terms: &'a str,
-    /// What its producer is answered, to be answered again when it comes again.
+    /// The answer to the producer, which is given again when the delivery comes again.
     pub receipt: &'a str,
-    /// Its events.
+    /// The events.
     pub batch: &'a Batch<K>,
-    /// Whether the events have the times that their producer gave them. If not, they would never be too late when they come again.
+    /// True if the times of the events are the producer's. Otherwise they would never be too late when they
+    /// come again.
     pub timed: bool,
 }
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// Its events are there for good.
+pub enum DeliveryOutcome {
+    /// Its events are stored.
     Taken,
-    /// They had been there before.
+    /// Its events had been stored before.
     Again,
-    /// Something else was delivered under its id: it was not taken.
+    /// Other contents were delivered under its id: nothing was ingested.
     Other,
-    /// The same was delivered under its id, to be read in another way: it was not taken again.
+    /// The same contents were delivered under its id with other terms: nothing was ingested.
     OtherTerms,
-    /// It cannot be taken, whenever it comes.
+    /// It is refused whenever it comes.
     Refused(frostpane::Error),
 }
 
-/// An id that is new, with the moment after which it can be forgotten.
-struct Known<'a> {
+/// A delivery whose id is new.
+struct NewDelivery<'a> {
     id: &'a str,
     digest: [u8; 32],
     terms: &'a str,
     receipt: &'a str,
+    /// The moment after which the id can be forgotten.
     outlived: Option<i64>,
 }
 
 impl<K: StoredKey> Store<K> {
-    /// Takes deliveries that came at this moment, all that are new in one transaction with their ids: whatever ends the process, each
-    /// counts once. An id is known as long as its events could be counted if they came again; without a clock that is for ever.
+    /// Ingests deliveries that arrived at this moment: all that are new in one transaction with their ids, so
+    /// that each counts once even if the process ends. An id is known as long as its events could count
+    /// again; without a clock that is for ever.
     pub fn take_deliveries(
         &mut self,
         deliveries: &[Delivery<'_, K>],
         present: i64,
-    ) -> Result<(Vec<Outcome>, Vec<List<K>>)> {
-        self.check_whole()?;
-        self.check_going()?;
-        self.check_not_built()?;
+    ) -> Result<(Vec<DeliveryOutcome>, Vec<ContinualRelease<K>>)> {
+        self.check_usable()?;
+        self.check_not_stopped()?;
+        self.check_takes_events()?;
         let mut outcomes = Vec::with_capacity(deliveries.len());
-        let mut known = BTreeMap::new();
+        let mut new = BTreeMap::new();
         let mut batch = Batch::new();
         for delivery in deliveries {
-            let outcome = self.judge(delivery, &known)?;
-            if outcome == Outcome::Taken {
+            let outcome = self.judge(delivery, &new)?;
+            if outcome == DeliveryOutcome::Taken {
                 batch.append(delivery.batch);
                 if let Some(id) = delivery.id {
-                    known.insert(id, self.known(id, delivery, present));
+                    let new_delivery = NewDelivery {
+                        id,
+                        digest: delivery.digest,
+                        terms: delivery.terms,
+                        receipt: delivery.receipt,
+                        outlived: self.outlived(delivery, present),
+                    };
+                    new.insert(id, new_delivery);
                 }
             }
             outcomes.push(outcome);
         }
-        if batch.is_empty() && known.is_empty() {
+        if batch.is_empty() && new.is_empty() {
             return Ok((outcomes, Vec::new()));
         }
         let taken = self.change(|stream| stream.take(&batch, present))?;
         let now = self.stream.now();
-        let entry = (Entry::Events(&batch), present);
-        let lists = self.keep(taken, entry, None, |transaction| {
+        let entry = (LogEntry::Events(&batch), present);
+        let lists = self.persist(taken, entry, None, |transaction| {
             forget(transaction, now)?;
-            known.values().try_for_each(|known| remember(transaction, known))
+            new.values().try_for_each(|new| remember(transaction, new))
         })?;
         Ok((outcomes, lists))
     }
 
-    fn judge(&self, delivery: &Delivery<'_, K>, new: &BTreeMap<&str, Known<'_>>) -> Result<Outcome> {
+    fn judge(
+        &self,
+        delivery: &Delivery<'_, K>,
+        new: &BTreeMap<&str, NewDelivery<'_>>,
+    ) -> Result<DeliveryOutcome> {
         let Delivery { digest, terms, .. } = *delivery;
         let before = match delivery.id {
             None => None,
@@ -106,34 +120,33 @@ impl<K: StoredKey> Store<K> {
         Ok(before.unwrap_or_else(|| {
             self.stream
                 .check(delivery.batch)
-                .map_or_else(Outcome::Refused, |()| Outcome::Taken)
+                .map_or_else(DeliveryOutcome::Refused, |()| DeliveryOutcome::Taken)
         }))
     }
 
-    /// What would become of a delivery whose id is known; none if it is not. Nothing else about the state or the delivery matters.
-    pub fn delivered(&self, id: &str, digest: [u8; 32], terms: &str) -> Result<Option<Outcome>> {
-        let transaction = self.database.begin_read()?;
-        let table = match transaction.open_table(DELIVERIES) {
-            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
-            table => table?,
+    /// The outcome of a delivery whose id is known; none if it is new. It depends on nothing else in the
+    /// store or the delivery.
+    pub fn delivered(&self, id: &str, digest: [u8; 32], terms: &str) -> Result<Option<DeliveryOutcome>> {
+        let Some(table) = open_existing(&self.database, DELIVERIES)? else {
+            return Ok(None);
         };
         let Some(known) = table.get(id)?.map(|digest| *digest.value()) else {
             return Ok(None);
         };
-        let receipt = self.kept_receipt(id)?;
+        let receipt = self.terms_and_receipt(id)?;
         let known_terms = receipt.as_ref().map(|(terms, _)| terms.as_str());
         Ok(Some(compare((known, digest), (known_terms, terms))))
     }
 
-    /// The receipt of a delivery that was taken; none if it is not known, or earlier programs took it, which kept none.
+    /// The receipt of a delivery; none if its id is unknown, or was stored by an earlier program without
+    /// receipts.
     pub fn receipt(&self, id: &str) -> Result<Option<String>> {
-        Ok(self.kept_receipt(id)?.map(|(_, receipt)| receipt))
+        Ok(self.terms_and_receipt(id)?.map(|(_, receipt)| receipt))
     }
 
-    fn kept_receipt(&self, id: &str) -> Result<Option<(String, String)>> {
-        let table = match self.database.begin_read()?.open_table(RECEIPTS) {
-            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
-            table => table?,
+    fn terms_and_receipt(&self, id: &str) -> Result<Option<(String, String)>> {
+        let Some(table) = open_existing(&self.database, RECEIPTS)? else {
+            return Ok(None);
         };
         Ok(table.get(id)?.map(|row| {
             let (terms, receipt) = row.value();
@@ -141,18 +154,8 @@ impl<K: StoredKey> Store<K> {
         }))
     }
 
-    fn known<'a>(&self, id: &'a str, delivery: &Delivery<'a, K>, present: i64) -> Known<'a> {
-        Known {
-            id,
-            digest: delivery.digest,
-            terms: delivery.terms,
-            receipt: delivery.receipt,
-            outlived: self.outlived(delivery, present),
-        }
-    }
-
-    /// The moment after which no window can reach what was delivered; none if there is no such moment. What lies in the future was left out,
-    /// and what is empty could hold nothing: both are as if of the present.
+    /// The moment after which no window can reach the events; none if there is no such moment. Events of the
+    /// future were left out, and a batch without events has no time: both are as if of the present.
     fn outlived(&self, delivery: &Delivery<'_, K>, present: i64) -> Option<i64> {
         if !delivery.timed || self.stream.spec().longest().is_by_count() {
             return None;
@@ -168,26 +171,25 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// What becomes of a delivery under an id that is known, by both hashes and both terms; those of earlier programs are not known.
-fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Outcome {
-    match terms.0.is_none_or(|known| known == terms.1) {
-        _ if digests.0 != digests.1 => Outcome::Other,
-        true => Outcome::Again,
-        false => Outcome::OtherTerms,
+/// The outcome under a known id, from the known and the new digest, and the known and the new terms. Earlier
+/// programs have stored no terms.
+fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> DeliveryOutcome {
+    if digests.0 != digests.1 {
+        DeliveryOutcome::Other
+    } else if terms.0.is_none_or(|known| known == terms.1) {
+        DeliveryOutcome::Again
+    } else {
+        DeliveryOutcome::OtherTerms
     }
 }
 
-fn remember(transaction: &WriteTransaction, known: &Known<'_>) -> Result<()> {
-    transaction
-        .open_table(DELIVERIES)?
-        .insert(known.id, &known.digest)?;
+fn remember(transaction: &WriteTransaction, new: &NewDelivery<'_>) -> Result<()> {
+    transaction.open_table(DELIVERIES)?.insert(new.id, &new.digest)?;
     transaction
         .open_table(RECEIPTS)?
-        .insert(known.id, (known.terms, known.receipt))?;
-    if let Some(outlived) = known.outlived {
-        transaction
-            .open_table(OUTLIVED)?
-            .insert((outlived, known.id), ())?;
+        .insert(new.id, (new.terms, new.receipt))?;
+    if let Some(outlived) = new.outlived {
+        transaction.open_table(OUTLIVED)?.insert((outlived, new.id), ())?;
     }
     Ok(())
 }

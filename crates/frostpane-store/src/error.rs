@@ -1,4 +1,4 @@
-//! What can go wrong with what is kept.
+//! Errors of a store.
 
 use std::fmt;
 use std::io;
@@ -8,23 +8,24 @@ use frostpane::Refusal;
 
 use crate::clock::ClockError;
 
-/// What went wrong. Nothing was charged and nothing was taken, unless it says so.
+/// An error of a store. Nothing was charged and nothing was ingested, unless the message says so.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The library refused what it was given.
+    /// The library refused the input.
     Stream(frostpane::Error),
-    /// Somebody whom a release would cover cannot pay for it.
+    /// A pane or epoch that a release would cover cannot pay for it.
     Refused(Box<Unaffordable>),
-    /// It contradicts what was kept before.
+    /// The request contradicts what is stored.
     Conflict(String),
-    /// The clock of the machine is not believed.
+    /// The clock of the machine is implausible.
     Clock(ClockError),
-    /// Users fitted neither into the memory nor onto the disk, so nothing is taken and nothing is released; the same words whoever they were.
+    /// Users fitted neither into the memory nor onto the disk, so nothing is ingested and nothing is
+    /// released. The message does not depend on the users.
     Stopped(&'static str),
-    /// Another process has it.
+    /// Another process has the store open.
     Busy(String),
-    /// A file cannot be read or written now, or is damaged: the message says which.
+    /// A file is damaged, or cannot be read or written now: the message says which.
     File(String),
 }
 
@@ -32,11 +33,11 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Unaffordable {
-    /// Who cannot pay, with what was asked, spent and left.
+    /// The panes or epochs that cannot pay, with the amounts that are asked, spent and left.
     pub refusal: Refusal,
-    /// When they leave the window, in the order of the refusal: a moment, or a number of events.
+    /// When they leave the window, as a moment or a number of events, in the order of the refusal.
     pub leave: Vec<String>,
-    /// All of it, as a sentence.
+    /// The refusal as a sentence.
     pub(crate) words: String,
 }
 
@@ -48,7 +49,6 @@ impl Error {
         Self::Conflict(message.into())
     }
 
-    /// That something could not be done with a file.
     pub(crate) fn file(path: &Path, cause: io::Error) -> Self {
         match cause.kind() {
             io::ErrorKind::StorageFull => Self::full(),
@@ -60,14 +60,14 @@ impl Error {
         Self::File("the disk is full: make room, then go on from what was kept".to_owned())
     }
 
-    /// That the disk could not be read or written, which says nothing about what is on it.
+    /// The disk cannot be read or written, which says nothing about its contents.
     fn unread(cause: impl fmt::Display) -> Self {
         Self::File(format!(
-            "the state could not be read or written ({cause}), which is no damage to it: try again, and look at the disk if it happens again"
+            "the state could not be read or written ({cause}), which is no damage to it: try again, and look \
+             at the disk if it happens again"
         ))
     }
 
-    /// That nothing more is done with what is in memory.
     pub(crate) fn broken() -> Self {
         Self::conflict(
             "something failed before, and what is in memory may not be what is kept: open the state again",
@@ -111,7 +111,9 @@ impl From<redb::Error> for Error {
     fn from(cause: redb::Error) -> Self {
         match cause {
             redb::Error::DatabaseAlreadyOpen => Self::Busy(
-                "another process has this state open: wait until it has ended (budget and inspect can look at it meanwhile)".to_owned(),
+                "another process has this state open: wait until it has ended (budget and inspect can look \
+                 at it meanwhile)"
+                    .to_owned(),
             ),
             redb::Error::Io(cause) if cause.kind() == io::ErrorKind::StorageFull => Self::full(),
             redb::Error::Io(cause) if !is_of_content(&cause) => Self::unread(cause),
@@ -121,13 +123,12 @@ impl From<redb::Error> for Error {
     }
 }
 
-/// Whether an error is about the bytes that were read, and not about reading them.
+/// Returns true if an error is about the bytes that were read, not about reading them.
 fn is_of_content(cause: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(cause.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
-/// Errors of the parts of a database are errors of it.
 macro_rules! from_redb {
     ($($error:ty),*) => {
         $(impl From<$error> for Error {

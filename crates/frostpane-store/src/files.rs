@@ -1,22 +1,19 @@
-//! Files that their owner alone can read.
+//! Files that only their owner can read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Ending of the name that a file has until it is whole.
-pub(crate) const DRAFT: &str = ".frostpane-draft";
-
-/// Makes a folder that only its owner can look into, unless it is there.
+/// Creates a folder that only its owner can enter, unless it exists.
 pub(crate) fn create_folder(path: &Path) -> Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|cause| Error::file(path, cause))
 }
 
-/// Opens a file to be read and written, or makes it.
+/// Opens a file for reading and writing, and creates it if it does not exist.
 pub(crate) fn open_private(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -28,43 +25,20 @@ pub(crate) fn open_private(path: &Path) -> Result<File> {
     options.open(path).map_err(|cause| Error::file(path, cause))
 }
 
-/// Puts bytes in the place of a file, all of them or none, so that they are there whatever happens.
-pub(crate) fn replace(path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(DRAFT);
-    let draft = path.with_file_name(name);
-    let fail = |cause| Error::file(path, cause);
+/// Creates a file for reading and writing, which must not exist.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&draft)
-        .map_err(fail)?;
-    points::writing()
-        .and_then(|()| file.write_all(bytes))
-        .map_err(fail)?;
-    if durable {
-        points::reached();
-        file.sync_all().map_err(fail)?;
-    }
-    points::reached();
-    fs::rename(&draft, path).map_err(fail)?;
-    if durable && let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        points::reached();
-        sync_folder(folder)?;
-    }
-    Ok(())
+    options.read(true).write(true).create_new(true).mode(0o600);
+    options.open(path)
 }
 
-/// So that files which were made in a folder are in it whatever happens.
+/// Has the names of new files in a folder survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|cause| Error::file(folder, cause))
 }
 
-/// Places at which a test makes the process end as if its power had gone, or the disk full.
+/// Points at which a test ends the process as by a power failure, or makes the disk fail or full.
 pub mod points {
     use std::fs::{File, TryLockError};
     use std::io;
@@ -83,28 +57,26 @@ pub mod points {
         static UNREADABLE: std::cell::Cell<i64> = const { std::cell::Cell::new(i64::MAX) };
     }
 
-    /// Something is about to be read.
     #[inline]
     pub(crate) fn reading() -> io::Result<()> {
         #[cfg(feature = "internals")]
         UNREADABLE.with(|left| {
             left.set(left.get().saturating_sub(1));
-            match left.get() < 0 {
-                // As Linux says it: an input/output error.
-                true => Err(io::Error::from_raw_os_error(5)),
-                false => Ok(()),
+            if left.get() < 0 {
+                // EIO.
+                return Err(io::Error::from_raw_os_error(5));
             }
+            Ok(())
         })?;
         Ok(())
     }
 
-    /// What this thread reads from a database after so many more reads cannot be read.
+    /// Makes reads of a database by this thread fail after so many more.
     #[cfg(feature = "internals")]
     pub fn unreadable_after(reads: i64) {
         UNREADABLE.set(reads);
     }
 
-    /// One of them has been reached.
     #[inline]
     pub(crate) fn reached() {
         #[cfg(feature = "internals")]
@@ -113,7 +85,6 @@ pub mod points {
         }
     }
 
-    /// Something is about to be written.
     #[inline]
     pub(crate) fn writing() -> io::Result<()> {
         reached();
@@ -124,7 +95,7 @@ pub mod points {
         Ok(())
     }
 
-    /// Locks a file for as long as it is open, or says that another one has it.
+    /// Locks a file for as long as it is open.
     #[inline]
     pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
         #[cfg(feature = "internals")]
@@ -134,25 +105,25 @@ pub mod points {
         file.try_lock()
     }
 
-    /// From now on locks of files lock nothing, as on some network file systems.
+    /// Makes file locks have no effect, as on some network file systems.
     #[cfg(feature = "internals")]
     pub fn without_locks() {
         LOCKS.store(false, Relaxed);
     }
 
-    /// The process ends when so many more have been reached.
+    /// Ends the process after so many more points.
     #[cfg(feature = "internals")]
     pub fn end_after(points: i64) {
         LEFT.store(points, Relaxed);
     }
 
-    /// The disk has room for so many more writes, or halves of one.
+    /// Makes the disk full after so many more writes, or halves of one.
     #[cfg(feature = "internals")]
     pub fn full_after(writes: i64) {
         ROOM.store(writes, Relaxed);
     }
 
-    /// For how many more it has.
+    /// The number of writes until the disk is full.
     #[cfg(feature = "internals")]
     pub fn room() -> i64 {
         ROOM.load(Relaxed)

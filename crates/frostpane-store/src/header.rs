@@ -1,4 +1,4 @@
-//! What a state says about itself before it is opened.
+//! The header of a store, which can be read before the store is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,11 @@ use frostpane::{Bytes, Key, Spec};
 use redb::Database;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Summary;
 use crate::error::{Error, Result};
-use crate::tables::{self, FORMAT, the};
+use crate::tables::{self, FORMAT, meta_value};
 
-/// Of which type keys are.
+/// The type of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
@@ -19,49 +20,50 @@ pub enum KeyKind {
     Integers,
 }
 
-/// What was fixed when a state was begun.
+/// Properties that are fixed when a store is created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
-    /// The version of its format.
+    /// The version of the format.
     pub format: u64,
-    /// What tells it from all others.
+    /// The identity of the store, a random number.
     pub store: String,
-    /// What is asked for, with all choices made.
+    /// The specification, with all choices made.
     pub spec: Spec,
-    /// Of which type keys are.
+    /// The type of the keys.
     pub keys: KeyKind,
-    /// A file outside of the folder that knows how far the history has come.
+    /// A file outside of the folder that records how far the history has come.
     pub witness: Option<PathBuf>,
-    /// Where columns are found in files, as whoever reads them wrote it down.
+    /// The columns of input files, in a form that the reader of those files chooses.
     pub input: Option<String>,
 }
 
 impl Header {
-    /// Reads what a state says about itself; also while another process writes to it.
+    /// Reads the header of a store, also while another process has the store open.
     pub fn read(folder: &Path) -> Result<Self> {
         let read = || Self::of(&tables::open(folder)?);
         match read() {
-            Err(Error::Busy(_)) => Ok(crate::budget::Status::read(folder)?.header),
+            Err(Error::Busy(_)) => Ok(Summary::read_status(folder)?.header),
             Err(_) if tables::is_doubted(folder) => read(),
             read => read,
         }
     }
 
     pub(crate) fn of(database: &Database) -> Result<Self> {
-        let header: Self = serde_json::from_slice(&the(database, "header")?)?;
+        let header: Self = serde_json::from_slice(&meta_value(database, "header")?)?;
         match header.format {
             1..=FORMAT => Ok(header),
             newer => Err(Error::conflict(format!(
-                "the state has format {newer}, but this program knows format {FORMAT}: use a program that knows it"
+                "the state has format {newer}, but this program knows format {FORMAT}: use a program that \
+                 knows it"
             ))),
         }
     }
 }
 
-/// Keys of either type, for a state.
+/// Keys that a store can have: bytes or integers.
 pub trait StoredKey: Key {
-    /// Which type it is.
+    /// The type.
     const KIND: KeyKind;
 }
 

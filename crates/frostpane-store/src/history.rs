@@ -1,4 +1,4 @@
-//! What was done that cannot be undone, each with a mark of all before it.
+//! The history: actions that cannot be undone, each record with a hash of all before it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,101 +6,101 @@ use crate::hex;
 
 const CONTEXT: &str = "frostpane 2026-11-17 the history of a state";
 
-/// One thing that was done. Nothing in it is private.
+/// One action. Nothing in it is private.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// When, by the clock of the machine.
+    /// The time, by the clock of the machine.
     pub at: String,
-    /// What.
-    pub what: Deed,
+    /// The action.
+    pub what: Action,
 }
 
-/// A record as it is written down.
+/// A record as it is appended.
 #[derive(Serialize)]
 pub(crate) struct NewRecord<'a> {
     pub at: String,
-    pub what: &'a Deed,
-    /// Random, so that no two copies of a state have a head in common that they came to apart.
+    pub what: &'a Action,
+    /// Random, so that two copies of a store that go on apart never have a head in common.
     pub nonce: String,
 }
 
-/// What was done.
+/// An action that is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Deed {
-    /// The state was begun.
+pub enum Action {
+    /// The store was created.
     Began,
-    /// A release was charged to panes, or epochs, with these numbers, the last not included.
+    /// A release was charged to a range of panes or epochs.
     Charged {
-        /// Of the release.
+        /// The id of the release.
         id: String,
-        /// The window that was asked for.
+        /// The requested window.
         window: String,
-        /// From this one on.
+        /// The first number.
         from: i64,
-        /// Up to this one, which was not.
+        /// The number after the last one.
         to: i64,
-        /// By whom it was let pass.
+        /// The accountant that admitted it.
         accountant: String,
     },
-    /// Secrets of noise were drawn for lists up to this number.
+    /// Secrets of noise were drawn for continual releases.
     Drew {
-        /// The number of the latest.
+        /// The number of the latest one.
         list: u64,
     },
-    /// A copy was restored, and everything before was marked as spent.
+    /// A copy was restored, and its past was marked as spent.
     Restored,
-    /// Panes with these positions went away.
-    Exported {
-        /// From this one on.
+    /// Panes were exported to another store.
+    PaneExport {
+        /// The position where the first one begins.
         from: i64,
-        /// Up to this one, which did not.
+        /// The position where the last one ends.
         to: i64,
     },
-    /// Panes with these positions were forgotten.
+    /// Panes were forgotten.
     Forgot {
-        /// From this one on.
+        /// The position where the first one begins.
         from: i64,
-        /// Up to this one, which was not.
+        /// The position where the last one ends.
         to: i64,
     },
-    /// Panes, or epochs, with these numbers were built elsewhere and taken in.
+    /// Panes or epochs that were built elsewhere were added.
     Built {
-        /// From this one on.
+        /// The first number.
         from: i64,
-        /// Up to this one, which was not.
+        /// The number after the last one.
         to: i64,
-        /// Of all of them: what is released is what was sealed.
+        /// The seal of all of them: only sealed panes are released.
         seal: String,
     },
-    /// Texts of releases, or lists at every slide, were dropped. What they were charged stays charged.
+    /// Texts of releases were dropped. Their charges remain.
     Dropped {
-        /// So many releases.
+        /// The number of releases with an id.
         releases: u64,
-        /// So many lists.
+        /// The number of continual releases.
         lists: u64,
     },
-    /// Panes with these positions came.
+    /// Panes were imported from another store.
     Imported {
-        /// From this one on.
+        /// The position where the first one begins.
         from: i64,
-        /// Up to this one, which did not.
+        /// The position where the last one ends.
         to: i64,
     },
 }
 
-/// Where a history ends: how many records it has, and a mark of all of them.
+/// The end of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
-    /// How many.
+pub struct ChainHead {
+    /// The number of records.
     pub generation: u64,
-    /// Of the last record and of all before it.
+    /// A hash of the last record and of all before it.
     pub mark: String,
 }
 
-impl Head {
-    /// With one more record.
+impl ChainHead {
+    /// The head after one more record.
     pub(crate) fn after(&self, record: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(self.mark.as_bytes()).update(&[0]).update(record);
@@ -111,9 +111,9 @@ impl Head {
     }
 }
 
-/// A record as it is kept, with the head that it led to.
+/// A record as it is stored, with the hash of the head that it led to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct HistoryEntry {
     pub record: String,
     pub mark: String,
 }

@@ -1,8 +1,9 @@
-//! State and privacy budget of Frostpane that outlive the process.
+//! Durable streams and privacy budgets of Frostpane.
 //!
-//! A [`Store`] is a folder. It takes events in batches, each of which is there once and for all when it has been acknowledged; it closes
-//! panes, makes releases and charges them, each in one transaction, before anything is shown. Whatever ends the process, the next one goes on where
-//! it was: with the same counts, the same noise and the same accounts. `docs/state.md` is about using it, `docs/format.md` about its bytes.
+//! A [`Store`] is a folder. It ingests events in batches, which are durable once they are acknowledged. It
+//! closes panes, and charges and makes releases, each in one transaction before anything is shown. If the
+//! process ends, the next one goes on with the same counts, the same noise and the same accounts.
+//! `docs/state.md` is about its use, `docs/format.md` about its bytes.
 //!
 //! ```
 //! use frostpane::{Bytes, Event, Keys, Span, Spec};
@@ -20,7 +21,7 @@
 //! feed.finish(false)?;
 //! drop(store);
 //!
-//! // Another day, another process.
+//! // In another process.
 //! let mut store = Store::<Bytes>::open(&folder)?;
 //! let first = store.release("monday", Span::Events(1_000))?;
 //! let again = store.release("monday", Span::Events(1_000))?;
@@ -32,9 +33,9 @@
 //! # }
 //! ```
 
+mod atomic_file;
 mod backend;
 mod budget;
-mod built;
 mod check;
 mod checksums;
 mod clock;
@@ -42,49 +43,54 @@ mod compact;
 mod creation;
 mod delivery;
 mod error;
-mod feed;
+mod external_panes;
 mod files;
 mod header;
 mod history;
+mod ingest;
 mod log;
+mod open;
 mod packed;
 mod release;
+mod restore;
 mod scratch;
 mod secrets;
+mod source;
 mod stopped;
 mod store;
 mod tables;
+mod transaction;
 mod transfer;
 mod witness;
 
-pub use budget::{Budget, Period, Summary};
-pub use built::Awaited;
-pub use check::Checked;
-pub use clock::{Clock, ClockError};
-pub use compact::Dropped;
-pub use delivery::{Delivery, Outcome};
+pub use atomic_file::AtomicFile;
+pub use budget::{Budget, BudgetPeriod, Summary};
+pub use check::CheckReport;
+pub use clock::{ClockError, WallClock};
+pub use compact::DropReport;
+pub use delivery::{Delivery, DeliveryOutcome};
 pub use error::{Error, Result, Unaffordable};
-pub use feed::Feed;
+pub use external_panes::AwaitedPane;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use files::points;
 pub use header::{Header, KeyKind, StoredKey};
-pub use history::{Deed, Head, Record};
+pub use history::{Action, ChainHead, Record};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use log::replay;
-pub use release::{DryRun, Forms, Released};
+pub use release::{DryRun, Renderings, StoredRelease};
 pub use scratch::scratch;
-pub use store::{Begin, List, Store};
-pub use transfer::Panes;
+pub use source::SourceWriter;
+pub use store::{Begin, ContinualRelease, Store};
+pub use transfer::PaneTransfer;
 pub use witness::remove_witness;
 
-/// Bytes as text.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// So many random bytes from the operating system.
+/// Random bytes from the operating system.
 fn random<const N: usize>() -> Result<zeroize::Zeroizing<[u8; N]>> {
     let mut bytes = zeroize::Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|cause| {

@@ -1,4 +1,4 @@
-//! What came since the state was written.
+//! The log of events and ticks since the state was written.
 
 use frostpane::{Batch, Key, Stream};
 
@@ -8,13 +8,12 @@ const EVENTS: u8 = 0;
 const TICK: u8 = 1;
 const MOMENT: usize = size_of::<i64>();
 
-/// Something that came, and when.
-pub(crate) enum Entry<'a, K> {
+pub(crate) enum LogEntry<'a, K> {
     Events(&'a Batch<K>),
     Tick,
 }
 
-impl<K: Key> Entry<'_, K> {
+impl<K: Key> LogEntry<'_, K> {
     pub fn to_bytes(&self, present: i64) -> Vec<u8> {
         let kind = match self {
             Self::Events(_) => EVENTS,
@@ -23,7 +22,6 @@ impl<K: Key> Entry<'_, K> {
         [&[kind], present.to_le_bytes().as_slice(), self.events()].concat()
     }
 
-    /// How many bytes it has.
     pub fn len(&self) -> u64 {
         (1 + MOMENT + self.events().len()) as u64
     }
@@ -36,7 +34,7 @@ impl<K: Key> Entry<'_, K> {
     }
 }
 
-/// Takes again what came: the moment is the one that was written down, never the present one.
+/// Applies an entry again, at the moment that it records, never at the present one.
 pub fn replay<K: Key>(bytes: &[u8], stream: &mut Stream<K>) -> Result<()> {
     let cut = || Error::damaged("an entry of the log ends early");
     let (kind, rest) = bytes.split_first().ok_or_else(cut)?;

@@ -1,41 +1,41 @@
-//! Compressed texts of releases. Releases of one state are much like each other, so they are compressed with an earlier one as their dictionary.
+//! Compressed texts of releases. Releases of one store resemble each other, so an earlier one serves as a
+//! dictionary.
 //!
-//! A text begins with `{` as it is, or with `z`: the number of its dictionary and its length follow, 32 bits each, little endian, and a frame
-//! of Zstandard. A text that its dictionary makes little smaller becomes the next dictionary, so that the texts of a newer version of the program
-//! are like one of their own.
+//! A text begins with `{` if it is plain. Otherwise it begins with `z`, the number of its dictionary and its
+//! length (32 bits each, little endian), and a Zstandard frame. A text that its dictionary compresses badly
+//! becomes the next dictionary, so that the texts of a newer version of the program have one of their own.
 
 use std::collections::BTreeMap;
 
-use redb::{ReadableDatabase, ReadableTable, TableError, WriteTransaction};
+use redb::{Database, ReadableTable, WriteTransaction};
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::error::{Error, Result};
-use crate::tables::DICTIONARIES;
+use crate::tables::{DICTIONARIES, open_existing};
 
 const PACKED: u8 = b'z';
 const HEADER: usize = 1 + 2 * size_of::<u32>();
 const LEVEL: i32 = 6;
-/// Bytes of a dictionary at the most.
+/// Maximal bytes of a dictionary.
 const DICTIONARY: usize = 1 << 17;
 const DICTIONARIES_AT_MOST: u32 = 16;
-/// A text of fewer bytes is no dictionary, and one that has become smaller than a quarter needs no other.
+/// A text of fewer bytes becomes no dictionary, nor does one that is compressed to less than a quarter.
 const LARGE: usize = 1 << 10;
 const SMALLER: usize = 4;
-/// Bytes of a text at the most.
+/// Maximal bytes of a text.
 const TEXT: usize = 1 << 30;
 
-/// Whether a text is compressed.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.first() == Some(&PACKED)
 }
 
-/// The number of the dictionary that a text needs, if it needs one.
+/// The number of the dictionary of a text, if it has one.
 pub(crate) fn dictionary_of(bytes: &[u8]) -> Option<u32> {
     let number = bytes.strip_prefix(&[PACKED])?.first_chunk()?;
     Some(u32::from_le_bytes(*number)).filter(|number| *number > 0)
 }
 
-/// Compresses a text, in the transaction that keeps it.
+/// Compresses a text, in the transaction that stores it.
 pub(crate) fn pack(transaction: &WriteTransaction, text: &[u8]) -> Result<Vec<u8>> {
     let mut dictionaries = transaction.open_table(DICTIONARIES)?;
     let newest = dictionaries
@@ -70,14 +70,14 @@ fn packed_with(number: u32, dictionary: &[u8], text: &[u8]) -> Result<Vec<u8>> {
     .concat())
 }
 
-/// Reads texts, with the dictionaries that they need.
-pub(crate) struct Unpacker<'a, D: ReadableDatabase> {
-    database: &'a D,
+/// Decompresses texts, and caches their dictionaries.
+pub(crate) struct Unpacker<'a> {
+    database: &'a Database,
     dictionaries: BTreeMap<u32, Decompressor<'static>>,
 }
 
-impl<'a, D: ReadableDatabase> Unpacker<'a, D> {
-    pub fn new(database: &'a D) -> Self {
+impl<'a> Unpacker<'a> {
+    pub fn new(database: &'a Database) -> Self {
         Self {
             database,
             dictionaries: BTreeMap::new(),
@@ -115,10 +115,7 @@ impl<'a, D: ReadableDatabase> Unpacker<'a, D> {
         if number == 0 {
             return Ok(Vec::new());
         }
-        let table = match self.database.begin_read()?.open_table(DICTIONARIES) {
-            Err(TableError::TableDoesNotExist(_)) => None,
-            table => Some(table?),
-        };
+        let table = open_existing(self.database, DICTIONARIES)?;
         let bytes = table.map(|table| table.get(number)).transpose()?.flatten();
         bytes
             .map(|bytes| bytes.value().to_vec())

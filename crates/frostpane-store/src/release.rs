@@ -1,108 +1,135 @@
-//! Releases that are asked for by an id.
+//! Releases that are requested by an id.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use frostpane::stream::{Mark, Paid, SecretBytes, mark_of};
+use frostpane::stream::{Grant, Mark, SecretBytes, mark_of};
 use frostpane::{Accountant, Amount, Release, Span};
-use redb::{ReadableDatabase, ReadableTable, TableError, WriteTransaction};
+use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, Unaffordable};
 use crate::header::StoredKey;
-use crate::history::Deed;
+use crate::history::Action;
 use crate::packed::Unpacker;
 use crate::random;
-use crate::store::{Change, Store};
-use crate::tables::{PENDING, RELEASES};
+use crate::store::Store;
+use crate::tables::{PENDING, RELEASES, open_existing};
+use crate::transaction::ChangeSet;
 
-/// A release that was charged and kept.
+/// A release that was charged and stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Released {
-    /// As JSON: the same bytes whenever it is asked for.
+pub struct StoredRelease {
+    /// The release as JSON: the same bytes at every request.
     pub json: Vec<u8>,
-    /// In other forms, by their names, as they were made with it. None if the process ended between charge and release.
-    pub forms: Forms,
-    /// Whether it was there before, so that nothing was charged now.
+    /// The renderings that were made with it. Empty if the process ended between charge and release.
+    pub forms: Renderings,
+    /// True if it was stored before, so that this request charged nothing.
     pub again: bool,
 }
 
-/// Texts by their names.
-pub type Forms = BTreeMap<String, String>;
+/// Renderings of a release, as text by name.
+pub type Renderings = BTreeMap<String, String>;
 
-/// What a release would cost.
+/// The cost of a release.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// Those whom it would be charged to, from this number on.
+    /// The first number that would be charged.
     pub from: i64,
-    /// Up to this one, which would not be.
+    /// The number after the last one.
     pub to: i64,
-    /// What each of them would be charged.
+    /// The charge to each of them.
     pub charge: Amount,
-    /// Who would let it pass.
+    /// The accountant that would admit it.
     pub accountant: Accountant,
-    /// How many more such releases could follow.
+    /// The number of such releases that could follow.
     pub left: u64,
 }
 
-/// What is kept under an id.
+/// A row of [`RELEASES`].
 #[derive(Serialize, Deserialize)]
-struct Row {
-    /// The window that was asked for: the id stands for it.
+struct ReleaseRow {
+    /// The requested window, which the id stands for.
     window: Span,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ordered: Option<OrderedRow>,
+    ordered: Option<PendingRow>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     json: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    forms: Forms,
-    /// Whether it was made, and its text was dropped.
+    forms: Renderings,
+    /// The release was made, and its text was dropped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     dropped: bool,
 }
 
-/// What becomes of the row of a release.
-pub(crate) struct Kept<'a> {
+impl ReleaseRow {
+    /// A release without a text.
+    fn empty(window: Span) -> Self {
+        Self {
+            window,
+            ordered: None,
+            json: None,
+            forms: Renderings::new(),
+            dropped: false,
+        }
+    }
+}
+
+/// The new row of a release.
+pub(crate) struct ReleaseUpdate<'a> {
     pub id: &'a str,
     /// As JSON.
     pub row: Vec<u8>,
-    /// Whether it was charged and is not made yet.
-    pub pending: bool,
+    /// It is charged and not yet made.
+    pub is_pending: bool,
+}
+
+impl<'a> ReleaseUpdate<'a> {
+    fn new(id: &'a str, row: &ReleaseRow) -> Result<Self> {
+        Ok(Self {
+            id,
+            row: serde_json::to_vec(row)?,
+            is_pending: row.ordered.is_some(),
+        })
+    }
 }
 
 #[derive(Serialize, Deserialize)]
-struct OrderedRow {
+struct PendingRow {
     paid: Vec<u8>,
     mark: Mark,
 }
 
-/// A release that was charged, and whose noise follows from a secret that was kept with the charge: it can be made again, the same, until it is kept.
-pub(crate) struct Ordered {
-    pub window: Span,
-    pub paid: Paid,
-    pub mark: Mark,
+/// A release that is charged and not yet stored. Its noise follows from a secret that was stored with the
+/// charge, so it can be made again, the same, until it is stored.
+struct PendingRelease {
+    window: Span,
+    paid: Grant,
+    mark: Mark,
 }
 
 impl<K: StoredKey> Store<K> {
-    /// The release of a window that ends now: charged to everyone it covers, kept, and only then returned. The same id returns the same
-    /// bytes and charges nothing; with another window it is refused. Who cannot pay refuses it, and nothing has changed.
-    pub fn release(&mut self, id: &str, window: Span) -> Result<Released> {
-        self.release_in_forms(id, window, |_| Forms::new())
+    /// Releases a window that ends now: charges all panes or epochs that it covers, stores the release, and
+    /// only then returns it. A known id returns the stored bytes and charges nothing, or is refused if the
+    /// window differs. If one of those that are covered cannot pay, the release is refused and nothing has
+    /// changed.
+    pub fn release(&mut self, id: &str, window: Span) -> Result<StoredRelease> {
+        self.release_in_forms(id, window, |_| Renderings::new())
     }
 
-    /// The same, in other forms too, which are kept with it and are as much the same whenever they are asked for.
+    /// Like [`release`](Self::release), with renderings that are made once and stored with the release.
     pub fn release_in_forms(
         &mut self,
         id: &str,
         window: Span,
-        forms: impl FnOnce(&Release<K>) -> Forms,
-    ) -> Result<Released> {
-        self.check_whole()?;
+        forms: impl FnOnce(&Release<K>) -> Renderings,
+    ) -> Result<StoredRelease> {
+        self.check_usable()?;
         if let Some(row) = self.row(id)? {
-            return again(id, window, row);
+            return stored(id, window, row);
         }
-        self.check_going()?;
+        self.check_not_stopped()?;
         self.check_none_awaited()?;
         let paid = match self.stream.pay(window)? {
             Ok(paid) => paid,
@@ -110,49 +137,42 @@ impl<K: StoredKey> Store<K> {
         };
         let secret = random::<32>()?;
         let mark = mark_of(&secret);
-        let row = Row {
-            window,
-            ordered: Some(OrderedRow {
+        let row = ReleaseRow {
+            ordered: Some(PendingRow {
                 paid: paid.to_bytes(),
                 mark,
             }),
-            json: None,
-            forms: Forms::new(),
-            dropped: false,
+            ..ReleaseRow::empty(window)
         };
         let numbers = paid.numbers();
-        self.ordered.push(mark);
-        self.commit(Change {
-            release: Some(Kept {
-                id,
-                row: serde_json::to_vec(&row)?,
-                pending: true,
-            }),
-            deed: Some(Deed::Charged {
+        self.pending_secrets.push(mark);
+        let change = ChangeSet {
+            release: Some(ReleaseUpdate::new(id, &row)?),
+            action: Some(Action::Charged {
                 id: id.to_owned(),
                 window: window.to_string(),
                 from: numbers.start,
                 to: numbers.end,
-                accountant: named(paid.accountant()).to_owned(),
+                accountant: accountant_name(paid.accountant()).to_owned(),
             }),
             secrets: vec![secret.clone()],
-            ..Change::default()
-        })?;
-        self.make(id, &Ordered { window, paid, mark }, &secret, forms)
+            ..ChangeSet::default()
+        };
+        self.commit_with(change, |_| Ok(()))?;
+        self.make(id, PendingRelease { window, paid, mark }, &secret, forms)
     }
 
-    /// What a release of a window would cost, with nothing charged.
+    /// The cost of a release, without charging it.
     pub fn dry_run(&self, window: Span) -> Result<DryRun> {
-        let paid = match self.stream.try_pay(window)? {
-            Ok(paid) => paid,
+        let (numbers, accountant) = match self.stream.try_pay(window)? {
+            Ok(granted) => granted,
             Err(refusal) => return Err(self.unaffordable(refusal)),
         };
-        let numbers = paid.numbers();
         Ok(DryRun {
             from: numbers.start,
             to: numbers.end,
             charge: self.stream.charge().amount(),
-            accountant: paid.accountant(),
+            accountant,
             left: self.stream.releases_left(window)?.saturating_sub(1),
         })
     }
@@ -164,112 +184,98 @@ impl<K: StoredKey> Store<K> {
         ids.collect()
     }
 
-    /// The release that an id stands for, if there is one.
-    pub fn released(&self, id: &str) -> Result<Option<Released>> {
-        self.check_whole()?;
+    /// The release with this id, if there is one.
+    pub fn released(&self, id: &str) -> Result<Option<StoredRelease>> {
+        self.check_usable()?;
         let Some(row) = self.row(id)? else {
             return Ok(None);
         };
-        again(id, row.window, row).map(Some)
+        stored(id, row.window, row).map(Some)
     }
 
-    /// Makes a release that was charged, and keeps it; its secret is then of no use.
+    /// Makes and stores a release that was charged. Its secret is not needed afterwards.
     fn make(
         &mut self,
         id: &str,
-        ordered: &Ordered,
+        PendingRelease { window, paid, mark }: PendingRelease,
         secret: &SecretBytes,
-        forms: impl FnOnce(&Release<K>) -> Forms,
-    ) -> Result<Released> {
-        let release = self.guarded(|store| Ok(store.stream.release(&ordered.paid, secret)?))?;
+        forms: impl FnOnce(&Release<K>) -> Renderings,
+    ) -> Result<StoredRelease> {
+        let release = self.guarded(|store| Ok(store.stream.release(paid, secret)?))?;
         let json = serde_json::to_string(&release)?;
-        let row = Row {
-            window: ordered.window,
-            ordered: None,
+        let row = ReleaseRow {
             json: Some(json.clone()),
             forms: forms(&release),
-            dropped: false,
+            ..ReleaseRow::empty(window)
         };
-        self.commit(Change {
-            release: Some(Kept {
-                id,
-                row: serde_json::to_vec(&row)?,
-                pending: false,
-            }),
-            ..Change::default()
-        })?;
-        self.ordered.retain(|mark| *mark != ordered.mark);
+        self.commit_row(id, &row)?;
+        self.pending_secrets.retain(|other| *other != mark);
         self.guarded(|store| {
             store.erase_secrets()?;
-            store.tell_status()
+            store.write_status()
         })?;
-        Ok(Released {
+        Ok(StoredRelease {
             json: json.into_bytes(),
             forms: row.forms,
             again: false,
         })
     }
 
-    /// Releases that were charged and not kept, because the process ended between the two: they are made as they would have been.
-    pub(crate) fn finish_releases(&mut self) -> Result<()> {
-        let all = self.find_ordered()?;
-        self.ordered = all.iter().map(|(_, ordered)| ordered.mark).collect();
-        for (id, ordered) in all {
-            let secret = self.secrets.find(&ordered.mark)?.ok_or_else(|| {
+    fn commit_row(&mut self, id: &str, row: &ReleaseRow) -> Result<()> {
+        let change = ChangeSet {
+            release: Some(ReleaseUpdate::new(id, row)?),
+            ..ChangeSet::default()
+        };
+        self.commit_with(change, |_| Ok(()))
+    }
+
+    /// Makes the releases that were charged and not stored because the process ended: they are what they
+    /// would have been.
+    pub(crate) fn complete_pending(&mut self) -> Result<()> {
+        let all = self.find_pending()?;
+        self.pending_secrets = all.iter().map(|(_, pending)| pending.mark).collect();
+        for (id, pending) in all {
+            let secret = self.secrets.find(&pending.mark)?.ok_or_else(|| {
                 Error::conflict(format!(
-                    "the secret of the release {id}, which was charged, is missing and is never drawn again: restore the file of secrets"
+                    "the secret of the release {id}, which was charged, is missing and is never drawn again: \
+                     restore the file of secrets"
                 ))
             })?;
-            self.make(&id, &ordered, &secret, |_| Forms::new())?;
+            self.make(&id, pending, &secret, |_| Renderings::new())?;
         }
         Ok(())
     }
 
-    /// Releases that were charged and not kept are given up: a copy does not know whether they were shown.
-    pub(crate) fn abandon_releases(&mut self) -> Result<()> {
-        for (id, ordered) in self.find_ordered()? {
-            let row = Row {
-                window: ordered.window,
-                ordered: None,
-                json: None,
-                forms: Forms::new(),
-                dropped: false,
-            };
-            self.commit(Change {
-                release: Some(Kept {
-                    id: &id,
-                    row: serde_json::to_vec(&row)?,
-                    pending: false,
-                }),
-                ..Change::default()
-            })?;
+    /// Gives up the releases that were charged and not stored: whether the original has shown them is unknown
+    /// to a copy.
+    pub(crate) fn abandon_pending(&mut self) -> Result<()> {
+        for (id, pending) in self.find_pending()? {
+            self.commit_row(&id, &ReleaseRow::empty(pending.window))?;
         }
         Ok(())
     }
 
-    /// All of those.
-    fn find_ordered(&self) -> Result<Vec<(String, Ordered)>> {
-        let pending = match self.database.begin_read()?.open_table(PENDING) {
-            Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
-            table => table?,
+    fn find_pending(&self) -> Result<Vec<(String, PendingRelease)>> {
+        let Some(table) = open_existing(&self.database, PENDING)? else {
+            return Ok(Vec::new());
         };
         let mut all = Vec::new();
-        for entry in pending.iter()? {
+        for entry in table.iter()? {
             let id = entry?.0.value().to_owned();
             let row = self.row(&id)?;
-            let ordered = row.and_then(|row| Some((row.window, row.ordered?)));
-            let Some((window, OrderedRow { paid, mark })) = ordered else {
+            let pending = row.and_then(|row| Some((row.window, row.ordered?)));
+            let Some((window, PendingRow { paid, mark })) = pending else {
                 return Err(Error::damaged(format_args!(
                     "the release {id} was charged and is not there"
                 )));
             };
-            let paid = Paid::from_bytes(&paid)?;
-            all.push((id, Ordered { window, paid, mark }));
+            let paid = Grant::from_bytes(&paid)?;
+            all.push((id, PendingRelease { window, paid, mark }));
         }
         Ok(all)
     }
 
-    fn row(&self, id: &str) -> Result<Option<Row>> {
+    fn row(&self, id: &str) -> Result<Option<ReleaseRow>> {
         let table = self.database.begin_read()?.open_table(RELEASES)?;
         let Some(bytes) = table.get(id)? else {
             return Ok(None);
@@ -278,7 +284,7 @@ impl<K: StoredKey> Store<K> {
         Ok(Some(serde_json::from_slice(&text)?))
     }
 
-    /// Who cannot pay, by where they lie, and when they leave the window.
+    /// Says which panes or epochs cannot pay, and when they leave the window.
     fn unaffordable(&self, refusal: frostpane::Refusal) -> Error {
         let window = refusal.of.end - refusal.of.start;
         let leaves = |number: i64| self.moment(self.stream.window_reaches(number + window));
@@ -298,10 +304,10 @@ impl<K: StoredKey> Store<K> {
         }))
     }
 
-    /// Panes, or epochs, by where they lie.
+    /// Names panes or epochs by the time or the events that they cover.
     pub(crate) fn place(&self, numbers: &Range<i64>) -> String {
-        let of_people = self.stream.spec().unit.is_user();
-        let what = match (of_people, numbers.end - numbers.start) {
+        let is_user = self.stream.spec().unit.is_user();
+        let noun = match (is_user, numbers.end - numbers.start) {
             (true, 1) => "the epoch",
             (true, _) => "the epochs",
             (false, 1) => "the pane",
@@ -313,17 +319,17 @@ impl<K: StoredKey> Store<K> {
                 .strip_suffix("T00:00:00Z")
                 .map_or(moment.clone(), str::to_owned)
         };
-        format!("{what} from {} up to {}", at(numbers.start), at(numbers.end))
+        format!("{noun} from {} up to {}", at(numbers.start), at(numbers.end))
     }
 }
 
-/// Releases that a state of format 1 has charged and not made, found by looking at all of them.
+/// Finds the pending releases of a store of format 1, which has no index of them.
 pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
     let releases = transaction.open_table(RELEASES)?;
     let mut pending = transaction.open_table(PENDING)?;
     for entry in releases.iter()? {
         let (id, bytes) = entry?;
-        let row: Row = serde_json::from_slice(bytes.value())?;
+        let row: ReleaseRow = serde_json::from_slice(bytes.value())?;
         if row.ordered.is_some() {
             pending.insert(id.value(), ())?;
         }
@@ -331,23 +337,20 @@ pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
     Ok(())
 }
 
-/// The same row without its text; none if it has none.
+/// A row without its text; none if it has no text.
 pub(crate) fn without_text(text: &[u8]) -> Result<Option<Vec<u8>>> {
-    let row: Row = serde_json::from_slice(text)?;
+    let row: ReleaseRow = serde_json::from_slice(text)?;
     if row.json.is_none() {
         return Ok(None);
     }
-    let dropped = Row {
-        window: row.window,
-        ordered: None,
-        json: None,
-        forms: Forms::new(),
+    let dropped = ReleaseRow {
         dropped: true,
+        ..ReleaseRow::empty(row.window)
     };
     Ok(Some(serde_json::to_vec(&dropped)?))
 }
 
-fn again(id: &str, window: Span, row: Row) -> Result<Released> {
+fn stored(id: &str, window: Span, row: ReleaseRow) -> Result<StoredRelease> {
     if row.window != window {
         return Err(Error::conflict(format!(
             "the id {id} stands for a release of {}, and not of {window}: give this one another id",
@@ -355,22 +358,23 @@ fn again(id: &str, window: Span, row: Row) -> Result<Released> {
         )));
     }
     match row.json {
-        Some(json) => Ok(Released {
+        Some(json) => Ok(StoredRelease {
             json: json.into_bytes(),
             forms: row.forms,
             again: true,
         }),
         None if row.dropped => Err(Error::conflict(format!(
-            "the release {id} was made and charged, and its text was dropped by `frostpane compact`: it is not drawn again; give this one another id"
+            "the release {id} was made and charged, and its text was dropped by `frostpane compact`: it is \
+             not drawn again; give this one another id"
         ))),
         None => Err(Error::conflict(format!(
-            "the release {id} was charged, but the copy that this state was restored from does not have it: give this one another id"
+            "the release {id} was charged, but the copy that this state was restored from does not have it: \
+             give this one another id"
         ))),
     }
 }
 
-/// As it is said.
-pub(crate) fn named(accountant: Accountant) -> &'static str {
+fn accountant_name(accountant: Accountant) -> &'static str {
     match accountant {
         Accountant::Basic => "basic composition",
         Accountant::ZeroConcentrated => "zero-concentrated composition",

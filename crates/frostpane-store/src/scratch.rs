@@ -1,27 +1,23 @@
-//! Disk for people who do not fit into the memory.
+//! Temporary files for users that do not fit into the memory.
 
-use std::env;
-use std::fs::{self, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process;
+use std::{env, fs, io, process};
 
 use frostpane::File;
-use frostpane::stream::Scratch;
+use frostpane::stream::SpillFactory;
 
-/// The name of a new file in the folder of a state, for a moment.
+use crate::files::create_private;
+
+/// The name that a new file has in the folder of a store for a moment.
 const NAME: &str = "scratch";
 
-/// A new file where temporary ones are, which nobody else can open and which is gone with the process, however that ends.
+/// Creates a file in the folder for temporary files. It has no name, so no other process can open it, and it
+/// disappears with this one.
 pub fn scratch() -> io::Result<Box<dyn File>> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600);
     for number in 0_u32.. {
         let path = env::temp_dir().join(format!("frostpane-{}-{number}", process::id()));
-        match options.open(&path) {
+        match create_private(&path) {
             Ok(file) => {
-                // It has no name from here on.
                 fs::remove_file(&path)?;
                 return Ok(Box::new(file));
             }
@@ -32,18 +28,16 @@ pub fn scratch() -> io::Result<Box<dyn File>> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The same on the disk of a state, which one process has at a time.
-pub(crate) fn scratch_in(folder: &Path) -> Scratch {
+/// Creates such files on the disk of a store, which one process has open at a time.
+pub(crate) fn scratch_in(folder: &Path) -> SpillFactory {
     let path = folder.join(NAME);
-    Scratch::new(move || {
+    SpillFactory::new(move || {
         // A process may have ended between the two steps below.
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
             _ => {}
         }
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true).mode(0o600);
-        let file = options.open(&path)?;
+        let file = create_private(&path)?;
         fs::remove_file(&path)?;
         Ok(Box::new(file))
     })

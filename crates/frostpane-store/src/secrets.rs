@@ -1,4 +1,4 @@
-//! Secrets of noise, in a file of their own: each in a place where it is overwritten when nobody can ask for it any more.
+//! Secrets of noise, in a file of their own. Each is overwritten in place when no release needs it any more.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,10 +13,10 @@ use crate::files::{open_private, points};
 
 const SECRET: usize = 32;
 const NONE: [u8; SECRET] = [0; SECRET];
-/// The first place has how many commits there were.
+/// The first place holds the number of commits.
 const FIRST: u64 = 1;
 
-/// The file. Where a secret stands is found by looking: the marks are in the state.
+/// The file of secrets. The state holds their ids; places are found by reading the file.
 pub(crate) struct Secrets {
     path: PathBuf,
     file: File,
@@ -26,7 +26,6 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Opens it, or makes it if there is none.
     pub fn open(path: &Path) -> Result<Self> {
         let file = open_private(path)?;
         let length = file.metadata().map_err(|cause| Error::file(path, cause))?.len();
@@ -39,9 +38,10 @@ impl Secrets {
         };
         for place in FIRST..secrets.end.min(length / SECRET as u64) {
             let secret = secrets.read(place)?;
-            match *secret == NONE {
-                true => secrets.free.push(place),
-                false => drop(secrets.places.insert(mark_of(&secret), place)),
+            if *secret == NONE {
+                secrets.free.push(place);
+            } else {
+                secrets.places.insert(mark_of(&secret), place);
             }
         }
         Ok(secrets)
@@ -54,12 +54,11 @@ impl Secrets {
         Ok(secret)
     }
 
-    /// The secret with a mark.
     pub fn find(&self, mark: &Mark) -> Result<Option<SecretBytes>> {
         self.places.get(mark).map(|&place| self.read(place)).transpose()
     }
 
-    /// How many commits there were, at the least: the database never goes back behind them.
+    /// A lower bound on the number of commits: the database never has fewer.
     pub fn commits(&self) -> u64 {
         let mut count = [0; size_of::<u64>()];
         match self.file.read_exact_at(&mut count, 0) {
@@ -68,14 +67,14 @@ impl Secrets {
         }
     }
 
-    /// There was one more.
+    /// Writes the number of commits.
     pub fn count(&self, commits: u64) -> Result<()> {
         let count = commits.to_le_bytes();
         let written = points::writing().and_then(|()| self.file.write_all_at(&count, 0));
         written.map_err(|cause| Error::file(&self.path, cause))
     }
 
-    /// Writes those that are not there, so that they are there whatever happens.
+    /// Makes secrets durable.
     pub fn keep<'a>(&mut self, secrets: impl IntoIterator<Item = &'a [u8; SECRET]>) -> Result<()> {
         let mut written = false;
         for secret in secrets {
@@ -91,13 +90,10 @@ impl Secrets {
             self.places.insert(mark, place);
             written = true;
         }
-        match written {
-            true => self.sync(),
-            false => Ok(()),
-        }
+        if written { self.sync() } else { Ok(()) }
     }
 
-    /// Overwrites all but these, where they stand.
+    /// Overwrites all secrets but these in place.
     pub fn erase_others(&mut self, kept: &[Mark]) -> Result<()> {
         let others: Vec<(Mark, u64)> = self
             .places
@@ -110,10 +106,7 @@ impl Secrets {
             self.places.remove(mark);
             self.free.push(*place);
         }
-        match others.is_empty() {
-            true => Ok(()),
-            false => self.sync(),
-        }
+        if others.is_empty() { Ok(()) } else { self.sync() }
     }
 
     fn write(&self, place: u64, secret: &[u8; SECRET]) -> Result<()> {

@@ -1,7 +1,7 @@
-//! A state whose users fitted neither into the memory nor onto the disk.
+//! A stopped store: its users fitted neither into the memory nor onto the disk.
 //!
-//! Some of their events are missing then, and which ones depends on everybody's: so nothing more is taken and nothing is released, also by
-//! whoever opens it next, until it is gone on with from the next epoch on.
+//! Some of their events are then missing, and which ones depends on the events of all users. So nothing more
+//! is ingested and nothing is released, also after reopening, until a restore goes on with the next epoch.
 
 use frostpane::stream::Taken;
 use frostpane::{ErrorKind, Stream};
@@ -15,12 +15,12 @@ use crate::tables::{self, META};
 const STOPPED: &str = "stopped";
 
 impl<K: StoredKey> Store<K> {
-    /// Has the stream take something, after which memory and disk differ unless it is kept.
+    /// Changes the stream. Memory and disk then differ until the change is committed.
     pub(crate) fn change(
         &mut self,
         act: impl FnOnce(&mut Stream<K>) -> frostpane::Result<Taken<K>>,
     ) -> Result<Taken<K>> {
-        self.check_going()?;
+        self.check_not_stopped()?;
         let changed = self.guarded(|store| Ok(act(&mut store.stream)?));
         match &changed {
             Err(Error::Stream(cause)) if cause.kind() == ErrorKind::Memory => {
@@ -31,20 +31,21 @@ impl<K: StoredKey> Store<K> {
         }
     }
 
-    /// Marks it so that nothing is taken and nothing is released, by whoever opens it, until it is gone on with from the next epoch on.
+    /// Stops the store: nothing is ingested and nothing is released, also after reopening, until it is
+    /// restored.
     pub fn stop(&self) -> Result<()> {
         let transaction = tables::begin(&self.database)?;
         transaction.open_table(META)?.insert(STOPPED, [].as_slice())?;
         Ok(transaction.commit()?)
     }
 
-    /// Whether users fitted neither into the memory nor onto the disk, so that nothing is taken and nothing is released.
+    /// Returns true if the store is stopped because its users fitted neither into the memory nor onto the
+    /// disk.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.check_going(), Err(Error::Stopped(_)))
+        matches!(self.check_not_stopped(), Err(Error::Stopped(_)))
     }
 
-    /// That nobody had to be left out.
-    pub(crate) fn check_going(&self) -> Result<()> {
+    pub(crate) fn check_not_stopped(&self) -> Result<()> {
         let meta = self.database.begin_read()?.open_table(META)?;
         match meta.get(STOPPED)? {
             None => Ok(()),
@@ -53,17 +54,19 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// It goes on.
-pub(crate) fn forget(transaction: &WriteTransaction) -> Result<()> {
+/// Ends the stop.
+pub(crate) fn clear(transaction: &WriteTransaction) -> Result<()> {
     transaction.open_table(META)?.remove(STOPPED)?;
     Ok(())
 }
 
-/// The same words whoever they were.
+/// The message does not depend on the users.
 fn stopped() -> Error {
     Error::Stopped(
-        "the users of an epoch did not fit into the memory, and the disk that the rest should go to gave an error, so nothing is taken and nothing is \
-         released: make room, and go on from the next epoch on, with `frostpane restore DIR`, which marks all of the past as spent; or begin another \
+        "the users of an epoch did not fit into the memory, and the disk that the rest should go to gave an \
+         error, so nothing is taken and nothing is \
+         released: make room, and go on from the next epoch on, with `frostpane restore DIR`, which marks \
+         all of the past as spent; or begin another \
          state with more memory, or a sample of the users",
     )
 }

@@ -6,7 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use redb::backends::FileBackend;
-use redb::{Builder, Database, Durability, ReadableDatabase, TableDefinition, WriteTransaction};
+use redb::{
+    Builder, Database, Durability, Key, ReadOnlyTable, ReadableDatabase, TableDefinition, TableError, Value,
+    WriteTransaction,
+};
 
 use crate::backend::Backend;
 use crate::checksums::Checksums;
@@ -16,48 +19,48 @@ use crate::files::open_private;
 /// The version of the tables: `docs/format.md`.
 pub(crate) const FORMAT: u64 = 2;
 pub(crate) const FILE: &str = "frostpane.redb";
-/// Bytes of the database that may stay in memory: most of what is read is read once.
+/// Bytes of the database that may stay in memory: most reads happen once.
 const CACHE: usize = 16 << 20;
 
-/// What there is one of.
+/// Singleton values: header, keys, state, accounts, head, commits.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
-/// Closed panes, by where they begin and end.
+/// Closed panes, by their bounds.
 pub(crate) const PANES: TableDefinition<'_, (i64, i64), &[u8]> = TableDefinition::new("panes");
-/// Users of the state that do not fit into the memory: of which kind, period or epoch and run, and which piece of it.
+/// Users that do not fit into the memory, by kind, period or epoch, run, and piece of the run.
 pub(crate) const USERS: TableDefinition<'_, (bool, i64, u32, u64), &[u8]> = TableDefinition::new("users");
-/// What came since the state was written, in the order of its arrival.
+/// Events and ticks since the state was written, in the order of arrival.
 pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("log");
-/// How far each source has been read.
+/// The progress of each source.
 pub(crate) const SOURCES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sources");
-/// What was delivered under an id: a hash of it.
+/// Hashes of deliveries, by id.
 pub(crate) const DELIVERIES: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("deliveries");
-/// How what was delivered under an id was to be read, and what its producer was answered.
+/// Terms and receipts of deliveries, by id.
 pub(crate) const RECEIPTS: TableDefinition<'_, &str, (&str, &str)> = TableDefinition::new("receipts");
-/// Ids of deliveries by the moment after which all of what they delivered would be too late.
+/// Ids of deliveries, by the moment after which all of their events would be too late.
 pub(crate) const OUTLIVED: TableDefinition<'_, (i64, &str), ()> = TableDefinition::new("outlived");
-/// Releases by their ids.
+/// Releases, by id.
 pub(crate) const RELEASES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("releases");
-/// Ids of releases that were charged and are not kept yet.
+/// Ids of releases that are charged and not yet stored.
 pub(crate) const PENDING: TableDefinition<'_, &str, ()> = TableDefinition::new("pending");
-/// Releases that others are much like, by number.
+/// Texts that serve as dictionaries of compression, by number.
 pub(crate) const DICTIONARIES: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dictionaries");
-/// Lists at every slide, by their numbers.
+/// Continual releases, by number.
 pub(crate) const LISTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("lists");
-/// What was done, from 1 on.
+/// Records of the history, counted from 1.
 pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("history");
 
-/// Makes the database of a new state in a file that is empty.
+/// Creates the database of a new store in an empty file.
 pub(crate) fn create(folder: &Path, file: File) -> Result<Database> {
     open_file(folder, file, false)
 }
 
-/// Opens the database of a folder. All pages are checked if there are no checksums of them that can be relied on; else each is
-/// compared with its own when it is read.
+/// Opens the database of a folder. Without reliable checksums all pages are checked; otherwise each is
+/// compared with its own checksum when it is read.
 pub(crate) fn open(folder: &Path) -> Result<Database> {
     open_or_check(folder, false)
 }
 
-/// Opens the database of a folder and checks all of its pages, which takes as long as they are many.
+/// Opens the database of a folder and checks all of its pages.
 pub(crate) fn open_checked(folder: &Path) -> Result<Database> {
     open_or_check(folder, true)
 }
@@ -76,7 +79,7 @@ fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
     }
 }
 
-/// Whether a page was not what its checksum says, so that whoever opens the database next checks all of them.
+/// Returns true if a page has differed from its checksum, so that the next opening checks all pages.
 pub(crate) fn is_doubted(folder: &Path) -> bool {
     let database = File::open(folder.join(FILE));
     database.is_ok_and(|database| {
@@ -97,7 +100,7 @@ fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
         file: FileBackend::new(file)?,
         checksums: checksums.clone(),
     };
-    // Of a file that is damaged the database may panic rather than err.
+    // redb may panic on a damaged file.
     let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
         let mut database = Builder::new()
             .set_cache_size(CACHE)
@@ -106,16 +109,17 @@ fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
             return Ok(database);
         }
         checksums.doubt().map_err(fail)?;
-        // It never goes on from an earlier commit: what came after it was acknowledged, and charged.
-        match database.check_integrity()? {
-            true => checksums.rebuild(&same).map_err(fail).map(|()| database),
-            false => Err(Error::damaged("its pages are not what was written")),
+        // An earlier commit is no repair: later ones were acknowledged, and charged.
+        if !database.check_integrity()? {
+            return Err(Error::damaged("its pages are not what was written"));
         }
+        checksums.rebuild(&same).map_err(fail)?;
+        Ok(database)
     }));
     opened.unwrap_or_else(|_| Err(Error::damaged("its pages cannot be read")))
 }
 
-/// A transaction that is on disk when it has been committed, and whose commit a crash cannot forge.
+/// Begins a transaction that is on disk once it is committed, and whose commit a crash cannot forge.
 pub(crate) fn begin(database: &Database) -> Result<WriteTransaction> {
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::Immediate)?;
@@ -124,8 +128,19 @@ pub(crate) fn begin(database: &Database) -> Result<WriteTransaction> {
     Ok(transaction)
 }
 
-/// One of what there is one of.
-pub(crate) fn the(database: &Database, name: &str) -> Result<Vec<u8>> {
+/// Opens a table for reading; none if it was never written.
+pub(crate) fn open_existing<K: Key + 'static, V: Value + 'static>(
+    database: &Database,
+    table: TableDefinition<'_, K, V>,
+) -> Result<Option<ReadOnlyTable<K, V>>> {
+    match database.begin_read()?.open_table(table) {
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        table => Ok(Some(table?)),
+    }
+}
+
+/// A singleton value of [`META`].
+pub(crate) fn meta_value(database: &Database, name: &str) -> Result<Vec<u8>> {
     let table = database.begin_read()?.open_table(META)?;
     let value = table.get(name)?.map(|value| value.value().to_vec());
     value.ok_or_else(|| Error::damaged(format_args!("it has no {name}")))

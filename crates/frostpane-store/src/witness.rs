@@ -1,52 +1,53 @@
-//! A file outside of the state that knows how far its history has come: a copy of the state has not come as far.
+//! The witness: a file outside of a store that records how far its history has come, so that a copy is
+//! noticed.
 //!
 #![doc = include_str!("witness.md")]
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::atomic_file::replace;
 use crate::error::{Error, Result};
-use crate::files::{points, replace, sync_folder};
-use crate::history::Head;
+use crate::files::{create_private, points, sync_folder};
+use crate::history::ChainHead;
 
-/// Characters of a mark in the name of a fence: 128 bits.
+/// Characters of a hash in the name of a fence: 128 bits.
 const MARK: usize = 32;
 
-/// Contents of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Contents {
+struct WitnessFile {
     store: String,
     #[serde(flatten)]
-    head: Head,
+    head: ChainHead,
     #[serde(flatten)]
-    reach: Reach,
-    /// Whether a fence stands beside it. Versions before fences wrote none.
+    reach: HighWater,
+    /// A fence stands beside the witness. Versions before fences wrote none.
     #[serde(default)]
     fenced: bool,
-    /// The folder of a state that is being begun, until it is whole.
+    /// The folder of a store that is being created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beginning: Option<PathBuf>,
 }
 
-/// How far a state has come: nothing beyond was charged, or shown.
+/// The furthest that a store has come: nothing beyond was charged, or shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reach {
+pub(crate) struct HighWater {
     /// The latest moment, or number of events.
     pub position: i64,
-    /// How many lists at every slide there were.
+    /// The number of continual releases.
     pub lists: u64,
 }
 
-/// An empty file beside the witness, named after the one head that may go on, and locked by the process that goes on from it.
+/// An empty file beside the witness, named after the one head that may go on, and locked by the process that
+/// goes on from it.
 struct Fence {
     /// Holds the lock.
     file: File,
     mark: String,
-    /// The process that has it: a child after a fork does not.
+    /// The process that holds the lock: a child after a fork does not.
     process: u32,
 }
 
@@ -59,22 +60,22 @@ impl Fence {
 
 impl Drop for Fence {
     fn drop(&mut self) {
-        // Also if a child has the same file open.
+        // Explicitly, because a child may have the same file open.
         if self.process == std::process::id() {
             let _ = self.file.unlock();
         }
     }
 }
 
-/// The witness of a state that this process has open.
+/// The witness of an open store.
 pub(crate) struct Witness {
     path: PathBuf,
-    /// As this process has written or found them last; none before the first time.
-    contents: Option<Contents>,
+    /// The contents that this process has written or found last.
+    contents: Option<WitnessFile>,
     fence: Option<Fence>,
-    /// Fences of other heads, where a copy is accepted.
+    /// Fences of other heads, if a copy is accepted.
     others: Vec<Fence>,
-    /// The folder of the state, while it is being begun.
+    /// The folder of the store, while it is being created.
     beginning: Option<PathBuf>,
 }
 
@@ -89,8 +90,8 @@ impl Witness {
         }
     }
 
-    /// The witness of a state that is to be begun in a folder: outside of it, and not yet there, unless it is that of a beginning in the
-    /// same folder that was never finished.
+    /// The witness of a store that is to be created in a folder. It must lie outside of the folder, and not
+    /// exist unless an interrupted creation in the same folder has left it.
     pub fn begin(path: &Path, folder: &Path) -> Result<Self> {
         let absolute = |path: &Path| std::path::absolute(path).map_err(|cause| Error::file(path, cause));
         let (path, folder) = (absolute(path)?, absolute(folder)?);
@@ -101,7 +102,8 @@ impl Witness {
             .any(|place| place.starts_with(&inside))
         {
             return Err(Error::conflict(format!(
-                "the witness {} lies in the folder of the state, and would be restored with it: give it another place",
+                "the witness {} lies in the folder of the state, and would be restored with it: give it \
+                 another place",
                 path.display()
             )));
         }
@@ -118,7 +120,7 @@ impl Witness {
         Ok(witness)
     }
 
-    /// Removes what a beginning in this folder has left that was never finished; refuses anything else that is there.
+    /// Removes the witness of an interrupted creation in this folder; refuses any other.
     fn clear_unfinished(&self, folder: &Path) -> Result<()> {
         let there = fs::symlink_metadata(&self.path).is_ok();
         let fences = self.fences()?;
@@ -128,7 +130,7 @@ impl Witness {
         let contents = if there { self.read()? } else { None };
         match contents.and_then(|contents| contents.beginning) {
             Some(beginning) if beginning == folder => {
-                // None of a process that is still at it.
+                // Refuses fences of a process that is still creating the store.
                 let _held = fences
                     .into_iter()
                     .map(|mark| self.hold(mark))
@@ -136,7 +138,8 @@ impl Witness {
                 remove_witness(&self.path).map_err(|cause| Error::file(&self.path, cause))
             }
             Some(beginning) => Err(Error::conflict(format!(
-                "the witness {} is of a state that was being begun in {}: begin it there again, or delete the file",
+                "the witness {} is of a state that was being begun in {}: begin it there again, or delete \
+                 the file",
                 self.path.display(),
                 beginning.display()
             ))),
@@ -151,13 +154,13 @@ impl Witness {
         &self.path
     }
 
-    /// Holds the fence of a head, from which this process alone goes on; and has the witness know it.
+    /// Locks the fence of the head, from which this process alone goes on, and brings the witness up to date.
     pub fn open(
         &mut self,
         store: &str,
-        head: &Head,
-        reach: Reach,
-        head_at: impl Fn(u64) -> Result<Option<Head>>,
+        head: &ChainHead,
+        reach: HighWater,
+        head_at: impl Fn(u64) -> Result<Option<ChainHead>>,
     ) -> Result<()> {
         let found = self.read()?.filter(|found| found.store == store);
         let found = found.ok_or_else(|| self.is_copy())?;
@@ -175,26 +178,24 @@ impl Witness {
         let is_known = found.head == *head && found.fenced && found.beginning.is_none();
         let stands = fence.mark == mark_of(head);
         (self.contents, self.fence) = (Some(found), Some(fence));
-        match is_known && stands {
-            true => Ok(()),
-            false => self.advance(store, head, reach),
+        if is_known && stands {
+            return Ok(());
         }
+        self.advance(store, head, reach)
     }
 
-    /// The fence of a witness that was written before there were any.
-    fn first_fence(&self, found: &Contents) -> Result<Fence> {
+    /// Creates the fence of a witness that was written by a version before fences.
+    fn first_fence(&self, found: &WitnessFile) -> Result<Fence> {
         let fence = self.create_fence(mark_of(&found.head))?;
-        // Another process that was here before has changed it before it went on.
-        match self.read()?.as_ref() == Some(found) {
-            true => Ok(fence),
-            false => {
-                let _ = fs::remove_file(self.fence_at(&fence.mark));
-                Err(self.is_copy())
-            }
+        // A process that was here before has changed the witness before it went on.
+        if self.read()?.as_ref() != Some(found) {
+            let _ = fs::remove_file(self.fence_at(&fence.mark));
+            return Err(self.is_copy());
         }
+        Ok(fence)
     }
 
-    /// Takes it from whatever state holds it, so that a copy can be gone on with.
+    /// Takes all fences from the store that has them, so that a copy can go on.
     pub fn take(&mut self) -> Result<()> {
         self.fence = None;
         let marks = self.fences()?.into_iter();
@@ -204,8 +205,8 @@ impl Witness {
         Ok(())
     }
 
-    /// How far it knows that a state has come, whose witness it must be if it can be read.
-    pub fn reach(&self, store: &str) -> Result<Option<Reach>> {
+    /// The furthest that the store is known to have come; an error if the witness is of another store.
+    pub fn reach(&self, store: &str) -> Result<Option<HighWater>> {
         if !self.path.exists() {
             return Ok(None);
         }
@@ -218,21 +219,21 @@ impl Witness {
         }
     }
 
-    /// That it holds what this process wrote last.
+    /// Checks that the witness is as this process has written it.
     pub fn check(&self) -> Result<()> {
         let (Some(contents), Some(fence)) = (&self.contents, &self.fence) else {
             return Ok(());
         };
-        match self.read()?.as_ref() == Some(contents) && self.fence_at(&fence.mark).exists() {
-            true => Ok(()),
-            false => Err(self.is_overtaken()),
+        if self.read()?.as_ref() != Some(contents) || !self.fence_at(&fence.mark).exists() {
+            return Err(self.is_overtaken());
         }
+        Ok(())
     }
 
-    /// Moves the fence to another head, unless another process has moved it; and writes how far the state has come. Both are
-    /// there whatever happens.
-    pub fn advance(&mut self, store: &str, head: &Head, reach: Reach) -> Result<()> {
-        let contents = Contents {
+    /// Moves the fence to another head, unless another process has moved it, and writes the witness. Both are
+    /// durable.
+    pub fn advance(&mut self, store: &str, head: &ChainHead, reach: HighWater) -> Result<()> {
+        let contents = WitnessFile {
             store: store.to_owned(),
             head: head.clone(),
             reach,
@@ -255,41 +256,42 @@ impl Witness {
         Ok(())
     }
 
-    /// One of two processes finds the file: a name is moved once.
+    /// Renames the fence: of two processes only one finds the file.
     fn move_fence(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (self.fence_at(from), self.fence_at(to));
         match fs::rename(&from, &to) {
             Ok(()) => Ok(()),
-            // It was moved, and a network has lost the answer.
+            // It was moved, and a network file system has lost the answer.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound && to.exists() => Ok(()),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(self.is_overtaken()),
             Err(cause) => Err(Error::file(&from, cause)),
         }
     }
 
-    /// The state has been begun.
-    pub fn finish_beginning(&mut self, store: &str, head: &Head, reach: Reach) -> Result<()> {
+    pub fn finish_beginning(&mut self, store: &str, head: &ChainHead, reach: HighWater) -> Result<()> {
         self.beginning = None;
         self.advance(store, head, reach)
     }
 
-    /// Contents of the file; none if they cannot be understood.
-    fn read(&self) -> Result<Option<Contents>> {
+    /// Reads the file; none if its contents cannot be parsed.
+    fn read(&self) -> Result<Option<WitnessFile>> {
         let bytes = fs::read(&self.path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => Error::conflict(format!(
-                "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is the latest: put it back, or accept \
+                "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is \
+                 the latest: put it back, or accept \
                  the state as a restored copy",
                 self.path.display()
             )),
             _ => Error::File(format!(
-                "the witness {} could not be read ({cause}), which is no damage to the state: try again, and look at its disk if it happens again",
+                "the witness {} could not be read ({cause}), which is no damage to the state: try again, and \
+                 look at its disk if it happens again",
                 self.path.display()
             )),
         })?;
         Ok(serde_json::from_slice(&bytes).ok())
     }
 
-    /// The first of these fences that is there, held.
+    /// Locks the first of these fences that exists.
     fn find(&self, marks: [String; 3]) -> Result<Option<Fence>> {
         for mark in marks {
             let path = self.fence_at(&mark);
@@ -297,7 +299,7 @@ impl Witness {
                 continue;
             }
             let fence = self.hold(mark)?;
-            // Not if it was moved on before it could be held.
+            // Another process may have moved it before it was locked.
             if path.exists() {
                 return Ok(Some(fence));
             }
@@ -314,19 +316,18 @@ impl Witness {
     fn create_fence(&self, mark: String) -> Result<Fence> {
         let path = self.fence_at(&mark);
         let fail = |cause| Error::file(&path, cause);
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create_new(true).mode(0o600);
         points::writing().map_err(fail)?;
-        let fence = self.locked(options.open(&path).map_err(fail)?, mark)?;
+        let fence = self.locked(create_private(&path).map_err(fail)?, mark)?;
         sync_folder(path.parent().unwrap_or(Path::new("/")))?;
         Ok(fence)
     }
 
-    /// Where files cannot be locked the name of the fence alone decides who goes on.
+    /// Locks a fence. If files cannot be locked, the name of the fence alone decides who goes on.
     fn locked(&self, file: File, mark: String) -> Result<Fence> {
         match points::try_lock(&file) {
             Err(TryLockError::WouldBlock) => Err(Error::Busy(format!(
-                "another process has this state, or a copy of it, open, and holds the witness {}: wait until it has ended, and go on with one of \
+                "another process has this state, or a copy of it, open, and holds the witness {}: wait until \
+                 it has ended, and go on with one of \
                  them alone",
                 self.path.display()
             ))),
@@ -338,29 +339,31 @@ impl Witness {
         self.path.with_file_name(fence_name(&self.path, mark))
     }
 
-    /// The marks of all fences beside the witness.
     fn fences(&self) -> Result<Vec<String>> {
         fences(&self.path).map_err(|cause| Error::file(&self.path, cause))
     }
 
     fn is_copy(&self) -> Error {
         Error::conflict(format!(
-            "this is not the latest state that the witness {} knows of: it is a copy, and its budget may have been spent by the one that went on. \
-             Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its past as spent",
+            "this is not the latest state that the witness {} knows of: it is a copy, and its budget may \
+             have been spent by the one that went on. \
+             Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its \
+             past as spent",
             self.path.display()
         ))
     }
 
     fn is_overtaken(&self) -> Error {
         Error::conflict(format!(
-            "the witness {} no longer holds what this process wrote: another copy of this state goes on, so nothing was shown. Stop this one, \
+            "the witness {} no longer holds what this process wrote: another copy of this state goes on, so \
+             nothing was shown. Stop this one, \
              and go on with the other alone",
             self.path.display()
         ))
     }
 }
 
-/// Removes the witness of a state that is gone, with its fence.
+/// Removes the witness of a deleted store, with its fence.
 pub fn remove_witness(path: &Path) -> io::Result<()> {
     for mark in fences(path)? {
         fs::remove_file(path.with_file_name(fence_name(path, &mark)))?;
@@ -371,7 +374,7 @@ pub fn remove_witness(path: &Path) -> io::Result<()> {
     }
 }
 
-fn mark_of(head: &Head) -> String {
+fn mark_of(head: &ChainHead) -> String {
     head.mark.chars().take(MARK).collect()
 }
 
@@ -400,7 +403,7 @@ fn fences(witness: &Path) -> io::Result<Vec<String>> {
     marks.filter_map(io::Result::transpose).collect()
 }
 
-/// A path without links and dots, also where the end of it is not there yet.
+/// Resolves links and dots of a path, whose end may not exist.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(whole) = path.canonicalize() {
         return whole;
@@ -420,7 +423,7 @@ fn resolved(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// A folder that is gone when it is dropped.
+    /// A folder that is removed when it is dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -439,11 +442,11 @@ mod tests {
         }
     }
 
-    fn head(record: &[u8], before: &Head) -> Head {
+    fn head(record: &[u8], before: &ChainHead) -> ChainHead {
         before.after(record)
     }
 
-    /// A witness as a process has it that could not lock it, with what it found.
+    /// The witness of a process that could not lock it.
     fn unlocked(of: &Witness) -> Witness {
         let mut witness = Witness::new(of.path.clone());
         let fence = of.fence.as_ref().unwrap();
@@ -453,44 +456,44 @@ mod tests {
         witness
     }
 
-    /// However their steps interleave: two processes that both found everything in order, both commit; one of them goes on.
+    /// Both processes pass the check and commit, in any order of their steps; one of them goes on.
     #[test]
     fn of_two_processes_that_compared_at_the_same_time_one_goes_on() {
         let folder = Folder::new("race");
         let mut first = Witness::new(folder.0.join("witness"));
-        let began = head(b"began", &Head::default());
-        first.advance("store", &began, Reach::default()).unwrap();
+        let began = head(b"began", &ChainHead::default());
+        first.advance("store", &began, HighWater::default()).unwrap();
         let mut second = unlocked(&first);
         first.check().unwrap();
         second.check().unwrap();
         let (one, two) = (head(b"one", &began), head(b"two", &began));
-        first.advance("store", &one, Reach::default()).unwrap();
-        let refused = second.advance("store", &two, Reach::default()).unwrap_err();
+        first.advance("store", &one, HighWater::default()).unwrap();
+        let refused = second.advance("store", &two, HighWater::default()).unwrap_err();
         assert!(refused.to_string().contains("nothing was shown"), "{refused}");
         assert!(second.check().is_err() && first.check().is_ok());
-        // Nor later, when the other has gone on: it never goes back.
+        // Nor later, when the other has gone on.
         let three = head(b"three", &one);
-        first.advance("store", &three, Reach::default()).unwrap();
-        assert!(second.advance("store", &two, Reach::default()).is_err());
+        first.advance("store", &three, HighWater::default()).unwrap();
+        assert!(second.advance("store", &two, HighWater::default()).is_err());
         first.check().unwrap();
         assert_eq!(first.fences().unwrap(), [mark_of(&three)]);
     }
 
-    /// The copy was made between commit and witness: both have the same noise so far, and one goes on from there.
+    /// A copy made between commit and witness has the same noise so far; one of the two goes on from there.
     #[test]
     fn copies_of_one_commit_tell_the_same_and_then_one_goes_on() {
         let folder = Folder::new("same");
         let mut first = Witness::new(folder.0.join("witness"));
-        let began = head(b"began", &Head::default());
-        first.advance("store", &began, Reach::default()).unwrap();
+        let began = head(b"began", &ChainHead::default());
+        first.advance("store", &began, HighWater::default()).unwrap();
         let mut second = unlocked(&first);
         let one = head(b"one", &began);
-        first.advance("store", &one, Reach::default()).unwrap();
-        second.advance("store", &one, Reach::default()).unwrap();
+        first.advance("store", &one, HighWater::default()).unwrap();
+        second.advance("store", &one, HighWater::default()).unwrap();
         let (two, three) = (head(b"two", &one), head(b"three", &one));
-        second.advance("store", &two, Reach::default()).unwrap();
+        second.advance("store", &two, HighWater::default()).unwrap();
         assert!(first.check().is_err());
-        assert!(first.advance("store", &three, Reach::default()).is_err());
+        assert!(first.advance("store", &three, HighWater::default()).is_err());
     }
 
     #[test]

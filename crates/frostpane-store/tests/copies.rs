@@ -1,4 +1,5 @@
-//! Two copies of a state under one witness, at the same time, where files cannot be locked: no window is shown with two noises.
+//! Two copies of a store under one witness, running at the same time where files cannot be locked: no window
+//! is shown with two noises.
 
 mod common;
 
@@ -15,10 +16,10 @@ use frostpane_store::{Begin, Error, Store, points};
 const TRIES: u64 = 8;
 const HOURS: std::ops::Range<i64> = 0..6;
 
-/// What a process has shown: hashes, by the number of the list or release.
+/// Hashes of what a process has shown, by the number of the release.
 type Shown = BTreeMap<u64, u64>;
 
-/// Goes on until another copy has overtaken it. Also says what the state would show that was refused.
+/// Runs until another copy has overtaken this one. Also requires a reason of every refusal.
 fn go_on(state: &Path, json: &str, start: &Barrier) -> Shown {
     let mut shown = Shown::new();
     let opened = Store::<Bytes>::open(state);

@@ -1,7 +1,8 @@
-//! A process that is ended at every point of what it does, and what the next one finds.
+//! Processes that are killed at every point, and the stores that they leave.
 //!
-//! The test starts itself again as the process to be ended. A third of the ends come from outside at any time, the others at a point that
-//! was counted out within a commit: before a write, half through one, before a sync, before a file is put in its place.
+//! The test starts itself again as the process to be killed. A third of the kills come from outside at any
+//! time, the others at a chosen point within a commit: before a write, half through one, before a sync,
+//! before a rename.
 
 mod common;
 
@@ -17,14 +18,14 @@ use frostpane::{Bytes, Keys};
 use frostpane_store::{Begin, Store, points};
 
 const CHILD: &str = "FROSTPANE_TEST_CRASH";
-/// How often each state loses its process.
+/// Kills of each store.
 const ENDS: u64 = 40;
-/// An hour's commits have some dozens of points.
+/// The commits of an hour have some dozens of points.
 const POINTS: u64 = 240;
 
-/// Goes on with a state for ever, and says what it has acknowledged and shown.
+/// Runs for ever, and prints everything that is acknowledged or shown.
 fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
-    // What the harness has written stands on a line of its own.
+    // The test harness may have left an unfinished line.
     println!();
     points::end_after(end_after);
     let mut store = Store::<Bytes>::open(folder).unwrap();
@@ -43,9 +44,8 @@ fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
     }
 }
 
-/// What a process has said.
 fn hear(known: &mut Known, said: &str) {
-    // The last line may have been cut off: it was not said.
+    // An unfinished last line does not count.
     for line in said
         .split_inclusive('\n')
         .filter_map(|line| line.strip_suffix('\n'))
@@ -61,12 +61,13 @@ fn hear(known: &mut Known, said: &str) {
     }
 }
 
-/// Starts the process, and has it ended. Returns what it said.
+/// Starts the process, has it killed, and returns its output.
 fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
     let from_outside = round.is_multiple_of(3);
-    let end_after = match from_outside {
-        true => -1,
-        false => (mix(round) % POINTS) as i64,
+    let end_after = if from_outside {
+        -1
+    } else {
+        (mix(round) % POINTS) as i64
     };
     let mut process = Command::new(env::current_exe().unwrap())
         .args([
@@ -133,7 +134,7 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
     assert!(shown > 100);
 }
 
-/// Begins a state, with a process that ends after so many points. Whether it came to its end.
+/// Creates a store in a process that is killed after so many points. Returns true if it finished before.
 fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
     let told = format!("{}\n{}\n{end_after}", state.display(), witness.display());
     let status = Command::new(env::current_exe().unwrap())
@@ -161,7 +162,7 @@ fn begin(state: &Path, witness: PathBuf) -> frostpane_store::Result<Store<Bytes>
     Store::create(state, spec(ALL[3].1), Keys::open(), begin)
 }
 
-/// At every point: what is left is a state, or is begun again in the same place, with the same witness.
+/// A kill at any point leaves a store, or a folder in which it can be created again with the same witness.
 #[test]
 fn wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it() {
     if let Ok(told) = env::var(CHILD) {

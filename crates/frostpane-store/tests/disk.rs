@@ -1,4 +1,4 @@
-//! A disk that is full, files that were cut off, and writes of which a part is there.
+//! Full disks, truncated files and partial writes.
 
 mod common;
 
@@ -16,7 +16,7 @@ const FILES: [&str; 2] = ["frostpane.redb", "secrets"];
 /// Hours before the disk is full.
 const BEFORE: i64 = 13;
 
-/// The room on the disk is that of the process.
+/// The simulated disk is shared by the process.
 static DISK: Mutex<()> = Mutex::new(());
 
 fn long() -> bool {
@@ -35,7 +35,7 @@ fn release(store: &mut Store<Bytes>, number: i64, known: &mut Known) -> Result<(
     Ok(())
 }
 
-/// Goes on for some hours, each with a release or a list.
+/// Runs for some hours, each with a release.
 fn go_on(store: &mut Store<Bytes>, json: &str, until: i64, known: &mut Known) -> Result<()> {
     for number in known.hours..until {
         for list in hour(store, number, is_by_count(json))? {
@@ -59,7 +59,7 @@ fn says_what_to_do(error: &Error) {
     assert!(message.contains("the disk is full: make room"), "{message}");
 }
 
-/// Nothing more is done with what is in memory, whether there is room again or not.
+/// A broken store refuses everything, also after space is freed.
 fn is_refused_until_opened_again(store: &mut Store<Bytes>) {
     let window = store.header().spec.longest();
     for refused in [
@@ -72,7 +72,8 @@ fn is_refused_until_opened_again(store: &mut Store<Bytes>) {
     }
 }
 
-/// With room again: all that was acknowledged is there, what was charged is there with one noise, and all goes on.
+/// After space is freed, everything acknowledged is present, every charge has one noise, and the store goes
+/// on.
 fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
     for _ in 0..2 {
         check(name, state, json, known);
@@ -89,7 +90,7 @@ fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
     check(name, state, json, known);
 }
 
-/// A state with some hours, and what is known of it.
+/// A store after some hours, and what is known about it.
 fn begun(folder: &Folder, json: &str) -> Known {
     let (state, mut known) = (folder.join("begun"), Known::default());
     let mut begin = Begin::default();
@@ -109,7 +110,7 @@ fn begun(folder: &Folder, json: &str) -> Known {
     known
 }
 
-/// Opens a copy and goes on until there is no room. Returns how many writes there were, if there was enough.
+/// Opens a copy and runs until the disk is full. Returns the number of writes if the disk was large enough.
 fn fill(folder: &Folder, json: &str, known: &mut Known, room: i64) -> Option<i64> {
     let state = folder.join("state");
     points::full_after(room);
@@ -137,7 +138,7 @@ fn fill(folder: &Folder, json: &str, known: &mut Known, room: i64) -> Option<i64
     }
 }
 
-/// Every write, and every half of one, is the first that fails.
+/// Every write, and every half of one, fails first once.
 #[test]
 fn wherever_the_disk_is_full_nothing_acknowledged_is_lost_and_nothing_drawn_twice() {
     let _disk = DISK.lock();
@@ -173,7 +174,7 @@ fn mount(arguments: &[&str], at: &Path) -> bool {
     status.is_ok_and(|output| output.status.success())
 }
 
-/// A disk that is mounted as long as this is there.
+/// Full disks, truncated files and partial writes.
 struct Small<'a>(&'a Path);
 
 impl Drop for Small<'_> {
@@ -182,7 +183,7 @@ impl Drop for Small<'_> {
     }
 }
 
-/// Where nobody may mount one, the test above has all of it but the disk.
+/// Without permission to mount, the test above covers all but the file system.
 #[test]
 fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
     let _disk = DISK.lock();
@@ -211,18 +212,18 @@ fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
     }
 }
 
-/// Accounts, a release and lists.
+/// Accounts, a release and continual releases.
 type Seen = (Vec<u8>, Vec<u8>, Vec<Vec<u8>>);
 
-/// What can be seen of a state.
 fn seen(state: &Path) -> Option<Seen> {
     let mut store = Store::<Bytes>::open(state)
         .inspect_err(|cause| assert!(!cause.to_string().is_empty()))
         .ok()?;
     let window = store.header().spec.longest();
-    let released = match store.releases().unwrap().is_empty() {
-        true => Vec::new(),
-        false => store.release("one", window).unwrap().json,
+    let released = if store.releases().unwrap().is_empty() {
+        Vec::new()
+    } else {
+        store.release("one", window).unwrap().json
     };
     let lists = store.lists_after(0).unwrap();
     let accounts = store.stream().accounts();
@@ -233,7 +234,7 @@ fn seen(state: &Path) -> Option<Seen> {
     ))
 }
 
-/// A state before and after a commit, with a release or a list.
+/// A store before and after a commit with a release.
 fn before_and_after(folder: &Folder, json: &str) {
     let (before, after) = (folder.join("before"), folder.join("after"));
     let mut store = create(&after, json);
@@ -244,13 +245,14 @@ fn before_and_after(folder: &Folder, json: &str) {
     copy(&after, &before);
     let mut store = Store::open(&after).unwrap();
     let window = store.header().spec.longest();
-    match json.contains("continual") {
-        true => drop(hour(&mut store, 8, is_by_count(json)).unwrap()),
-        false => drop(store.release("one", window).unwrap()),
+    if json.contains("continual") {
+        drop(hour(&mut store, 8, is_by_count(json)).unwrap())
+    } else {
+        drop(store.release("one", window).unwrap())
     }
 }
 
-/// So many lengths up to that of a file, its ends among them.
+/// Lengths up to that of a file, both ends included.
 fn lengths(most: usize) -> impl Iterator<Item = usize> {
     let count = if long() { 600 } else { 30 };
     (0..=count)

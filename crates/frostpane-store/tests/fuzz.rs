@@ -1,8 +1,8 @@
-//! Bytes that outlive a process, changed in every way: what is read of them is an error, or something that can be gone on with, and
-//! never a panic, an overflow, much memory or a long time.
+//! Fuzzing of stored bytes: decoding fails with an error or yields something usable, without a panic, an
+//! overflow, much memory or a long time.
 //!
-//! `FROSTPANE_FUZZ_SECONDS` says for how long, `FROSTPANE_FUZZ_SEED` from which seed on. `fuzz` does the same guided by what the bytes
-//! reach.
+//! `FROSTPANE_FUZZ_SECONDS` sets the duration, `FROSTPANE_FUZZ_SEED` the first seed. The crate `fuzz` does
+//! the same guided by coverage.
 
 mod common;
 
@@ -16,9 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::decoders::{PARTS, Part, Written};
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 
-/// What one case may take.
+/// Limits of one case.
 const LONGEST: Duration = Duration::from_secs(20);
 const MOST_KILOBYTES: u64 = 1 << 20;
 const FINGERPRINT: usize = 41;
@@ -35,7 +35,7 @@ const EXTREME: [u64; 9] = [
     u64::MAX,
 ];
 
-/// A number as it is packed.
+/// A number in the variable-length encoding.
 fn packed(mut number: u64) -> Vec<u8> {
     let mut packed = Vec::new();
     while number >= 0x80 {
@@ -46,7 +46,7 @@ fn packed(mut number: u64) -> Vec<u8> {
     packed
 }
 
-/// Puts another number in the place of one.
+/// Replaces one number by another.
 fn overwrite(bytes: &mut Vec<u8>, place: usize, number: Vec<u8>) {
     let end = bytes[place..].iter().position(|byte| *byte < 0x80);
     let end = end.map_or(bytes.len(), |length| place + length + 1);
@@ -60,7 +60,7 @@ impl Mutator {
         self.0.below(bound.max(1) as u64).unwrap() as usize
     }
 
-    /// Most of what is there is at the front, after the fingerprint.
+    /// Most structure is at the front, after the fingerprint.
     fn place(&mut self, length: usize) -> usize {
         match self.below(3) {
             0 => self.below(length),
@@ -73,7 +73,7 @@ impl Mutator {
         start..start + self.below((length - start).min(40) + 1)
     }
 
-    /// A number as it is packed, far too large or small, or near to one that was there.
+    /// An encoded number that is far too large or small, or close to the original.
     fn number(&mut self) -> Vec<u8> {
         let near = self.below(1 << 10) as u64;
         let number = match self.below(3) {
@@ -100,7 +100,7 @@ impl Mutator {
         }
     }
 
-    /// Something that was written, changed in a few places.
+    /// Mutates stored bytes in a few places.
     fn case<'a>(&mut self, all: &'a [Written]) -> (&'a Written, Part, Vec<u8>) {
         let written = &all[self.below(all.len())];
         let part = match self.below(2) {
@@ -120,7 +120,7 @@ fn from_environment(name: &str, otherwise: u64) -> u64 {
     env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
 
-/// What `fuzz` begins with, if it is asked for.
+/// Writes the corpus of `fuzz` on request.
 fn write_corpus(all: &[Written]) {
     let Some(folder) = env::var_os("FROSTPANE_FUZZ_CORPUS").map(PathBuf::from) else {
         return;
@@ -134,7 +134,7 @@ fn write_corpus(all: &[Written]) {
     }
 }
 
-/// The most memory that the process has asked for so far.
+/// The most memory that the process has allocated so far.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:"));
@@ -155,7 +155,7 @@ fn run(all: &[Written], seed: u64) -> bool {
     read.is_ok()
 }
 
-/// Numbers that were believed once: they overflowed, or something went on for ever.
+/// Numbers that once caused an overflow or an endless loop.
 const FOUND: [(&str, Part, usize, u64); 7] = [
     ("uniform", Part::Pane, 0, 1 << 60),
     ("exponential", Part::Pane, 26, (1 << 61) - 1),

@@ -1,5 +1,5 @@
-//! States as earlier versions wrote them, in `golden`: **they are kept for ever**. A new format adds files beside them and still opens
-//! these; none is ever written again.
+//! Stores of earlier versions, in `golden`: **they are never deleted**. A new format adds files beside them
+//! and still opens these; none is ever rewritten.
 //!
 //! `FROSTPANE_WRITE_GOLDEN=1 cargo test -p frostpane-store --test golden` writes those that are missing.
 
@@ -11,29 +11,28 @@ use std::path::{Path, PathBuf};
 
 use common::{ALL, Folder, HOUR, create, hour, is_by_count};
 use frostpane::Bytes;
-use frostpane_store::{Begin, Panes, Store};
+use frostpane_store::{Begin, PaneTransfer, Store};
 use serde::{Deserialize, Serialize};
 
-/// The version of the tables that is written now.
+/// The current version of the tables.
 const FORMAT: u64 = 2;
 const HOURS: i64 = 13;
 const ID: &str = "kept";
-/// Format 1 has no checksums.
 const FILES: [&str; 3] = ["frostpane.redb", "secrets", "checksums"];
-/// The state that panes are exported from, and the one that they come into.
+/// The store that panes are exported from, and the one that imports them.
 const PARTED: &str = "panes";
 const MOST_BYTES: u64 = 30_000;
 
-/// What was there when a state was written.
+/// The expected contents of a store.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Expected {
     accounts: Vec<u8>,
     closed: Vec<Range<i64>>,
-    /// Hashes of what lies there.
+    /// Hashes of the panes.
     panes: Vec<String>,
     counted: u64,
     head: String,
-    /// A release, or lists by their numbers, as they were shown.
+    /// A release, or continual releases by number, as they were shown.
     release: Option<String>,
     lists: Vec<(u64, String)>,
 }
@@ -86,7 +85,7 @@ fn unpack(folder: &Path, file: &str) -> Vec<u8> {
     zstd::decode_all(&*bytes).unwrap()
 }
 
-/// A state with events, a release or lists, and something in its log.
+/// A store with events, releases, and a log.
 fn made(folder: &Path, json: &str) -> Store<Bytes> {
     let mut store = create(folder, json);
     for number in 0..HOURS {
@@ -95,9 +94,10 @@ fn made(folder: &Path, json: &str) -> Store<Bytes> {
     let mut feed = store.feed("the log").unwrap().at(HOURS * HOUR);
     for number in 0..40 {
         let (time, key, user) = common::event(HOURS, number);
-        feed.push(match is_by_count(json) {
-            true => frostpane::Event::of(key.as_slice()),
-            false => frostpane::Event::by(&user, time, key.as_slice()),
+        feed.push(if is_by_count(json) {
+            frostpane::Event::of(key.as_slice())
+        } else {
+            frostpane::Event::by(&user, time, key.as_slice())
         })
         .unwrap();
     }
@@ -105,14 +105,14 @@ fn made(folder: &Path, json: &str) -> Store<Bytes> {
     store
 }
 
-/// The state that exported panes go to.
+/// The store that imports panes.
 const ELSEWHERE: &str = "elsewhere";
 
 fn is_wanted(path: &Path) -> bool {
     std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_some() && !path.exists()
 }
 
-/// Writes a state that is not there yet.
+/// Writes a missing golden store.
 fn write(name: &str, json: &str) {
     let to = golden(&format!("{FORMAT}-{name}"));
     if !is_wanted(&to) {
@@ -128,7 +128,7 @@ fn write(name: &str, json: &str) {
     pack(&to, "expected", &serde_json::to_vec(&expected).unwrap());
 }
 
-/// Puts a state that was written into a folder where it can be gone on with.
+/// Unpacks a golden store into a folder.
 fn copied(from: &Path, state: &Path) -> Store<Bytes> {
     fs::create_dir_all(state).unwrap();
     for file in FILES.iter().filter(|file| packed(from, file).exists()) {
@@ -161,19 +161,18 @@ fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
                 store.stream().counted() > expected.counted || !is_by_count(json),
                 "{name}"
             );
-            match json.contains("continual") {
-                true => assert!(more.iter().any(|lists| !lists.is_empty()), "{name}"),
-                false => {
-                    let window = store.header().spec.longest();
-                    assert!(!store.release("more", window).unwrap().again, "{name}");
-                    assert_ne!(store.stream().accounts(), expected.accounts, "{name}");
-                }
+            if json.contains("continual") {
+                assert!(more.iter().any(|lists| !lists.is_empty()), "{name}")
+            } else {
+                let window = store.header().spec.longest();
+                assert!(!store.release("more", window).unwrap().again, "{name}");
+                assert_ne!(store.stream().accounts(), expected.accounts, "{name}");
             }
         }
     }
 }
 
-/// The state that they were taken from comes with them: only one like it takes them.
+/// The exporting store is unpacked too: only one like it imports its panes.
 #[test]
 fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
     let json = ALL[3].1;
@@ -190,7 +189,7 @@ fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
         let (folder, from) = (Folder::new(), golden(&format!("{format}-{PARTED}")));
         assert!(small(&from));
         let mut old = copied(&from, &folder.join("old"));
-        let panes = Panes::from_bytes(&unpack(&from, "exported")).unwrap();
+        let panes = PaneTransfer::from_bytes(&unpack(&from, "exported")).unwrap();
         assert_eq!(panes.store(), old.header().store);
         assert_eq!(
             copied(&from, &folder.join("same"))
@@ -216,7 +215,7 @@ fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
     }
 }
 
-/// A process of format 1 that ended between charge and release: there it was found by looking at all releases.
+/// A process of format 1 that ended between charge and release, whose pending release was found by a scan.
 #[test]
 fn a_release_that_an_earlier_version_charged_and_did_not_make_is_made() {
     let folder = Folder::new();

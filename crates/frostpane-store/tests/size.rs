@@ -1,4 +1,4 @@
-//! States in which much has been done: opening them reads little, what is damaged is found when it is read, and what is kept is small.
+//! Large stores: opening reads little, damage is found on reading, and releases take little space.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use common::known::{hash, mix};
 use common::{Folder, copy, create, hour};
 use frostpane::{Bytes, Span};
-use frostpane_store::{Begin, Checked, Deed, Error, Forms, Store};
+use frostpane_store::{Action, Begin, CheckReport, Error, Renderings, Store};
 
 const BLOCK: usize = 4096;
 const RELEASES: u64 = 40;
@@ -20,43 +20,43 @@ fn window() -> Span {
     "24h".parse().unwrap()
 }
 
-/// A text that cannot be made smaller.
+/// An incompressible text.
 fn noise(seed: u64, length: u64) -> String {
     let letter = |place: u64| char::from(b'!' + (mix(seed << 32 ^ place) % 90) as u8);
     (0..length).map(letter).collect()
 }
 
-/// A state with some hours, and releases whose forms fill pages of their own.
+/// A store after some hours, with releases whose renderings fill pages of their own.
 fn made(state: &Path) -> Vec<u64> {
     let mut store = create(state, SPEC);
     (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     let release = |number: u64| {
         let released = store.release_in_forms(&format!("release {number}"), window(), |_| {
-            Forms::from([("page".to_owned(), noise(number, 20_000))])
+            Renderings::from([("page".to_owned(), noise(number, 20_000))])
         });
         shown(&released.unwrap())
     };
     (0..RELEASES).map(release).collect()
 }
 
-fn shown(released: &frostpane_store::Released) -> u64 {
+fn shown(released: &frostpane_store::StoredRelease) -> u64 {
     let page = released.forms.get("page").map_or("", String::as_str);
     hash(&[&released.json, page.as_bytes()].concat())
 }
 
-/// What every release of a state is, as far as it can be read.
+/// The releases of a store, as far as they are readable.
 fn read(store: &mut Store<Bytes>) -> Vec<Result<u64, Error>> {
     let read = |number| Ok(shown(&store.release(&format!("release {number}"), window())?));
     (0..RELEASES).map(read).collect()
 }
 
-/// Most pages are of releases: one that is damaged does not keep the state from being opened, and is an error where it is read.
+/// Most pages hold releases: a damaged one does not prevent opening, and is an error when it is read.
 #[test]
 fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
     let folder = Folder::in_memory();
     let (whole, state) = (folder.join("whole"), folder.join("state"));
     let expected = made(&whole);
-    let checked = Checked::of(&whole).unwrap();
+    let checked = CheckReport::of(&whole).unwrap();
     assert_eq!((checked.records, checked.releases), (1 + RELEASES, RELEASES));
     let bytes = fs::read(whole.join(DATABASE)).unwrap();
     let (mut opened, mut found, mut refused) = (0, 0, 0);
@@ -85,7 +85,7 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
                 wrong
             }
         };
-        // Whoever opens it next checks all pages. What no page uses may have been damaged, and is of no account.
+        // The next opening checks all pages. Damage to unused pages has no effect.
         if let Some(message) = wrong.first() {
             assert!(message.contains("damaged"), "{message}");
             match Store::<Bytes>::open(&state) {
@@ -96,7 +96,7 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
                 }
             }
             assert_eq!(
-                Checked::of(&state).is_err(),
+                CheckReport::of(&state).is_err(),
                 Store::<Bytes>::open(&state).is_err()
             );
         }
@@ -108,7 +108,7 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
     );
 }
 
-/// The checksums can be made again: without them all pages are checked.
+/// Missing checksums are rebuilt after a check of all pages.
 #[test]
 fn checksums_that_are_lost_or_damaged_are_made_again() {
     let folder = Folder::in_memory();
@@ -134,14 +134,14 @@ fn checksums_that_are_lost_or_damaged_are_made_again() {
             None => fs::remove_file(state.join(CHECKSUMS)).unwrap(),
             Some(sums) => fs::write(state.join(CHECKSUMS), sums).unwrap(),
         }
-        Checked::of(&state).unwrap();
+        CheckReport::of(&state).unwrap();
         let mut store = Store::open(&state).unwrap();
         let read: Vec<u64> = read(&mut store).into_iter().map(Result::unwrap).collect();
         assert_eq!(read, expected);
     }
 }
 
-/// An older copy of the database beside newer checksums is an older copy, and is said to be one.
+/// An older database beside newer checksums is recognised as an older copy.
 #[test]
 fn an_older_database_beside_newer_checksums_is_not_believed() {
     let folder = Folder::in_memory();
@@ -158,7 +158,7 @@ fn an_older_database_beside_newer_checksums_is_not_believed() {
     }
 }
 
-/// Pages of releases that are like each other take little more than one of them.
+/// Similar releases take little more space than one of them.
 #[test]
 fn releases_that_are_like_each_other_are_small() {
     let folder = Folder::in_memory();
@@ -166,7 +166,7 @@ fn releases_that_are_like_each_other_are_small() {
     (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     let page = noise(5, 60_000);
     for number in 0..300 {
-        let forms = |_: &_| Forms::from([("page".to_owned(), format!("{page}{number}"))]);
+        let forms = |_: &_| Renderings::from([("page".to_owned(), format!("{page}{number}"))]);
         store
             .release_in_forms(&format!("release {number}"), window(), forms)
             .unwrap();
@@ -176,10 +176,10 @@ fn releases_that_are_like_each_other_are_small() {
     drop(store);
     let bytes = fs::metadata(folder.join("state").join(DATABASE)).unwrap().len();
     assert!(bytes < 300 * 60_000 / 4, "{bytes}");
-    assert_eq!(Checked::of(&folder.join("state")).unwrap().releases, 300);
+    assert_eq!(CheckReport::of(&folder.join("state")).unwrap().releases, 300);
 }
 
-/// What was dropped is never drawn again, and what it was charged stays charged.
+/// A dropped release is never drawn again, and its charge remains.
 #[test]
 fn texts_can_be_dropped_and_nothing_else() {
     let folder = Folder::in_memory();
@@ -190,7 +190,7 @@ fn texts_can_be_dropped_and_nothing_else() {
         Store::<Bytes>::create(&state, common::spec(SPEC), frostpane::Keys::open(), begin).unwrap();
     (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     for number in 0..RELEASES {
-        let forms = |_: &_| Forms::from([("page".to_owned(), noise(number, 200_000))]);
+        let forms = |_: &_| Renderings::from([("page".to_owned(), noise(number, 200_000))]);
         store
             .release_in_forms(&format!("release {number}"), window(), forms)
             .unwrap();
@@ -216,12 +216,12 @@ fn texts_can_be_dropped_and_nothing_else() {
     let last = store.history(1).unwrap().pop().unwrap().what;
     assert_eq!(
         last,
-        Deed::Dropped {
+        Action::Dropped {
             releases: RELEASES,
             lists: 0
         }
     );
     assert!(!store.release("another", window()).unwrap().again);
     drop(store);
-    Checked::of(&state).unwrap();
+    CheckReport::of(&state).unwrap();
 }

@@ -1,11 +1,12 @@
 //! Which ports were contacted most in the last day?
 //!
-//! All ports are known before any event, so they are declared: every one of them gets noise, also those that nobody
-//! contacted, and the release is pure (delta 0).
+//! All ports are known before any event, so they are declared: every one of them gets noise, including
+//! those that nobody contacted, and the release is pure (delta 0).
 
 use std::time::Duration;
 
-use frostpane::{Event, HeavyHitters, Keys, Norm, Window, words};
+use frostpane::{Event, HeavyHitters, Keys, Norm, Window};
+use frostpane_render::{grouped, privacy, statements, sure};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// 2026-01-01, in microseconds since 1970.
@@ -22,32 +23,29 @@ fn main() -> frostpane::Result<()> {
                 .lateness(Duration::from_secs(60)),
         );
 
-    // Before any data: what will a list of half a million connections be good for?
+    // Before any data: the counts that will be listed among half a million connections.
     let forecast = builder.forecast(500_000, None)?;
-    let least = words::grouped(forecast.least_listed);
+    let least = grouped(forecast.least_listed);
     println!("Every port with {least} connections or more will be listed.");
 
     let mut ports = builder.build()?;
     ports.extend(connections().map(|(time, port)| Event::at(time, port)))?;
     let release = ports.release()?;
 
-    println!(
-        "\nThe last {} connections:",
-        words::grouped(release.window.events)
-    );
+    println!("\nThe last {} connections:", grouped(release.window.events));
     for heavy in &release.heavy {
         println!(
             "{:>6}  {:>7} to {:>7}",
             heavy.key,
-            words::grouped(heavy.low),
-            words::grouped(heavy.high)
+            grouped(heavy.low),
+            grouped(heavy.high)
         );
     }
-    println!("\n{}", words::sure(&release));
-    for statement in words::statements(&release) {
+    println!("\n{}", sure(&release));
+    for statement in statements(&release) {
         println!("- {}", statement.text());
     }
-    println!("{}", words::privacy(&release, "", ""));
+    println!("{}", privacy(&release));
 
     let listed: Vec<u64> = release.heavy.iter().map(|heavy| heavy.key).collect();
     assert_eq!(listed, [443, 53, 22]);

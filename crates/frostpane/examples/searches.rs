@@ -1,9 +1,10 @@
-//! What was searched for in the last hour, day and week, and what do the three lists cost together?
+//! What was searched for in the last hour, day and week, and what do the three releases cost together?
 //!
-//! Nobody knows in advance what people search for, so keys are open: a search that was made once is named with a chance of
-//! at most delta. What the lists are asked to be stands in a specification, as `frostpane list --spec` reads it.
+//! Searches are not known in advance, so keys are open: a search that was made once is named with
+//! probability at most delta. The request is a specification, as `frostpane list --spec` reads it.
 
-use frostpane::{Builder, Bytes, Cost, Event, Keys, Spec, words};
+use frostpane::{Builder, Bytes, Cost, Event, Keys, Spec};
+use frostpane_render::{grouped, policy_reason, together};
 
 const SPEC: &str = r#"{
     "version": 1,
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let windows = spec.windows.clone();
     let builder = Builder::<Bytes>::from_spec(spec, Keys::open());
     let choice = builder.choice()?;
-    println!("Panes are {:?}: {}.", choice.policy, choice.reason);
+    println!("Panes are {:?}: {}.", choice.policy, policy_reason(choice.reason));
 
     let mut searches = builder.clone().build()?;
     let stream: Vec<(i64, String)> = stream().collect();
@@ -38,21 +39,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let release = searches.release_over(window)?;
         println!(
             "\nThe last {window}, {} searches:",
-            words::grouped(release.window.events)
+            grouped(release.window.events)
         );
         for heavy in &release.heavy {
             let search = String::from_utf8_lossy(&heavy.key);
             println!(
                 "{search:>12}  {:>7} to {:>7}",
-                words::grouped(heavy.low),
-                words::grouped(heavy.high)
+                grouped(heavy.low),
+                grouped(heavy.high)
             );
         }
         releases.push(release);
     }
-    println!("\nOf an event in all of them, {}.", words::together(&releases));
+    println!("\nOf an event in all of them, {}.", together(&releases));
 
-    // The last hour has a bump that the week does not show.
+    // The power cut shows in the last hour, but not in the week.
     let first = |index: usize| String::from_utf8_lossy(&releases[index].heavy[0].key);
     assert_eq!(
         [first(0), first(1), first(2)],
@@ -61,12 +62,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cost = Cost::of(&releases);
     assert_eq!((cost.epsilon(), cost.delta()), (1.5, 3e-10));
     assert_eq!(cost, builder.cost()?);
-    // A fourth list of the same events was not asked for, and is refused.
+    // A fourth release of the same events was not asked for, and is refused.
     assert!(searches.release().is_err());
     Ok(())
 }
 
-/// A week of searches, one a second: a few that many people make, very many that one person makes, and a power cut.
+/// A week of searches, one a second: a few made by many users, very many made by one user,
+/// and a power cut.
 fn stream() -> impl Iterator<Item = (i64, String)> {
     const WEEK: i64 = 7 * 86_400;
     (0..WEEK).map(|second| {

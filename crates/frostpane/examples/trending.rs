@@ -1,9 +1,11 @@
-//! What is read most right now? A new list after every thousand visits, all of them at one epsilon.
+//! Which pages are read most right now? Continual release: one release after every thousand visits, all
+//! at one epsilon.
 //!
-//! Each list is final, and however many there are, together they cost epsilon once: noise belongs to the panes, and is the same
-//! in every list that a pane is in.
+//! Each release is final, and all of them together cost epsilon once: noise belongs to the panes, and
+//! is the same in every release that a pane is in.
 
-use frostpane::{Bytes, Event, HeavyHitters, Keys, Window, words};
+use frostpane::{Bytes, Event, HeavyHitters, Keys, Window};
+use frostpane_render::{grouped, privacy};
 
 const BATCH: u64 = 4_096;
 const VISITS: u64 = 60_000;
@@ -33,11 +35,10 @@ fn main() -> frostpane::Result<()> {
             .map(|heavy| String::from_utf8_lossy(&heavy.key))
             .collect();
         let visits = release.continual.as_ref().map_or(0, |list| list.number * 1_000);
-        println!("after {:>6} visits: {}", words::grouped(visits), pages.join(", "));
+        println!("after {:>6} visits: {}", grouped(visits), pages.join(", "));
     }
     let last = &releases[releases.len() - 1];
-    let more = format!(", for all {} lists together", releases.len());
-    println!("{}", words::privacy(last, "", &more));
+    println!("{}", privacy(last));
 
     let names = |index: usize, page: &[u8]| releases[index].heavy.iter().any(|heavy| *heavy.key == *page);
     assert_eq!(releases.len(), 60, "one for every thousand visits");
@@ -47,7 +48,8 @@ fn main() -> frostpane::Result<()> {
     Ok(())
 }
 
-/// The front page all the time, one page until the middle and another after it, and others now and then.
+/// The front page all the time, one page until the middle and another after it, and others now and
+/// then.
 fn page(visit: u64) -> &'static str {
     const OTHERS: [&str; 5] = ["/about", "/jobs", "/terms", "/blog", "/help"];
     match visit % 10 {

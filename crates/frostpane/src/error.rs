@@ -1,24 +1,24 @@
-//! The one error type: what was given, what is allowed, what to do.
+//! The error type. A message says what was given, what is allowed and what to do.
 
 use std::fmt;
 
-/// What went wrong, for code that has to tell errors apart.
+/// The kind of an error, for code that has to tell errors apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A parameter lies outside what is allowed.
+    /// A parameter lies outside of what is allowed.
     Parameter,
-    /// An event or a query does not fit the kind of window that was built.
+    /// An event or a query does not fit the kind of window.
     Window,
     /// The events of the window have been in as many releases as they may.
     Budget,
     /// The operating system gave no entropy.
     Entropy,
-    /// Panes that were made with other numbers do not add up.
+    /// Panes with different parameters cannot be added.
     Pane,
-    /// What users did does not fit into the memory, nor onto the disk.
+    /// Users' contributions fit neither into the memory nor onto the disk.
     Memory,
-    /// What was kept of an earlier process cannot be read, or belongs to something else.
+    /// Stored state cannot be read, or belongs to something else.
     State,
 }
 
@@ -45,7 +45,7 @@ impl Error {
         Self::new(ErrorKind::Window, message)
     }
 
-    /// What kind of error this is.
+    /// The kind of this error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! What an audit breaks on purpose: the few places of the private path that ask for it.
+//! Faults: ways to break the mechanism on purpose, at the few places of the private path that ask for them.
 //!
 //! Without the feature `mutants` a fault is nothing and every question about it is answered with a constant "no".
 //! With it, only `audit` makes one that is something.
@@ -58,7 +58,7 @@ impl Mutant {
         Self::SecondMap,
     ];
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::HalfNoise => "half-noise",
@@ -92,7 +92,7 @@ impl Fault {
         Self { mutant }
     }
 
-    /// Whether this is how the mechanism is broken.
+    /// Returns true if this is how the mechanism is broken.
     #[inline(always)]
     pub(crate) fn is(self, mutant: Mutant) -> bool {
         #[cfg(feature = "mutants")]

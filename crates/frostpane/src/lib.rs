@@ -43,10 +43,10 @@
 //! | what people did | the same, with people protected | [`Unit::User`] and [`Bounds`], [`Event::by`]; for a time that is over, [`History`] |
 //! | events | to bring them in, one at a time or in batches | [`Event`], [`HeavyHitters::extend`], [`Continual::extend`] |
 //! | a window | a release of it | [`HeavyHitters::release_over`]; or [`HeavyHitters::pay`], and the [`Receipt`] alone opens the panes |
-//! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`Asked`], [`Note`] |
+//! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`RequestedWindow`], [`Note`] |
 //! | releases | to know what they cost together | [`Cost`] |
 //! | a cap on all of them | to refuse what would exceed it | [`Ledger`]: [`Charge`], [`Cap`], [`Refusal`] |
-//! | numbers | sentences for people | [`words`] |
+//! | a release | sentences, a table, CSV or a page | the package `frostpane-render` |
 //! | a claim | its proof | [`proofs`] |
 //! | an error | to tell it from others | [`Error::kind`] |
 //!
@@ -59,7 +59,6 @@
 //! - What is asked for, from a file: [`Builder::from_spec`].
 //! - People instead of events: [`HeavyHitters::update_by`].
 //! - A list whenever a slide has ended: [`Continual::extend`]; also where no events come: [`Continual::advance_to`].
-//! - The sentences that go with a published list: [`words::statements`], [`words::privacy`].
 //!
 //! The package has three programs to start from: `cargo run --example ports`, `searches` or `trending`. The program `frostpane`
 //! (package `frostpane-cli`) does all of this for files and pipes.
@@ -72,47 +71,48 @@
 //!
 //! # Features
 //!
-//! There are none that a user needs. `internals` shows auditors, benchmarks and tests what is inside, and promises them nothing;
-//! `insecure` gives tests noise that can be foreseen; `mutants` brings in ways of breaking the mechanism on purpose, for the auditor to
-//! notice. No shipped program can have the last two.
+//! Users need none. `internals` shows auditors, benchmarks and tests what is inside, and promises nothing; `testing` adds
+//! noise that can be foreseen, and `mutants` ways of breaking the mechanism on purpose, which the auditor must notice. No
+//! shipped program has the last two.
 
-#[cfg(feature = "internals")]
-pub mod audit;
-mod budget;
 mod codec;
-mod door;
+mod counting;
+mod enclosure;
 mod error;
 mod fault;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod internals;
 mod key;
-mod ledger;
 mod mechanism;
+mod messages;
 mod noise;
+pub mod numbers;
 mod pane;
-mod people;
 mod plan;
+mod privacy;
 pub mod proofs;
+mod quantity;
 mod release;
 mod sketch;
 mod spec;
 pub mod stream;
-mod timeline;
-mod tree;
-pub mod words;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod testing;
 
-pub use budget::{Cost, Delta, Epsilon};
-pub use door::{Batch, Builder, Continual, Event, HeavyHitters, History, Measured, Receipt, Stage};
+pub use counting::users::spill::File;
+pub use counting::{Batch, Event};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
-pub use ledger::{Account, Accountant, Amount, Cap, Charge, Ledger, Part, Refusal, Unpaid};
 pub use noise::NoiseLaw;
-pub use people::scratch::File;
 pub use plan::{Forecast, Plan};
-pub use release::{Asked, Continuity, Coverage, Estimator, Heavy, Note, Promises, Release, Shortfall};
-pub use spec::{Bounds, Budget, Choice, Edge, KeySpec, Norm, Policy, Ratio, Size, Span, Spec, Unit, Window};
-pub use stream::Stream;
+pub use privacy::ledger::{Account, Accountant, Amount, Cap, Charge, Ledger, Measurement, Refusal, Unpaid};
+pub use privacy::{Cost, Delta, Epsilon};
+pub use release::{
+    ContinualInfo, Coverage, Estimator, Heavy, Note, Promises, Release, RequestedWindow, Shortfall,
+};
+pub use spec::{
+    Bounds, Budget, Choice, Edge, KeySpec, Norm, Policy, Ratio, Reason, Size, Span, Spec, Unit, Window,
+};
+pub use stream::{Builder, Continual, HeavyHitters, History, Measured, Receipt, Stage, Stream};
 
 /// The README's example, so that it cannot rot.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The tests of the library from outside, as one program: what it takes to build them is built once.
+//! Tests of the library's public interface, in one executable so that it is linked once.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What a release says about the window that was asked for, wherever it begins, against exact counts: on
-//! streams made to break it.
+//! The statements of a release about the requested window, wherever it begins, against exact counts of
+//! adversarial streams.
 //!
 //! Streams are the same in every run; seeds and noise are new. A statement may be untrue as often as the
 //! confidence of 0.95 allows. Each limit is passed with probability below [`FALSE_ALARM`]; with about 600
@@ -11,49 +11,45 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::common::{count, most_failures};
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use crate::common::{count, is_long, most_failures, position};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane::{Builder, Edge, Estimator, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use frostpane_paper::Demands;
 
 const FALSE_ALARM: f64 = 2e-7;
-/// The chance of an untrue statement; how much of it is about the norm, and how much about what is left out.
+/// The chance of an untrue statement, and its parts for the norm and for the slack.
 const UNTRUE: f64 = 0.05;
 const NORM_UNTRUE: f64 = 0.3 * UNTRUE;
 const SLACK_UNTRUE: f64 = 0.1 * UNTRUE;
-/// The chance that promises are not claimed where they were foreseen: that the norm, or what is left out, was
-/// measured further off than is stated, or that noise put the end of some block of the window too far off.
+/// The chance that promises are not claimed where they were predicted: that the norm or the slack is measured
+/// with a larger error than stated, or that noise moves the end of a block of the window too far.
 const UNCLAIMED: f64 = NORM_UNTRUE + SLACK_UNTRUE + 0.001;
 const POLICIES: [Policy; 3] = [Policy::Uniform, Policy::Exponential, Policy::Smooth];
 
-fn long() -> bool {
-    std::env::var_os("FROSTPANE_LONG").is_some()
-}
-
-/// What is asked for, but for the policy.
+/// The parameters of a release without the policy.
 #[derive(Clone, Copy, Debug)]
-struct Request {
+struct WindowRequest {
     epsilon: f64,
     alpha: f64,
     window: u64,
     entries: Option<u32>,
 }
 
-/// Large enough for the claim at epsilon 1 and a tenth; at a half; and few events at a large epsilon.
-const REQUESTS: [Request; 3] = [
-    Request {
+/// Windows large enough for the claim at epsilon 1 and alpha 0.1 or 0.5, and few events at a large epsilon.
+const REQUESTS: [WindowRequest; 3] = [
+    WindowRequest {
         epsilon: 1.0,
         alpha: 0.1,
         window: 10_000_000,
         entries: None,
     },
-    Request {
+    WindowRequest {
         epsilon: 1.0,
         alpha: 0.5,
         window: 2_000_000,
         entries: None,
     },
-    Request {
+    WindowRequest {
         epsilon: 10.0,
         alpha: 0.2,
         window: 1_000_000,
@@ -62,14 +58,14 @@ const REQUESTS: [Request; 3] = [
 ];
 
 /// Under `FROSTPANE_LONG`, ten times the events.
-fn requests() -> [Request; 3] {
-    REQUESTS.map(|request| Request {
-        window: request.window * if long() { 10 } else { 1 },
+fn requests() -> [WindowRequest; 3] {
+    REQUESTS.map(|request| WindowRequest {
+        window: request.window * if is_long() { 10 } else { 1 },
         ..request
     })
 }
 
-impl Request {
+impl WindowRequest {
     fn builder(&self, policy: Policy) -> Builder<u64> {
         let builder = HeavyHitters::builder(Keys::open())
             .norm(Norm::L2)
@@ -84,23 +80,23 @@ impl Request {
         }
     }
 
-    /// The least L2 from which on the promises are foreseen for a window of so many events.
+    /// The least L2 for which the promises are predicted for a window of this many events.
     fn bound(&self, policy: Policy, events: u64) -> Option<u64> {
         let forecast = self.builder(policy).forecast(events, None).unwrap();
         forecast.least_norm_asked
     }
 
-    /// Many events: not every stream is worth the time.
+    /// So large that only some streams are tested.
     fn is_large(&self) -> bool {
         self.window >= 10_000_000
     }
 
-    /// The uniform policy where it is cheap.
+    /// All policies, without the uniform one for large windows.
     fn policies(&self) -> &'static [Policy] {
         &POLICIES[usize::from(self.is_large())..]
     }
 
-    /// Lengths of windows: none of them ends on a pane's edge by design.
+    /// Lengths of windows, which do not end on a pane's edge by design.
     fn spans(&self) -> Vec<u64> {
         let window = self.window;
         [
@@ -114,21 +110,21 @@ impl Request {
     }
 }
 
-/// A place in a stream where releases are made, one for each length of window.
+/// A position in a stream with a release for each length of window.
 struct Stop {
     at: usize,
     spans: Vec<u64>,
 }
 
-/// Exact counts of the end of a stream, from some event on.
-struct Truth<'a> {
+/// Exact counts of the end of a stream.
+struct ExactTail<'a> {
     keys: &'a [u32],
     from: usize,
     counts: Vec<u32>,
     squares: u64,
 }
 
-impl<'a> Truth<'a> {
+impl<'a> ExactTail<'a> {
     fn new(keys: &'a [u32], distinct: usize) -> Self {
         Self {
             keys,
@@ -151,7 +147,7 @@ impl<'a> Truth<'a> {
         (self.squares as f64).sqrt()
     }
 
-    /// Whether the three promises are true of this window.
+    /// Returns true if the three promises hold for this window.
     fn keeps_promises(&self, release: &Release<u64>) -> bool {
         let line = release.alpha.unwrap() * self.norm();
         let listed: HashMap<u64, u64> = release
@@ -171,7 +167,7 @@ impl<'a> Truth<'a> {
     }
 }
 
-/// How often something failed that may fail with a certain chance.
+/// The number of failures of an event with a bounded chance.
 #[derive(Default)]
 struct Failures {
     runs: u64,
@@ -196,20 +192,20 @@ impl Failures {
     }
 }
 
-/// What came of the releases of one pass: what the limits are about, and how many promises were made.
+/// Failures of each kind in the releases of one pass, and the number of promises made.
 #[derive(Default)]
-struct Tally {
+struct StatementTally {
     broken: Failures,
     broken_asked: Failures,
     slack_untrue: Failures,
-    /// Windows with more L2 than the promises were foreseen for.
+    /// Of windows with more L2 than the promises were predicted for.
     unclaimed: Failures,
     unclaimed_asked: Failures,
     claimed: u64,
     claimed_asked: u64,
 }
 
-impl Tally {
+impl StatementTally {
     fn add(&mut self, other: &Self) {
         self.broken.add(&other.broken);
         self.broken_asked.add(&other.broken_asked);
@@ -220,7 +216,7 @@ impl Tally {
         self.claimed_asked += other.claimed_asked;
     }
 
-    fn check(&self, name: &str, request: &Request, policy: Policy) {
+    fn check(&self, name: &str, request: &WindowRequest, policy: Policy) {
         self.check_truth(name, request, policy);
         let of = format!("{name}, {policy:?}, {request:?}: above the bound");
         self.unclaimed
@@ -231,9 +227,9 @@ impl Tally {
         );
     }
 
-    /// That nothing untrue was said, whether or not more could have been.
-    fn check_truth(&self, name: &str, request: &Request, policy: Policy) {
-        let Request { epsilon, alpha, .. } = request;
+    /// Checks that statements are true, not that promises are made.
+    fn check_truth(&self, name: &str, request: &WindowRequest, policy: Policy) {
+        let WindowRequest { epsilon, alpha, .. } = request;
         println!(
             "{name}, {policy:?}, alpha {alpha}, epsilon {epsilon}: of {} releases {} made the promises for the \
              window covered and {} for the one asked for, where {} must; broken {} and {}, slack untrue {}",
@@ -254,17 +250,17 @@ impl Tally {
     }
 }
 
-/// One pass over a stream with releases on the way, each judged against exact counts.
-fn pass(request: &Request, policy: Policy, keys: &[u32], stops: &[Stop]) -> Tally {
+/// One pass over a stream with releases on the way, each compared with exact counts.
+fn pass(request: &WindowRequest, policy: Policy, keys: &[u32], stops: &[Stop]) -> StatementTally {
     let distinct = *keys.iter().max().unwrap() as usize + 1;
     let builder = request.builder(policy);
     let mut hitters = builder.build().unwrap();
-    let mut bounds = Bounds {
+    let mut bounds = NormBounds {
         request,
         policy,
         known: HashMap::new(),
     };
-    let mut tally = Tally::default();
+    let mut tally = StatementTally::default();
     let mut fed = 0;
     for stop in stops {
         for chunk in keys[fed..stop.at].chunks(1_000) {
@@ -285,7 +281,7 @@ fn pass(request: &Request, policy: Policy, keys: &[u32], stops: &[Stop]) -> Tall
             edges.extend([(asked, true, release), (covered, false, release)]);
         }
         edges.sort_by_key(|(edge, ..)| Reverse(*edge));
-        let mut truth = Truth::new(&keys[..stop.at], distinct);
+        let mut truth = ExactTail::new(&keys[..stop.at], distinct);
         for (edge, is_asked, release) in edges {
             truth.reach_back_to(edge);
             let [bound, bound_asked] = bounds.at((stop.at - edge) as u64);
@@ -311,15 +307,15 @@ fn pass(request: &Request, policy: Policy, keys: &[u32], stops: &[Stop]) -> Tall
     tally
 }
 
-/// The least L2 from which on promises are foreseen, for the window covered and the one asked for.
-struct Bounds<'a> {
-    request: &'a Request,
+/// The least L2 for which promises are predicted, for the covered and the requested window.
+struct NormBounds<'a> {
+    request: &'a WindowRequest,
     policy: Policy,
     known: HashMap<u64, [Option<u64>; 2]>,
 }
 
-impl Bounds<'_> {
-    /// For a window of so many events, or a little more: more events do not lower it.
+impl NormBounds<'_> {
+    /// For a window of this many events, or a little more: more events do not lower the bound.
     fn at(&mut self, events: u64) -> [Option<u64>; 2] {
         let window = self.request.window;
         let events = events.next_multiple_of(window / 32).min(window);
@@ -327,13 +323,6 @@ impl Bounds<'_> {
             let forecast = self.request.builder(self.policy).forecast(events, None).unwrap();
             [forecast.least_norm, forecast.least_norm_asked]
         })
-    }
-}
-
-fn position(edge: Option<Edge>) -> usize {
-    match edge {
-        Some(Edge::Event(event)) => event as usize,
-        _ => panic!("not by count"),
     }
 }
 
@@ -360,7 +349,7 @@ impl Uniformly {
     }
 }
 
-/// As many keys as give a flat stream of so many events this norm.
+/// The number of keys that gives a flat stream of this many events this norm.
 fn keys_for(events: u64, norm: f64) -> usize {
     ((events as f64 / norm).powi(2) as usize).max(1)
 }
@@ -397,11 +386,11 @@ fn a_burst_across_the_start_of_a_window() {
     }
 }
 
-/// The pane that is left out holds little of any key and most of the norm: a key that is frequent in the
-/// window covered is not in the one asked for.
+/// The pane that is left out has little of any key and most of the norm: a key that is frequent in the
+/// covered window is not in the requested one.
 #[test]
 fn most_of_the_norm_left_out() {
-    let request = Request {
+    let request = WindowRequest {
         window: 4_000_000,
         ..REQUESTS[2]
     };
@@ -443,7 +432,7 @@ fn heavy_keys_before_the_window_and_in_its_first_hundredth() {
                 let span = window as f64 * share;
                 let start = end as f64 - span;
                 let (from, to) = ((start + from * span) as usize, (start + to * span) as usize);
-                // Four keys, by turns, so that none of them fills it alone.
+                // Four keys in turn, so that none of them fills it alone.
                 (from..to).for_each(|i| keys[i] = 150 + 4 * index as u32 + rng.below(4));
                 spans.extend([0, 1, 700, 5_000].map(|late| span as u64 - late));
             }
@@ -503,11 +492,10 @@ fn planted_keys_on_the_lines() {
     }
 }
 
-/// A flat stream in panes that keep 20 keys each: the cut takes every count, and what is left out is still
-/// bounded.
+/// A flat stream in panes that keep 20 keys each: the cut takes every count, and the slack is still bounded.
 #[test]
 fn a_pane_whose_counts_are_all_cut() {
-    let request = Request {
+    let request = WindowRequest {
         entries: Some(20),
         ..REQUESTS[2]
     };
@@ -521,7 +509,7 @@ fn a_pane_whose_counts_are_all_cut() {
     }
 }
 
-/// Skew that changes twelve times a window, and other keys at the top each time.
+/// Skew that changes twelve times in a window, with other top keys each time.
 #[test]
 fn skew_that_drifts() {
     for request in requests() {
@@ -570,7 +558,7 @@ fn one_key_and_all_keys_distinct() {
     }
 }
 
-/// Windows with hardly more L2 than the smooth policy foresees the promises for, in four shapes: spread
+/// Windows with hardly more L2 than the smooth policy predicts the promises for, in four shapes: spread
 /// over many keys; all of it one key's, spread over distinct ones; a run of that key where the window
 /// begins; and one where it ends, after another that it just misses. The paper's condition is far from met.
 #[test]
@@ -616,7 +604,7 @@ fn a_norm_just_above_the_bound() {
                     one_key_where(&|i, _| i < start || i >= end - norm),
                 ),
             ];
-            let mut all = Tally::default();
+            let mut all = StatementTally::default();
             let shapes = shapes.into_iter().skip(if span == window { 0 } else { 2 });
             for (name, keys) in shapes {
                 let stop = Stop {
@@ -680,7 +668,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
             }
         })
         .collect();
-    let mut truth = Truth::new(&keys, KEYS as usize);
+    let mut truth = ExactTail::new(&keys, KEYS as usize);
     truth.reach_back_to(0);
     let heavy: Vec<u64> = (0..KEYS)
         .filter(|key| f64::from(truth.counts[*key as usize]) >= 0.1 * truth.norm())
@@ -720,7 +708,6 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
     }
 }
 
-/// The planner takes a sketch wide enough for that by itself, where the memory allows it.
 #[test]
 fn the_planner_takes_a_sketch_wide_enough_for_declared_keys() {
     let builder = |memory| {
@@ -742,10 +729,10 @@ fn the_planner_takes_a_sketch_wide_enough_for_declared_keys() {
     assert!(least_norm(128_000_000).unwrap() < 3 * flat);
 }
 
-/// However long the stream, panes and bytes stay within the plan, and the plan within what was asked for.
+/// Panes and bytes stay within the plan, and the plan within the given memory.
 #[test]
 fn memory_does_not_grow_with_the_stream() {
-    let longest = if long() { 100_000_000_u64 } else { 10_000_000 };
+    let longest = if is_long() { 100_000_000_u64 } else { 10_000_000 };
     for policy in POLICIES {
         for (window, memory) in [(200_000, 16_000_000), (5_000_000, 64_000_000)] {
             for skewed in [true, false] {
@@ -759,12 +746,14 @@ fn memory_does_not_grow_with_the_stream() {
                 let mut hitters = builder.build().unwrap();
                 let mut rng = Uniformly::new(8);
                 let longest = longest.min(20 * window);
-                let (mut fed, mut next, mut said) = (0_u64, 100_000_u64, Vec::new());
+                let (mut fed, mut next, mut printed) = (0_u64, 100_000_u64, Vec::new());
                 while fed < longest {
                     for _ in 0..10_000 {
-                        let key = match skewed {
-                            true => u64::MAX / (1 + rng.0.word().unwrap()),
-                            false => rng.0.word().unwrap() % 10_000_000,
+                        let word = rng.0.word().unwrap();
+                        let key = if skewed {
+                            u64::MAX / (1 + word)
+                        } else {
+                            word % 10_000_000
                         };
                         hitters.update(key).unwrap();
                     }
@@ -781,12 +770,12 @@ fn memory_does_not_grow_with_the_stream() {
                         hitters.bytes()
                     );
                     if fed == next {
-                        said.push((fed, hitters.panes(), hitters.bytes()));
+                        printed.push((fed, hitters.panes(), hitters.bytes()));
                         next *= 10;
                     }
                 }
                 println!(
-                    "{policy:?}, window {window}, skewed {skewed}, at most {} panes, {memory} bytes: {said:?}",
+                    "{policy:?}, window {window}, skewed {skewed}, at most {} panes, {memory} bytes: {printed:?}",
                     plan.layout.panes
                 );
             }
@@ -794,8 +783,8 @@ fn memory_does_not_grow_with_the_stream() {
     }
 }
 
-/// A stream of one key at an epsilon of 100: its count is the number of events covered, whatever the
-/// window, and all that is left out is that key. Some noise is not 0 in one run in a million million.
+/// A stream of one key at an epsilon of 100: its count is the number of events covered, and the slack is of
+/// that key. Some noise is not 0 in one run in 10^12.
 #[test]
 fn windows_of_every_length_cover_what_they_say() {
     for policy in POLICIES {
@@ -847,8 +836,7 @@ fn windows_of_every_length_cover_what_they_say() {
     }
 }
 
-/// By the clock, with hours of silence and of haste: what is left out is short in time, and no more than is
-/// said.
+/// By the clock, with dense and sparse hours: the part left out is short in time, and its slack is as stated.
 #[test]
 fn by_the_clock_a_window_of_any_length_leaves_out_little() {
     let second = 1_000_000_i64;

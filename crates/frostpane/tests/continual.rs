@@ -1,14 +1,14 @@
-//! A list at every slide: the rival's tasks, reading twice, sensitivity of the whole sequence, the threshold.
+//! Continual release: accuracy beside a published rival, repeated reading, sensitivity of the whole sequence,
+//! thresholds, memory and gaps.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use crate::common::{
-    Zipf, arrivals, count, most_failures, real_stream, released, statements_true, without_key,
+    NO_NOISE, SECOND, Zipf, arrivals, count, is_long, listed, most_failures, position, real_stream, released,
+    statements_true, without_key,
 };
 use frostpane::{Builder, Continual, Event, HeavyHitters, Keys, Norm, Policy, Release, Window};
-
-const SECOND: i64 = 1_000_000;
 
 fn declared(keys: u64, window: u64) -> Builder<u64> {
     HeavyHitters::builder(Keys::range(0..keys).unwrap())
@@ -27,19 +27,19 @@ fn numbered<K: std::hash::Hash + Eq>(keys: impl IntoIterator<Item = K>) -> Vec<u
     keys.into_iter().map(number).collect()
 }
 
-struct Task {
+struct RivalTask {
     name: &'static str,
     keys: Vec<u64>,
     window: usize,
-    /// A key is heavy from this share of the window on.
+    /// The share of the window from which a key is heavy.
     heavy: f64,
     least_f1: f64,
     most_error: f64,
 }
 
-/// F1 at the heavy line and the mean absolute error over the true heavy keys, at 21 moments that are not
-/// aligned with panes, against the true window.
-fn score(task: &Task, mut continual: Continual<u64>) -> (f64, f64) {
+/// F1 at the heavy line and the mean absolute error of the truly heavy keys, against the exact window at 21
+/// moments that are not aligned with panes.
+fn score(task: &RivalTask, mut continual: Continual<u64>) -> (f64, f64) {
     let (w, n) = (task.window, task.keys.len());
     let moments: Vec<usize> = (0..21)
         .map(|i| w + ((n - w) as f64 * (f64::from(i) + 0.618) / 21.0) as usize)
@@ -72,11 +72,11 @@ fn score(task: &Task, mut continual: Continual<u64>) -> (f64, f64) {
     (f1, error)
 }
 
-fn tasks() -> Vec<Task> {
+fn tasks() -> Vec<RivalTask> {
     let real = |name: &'static str, first: usize, window, heavy, least_f1, most_error| {
         let stream = real_stream(name)?;
         let keys = stream.events.into_iter().take(first).map(|(_, key)| key);
-        Some(Task {
+        Some(RivalTask {
             name,
             keys: numbered(keys),
             window,
@@ -86,7 +86,7 @@ fn tasks() -> Vec<Task> {
         })
     };
     let mut zipf = Zipf::new(1.1, 20_000, 5);
-    let made_up = Task {
+    let made_up = RivalTask {
         name: "Zipf(1.1)",
         keys: numbered((0..3_000_000).map(|_| zipf.key())),
         window: 1_000_000,
@@ -106,11 +106,12 @@ fn tasks() -> Vec<Task> {
     .collect()
 }
 
-/// The tasks on which DPSW-Sketch, the rival, reaches F1 of 0.73, 0.94, 0.66, 0.97 and 0.92 and errors of 112, 163, 81, 154
-/// and 178, in its best setting. Noise moves these figures by about 0.005 and 1, far less than the room to the limits.
+/// DPSW-Sketch, the rival, reaches F1 of 0.73, 0.94, 0.66, 0.97 and 0.92 and errors of 112, 163, 81, 154 and
+/// 178 on these tasks in its best setting. Noise changes the results by about 0.005 and 1, far less than the
+/// distance from the limits.
 #[test]
 fn the_rivals_tasks_are_done_better() {
-    let long = std::env::var_os("FROSTPANE_LONG").is_some();
+    let long = is_long();
     for task in tasks() {
         let keys = task.keys.iter().max().unwrap() + 1;
         let epsilons: &[f64] = if long { &[1.0, 0.1, 0.5, 2.0] } else { &[1.0] };
@@ -142,8 +143,8 @@ fn the_rivals_tasks_are_done_better() {
     }
 }
 
-/// The paper promises an error of at most `alpha sqrt(W) / 2` for every listed key, in `sqrt(W) log^4 W / (epsilon alpha)` bits:
-/// for a million events that is more than storing them.
+/// The paper states an error of at most `alpha sqrt(W) / 2` for every listed key, in
+/// `sqrt(W) log^4 W / (epsilon alpha)` bits, which for a million events is more than storing them.
 #[test]
 fn every_listed_count_is_within_half_of_alpha_root_w() {
     let (window, alpha) = (1_000_000_u64, 0.2);
@@ -177,7 +178,7 @@ fn every_listed_count_is_within_half_of_alpha_root_w() {
     assert!(checked > 1_000);
 }
 
-/// Every reading gives the same bytes, in any order, and a mean over readings gains nothing.
+/// Every reading gives the same bytes, so a mean over readings gains nothing.
 #[test]
 fn reading_a_thousand_times_reads_the_same() {
     for norm in [Norm::L1, Norm::L2] {
@@ -204,8 +205,8 @@ fn reading_a_thousand_times_reads_the_same() {
     }
 }
 
-/// Events that come after a release, up to the last moment before the next one is due, change nothing in it: the same noise
-/// over fewer events would give the others away.
+/// Events after a release, until the next one is due, do not change it: the same noise over fewer events
+/// would disclose the others.
 #[test]
 fn a_release_stays_the_same_until_the_next_one() {
     let window = Window::clock(Duration::from_secs(20))
@@ -232,8 +233,8 @@ fn a_release_stays_the_same_until_the_next_one() {
     }
 }
 
-/// A stream that reacts: two releases show the noise of 10,000 keys in a pane, and the one with the lowest gets just so many
-/// events that it must be listed. All statements hold all the same.
+/// An adaptive stream: two releases disclose the noise of 10,000 keys in a pane, and the key with the lowest
+/// gets just enough events that it must be listed. All statements hold as often as stated.
 #[test]
 fn statements_hold_for_a_key_with_the_lowest_noise() {
     let (runs, keys) = (60, 10_000_u64);
@@ -251,11 +252,7 @@ fn statements_hold_for_a_key_with_the_lowest_noise() {
             (0..200).for_each(|_| drop(continual.update_at(0, key).unwrap()));
         }
         let shown = continual.advance_to(2 * SECOND).unwrap();
-        let counts = |release: &Release<u64>| -> HashMap<u64, u64> {
-            let pairs = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
-            pairs.collect()
-        };
-        let (one, both) = (counts(&shown[0]), counts(&shown[1]));
+        let (one, both) = (listed(&shown[0]), listed(&shown[1]));
         let second_noise = |key: &u64| both[key] as i64 - one[key] as i64;
         let target = (0..keys).min_by_key(second_noise).unwrap();
         let needed = shown[1].complete_above;
@@ -268,14 +265,14 @@ fn statements_hold_for_a_key_with_the_lowest_noise() {
     assert!(untrue <= limit, "{untrue} of {runs}, {limit} allowed");
 }
 
-/// Batches of any size bring the same releases, at the same events, as one event after the other.
+/// Batches of any size give the same releases, at the same events, as single events.
 #[test]
 fn batches_are_their_events_one_by_one() {
     for keys in [Keys::open(), Keys::range(0..40).unwrap()] {
         let build = || {
             let builder = HeavyHitters::<u64>::builder(keys.clone())
                 .norm(Norm::L1)
-                .epsilon(1e5);
+                .epsilon(NO_NOISE);
             let window = Window::events(600).slide(100);
             builder.alpha(0.01).window(window).continual().unwrap()
         };
@@ -310,8 +307,8 @@ fn batches_are_their_events_one_by_one() {
     }
 }
 
-/// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise: windows of one
-/// pane show the noise-free vector of all nodes, which moves by 1 up and 1 down.
+/// All streams of five events of three keys or none in panes of two, and all their neighbours, without noise:
+/// windows of one pane are the vector of all nodes, which changes by 1 up and 1 down.
 #[test]
 fn the_whole_sequence_moves_by_one_up_and_one_down() {
     let keys = [None, Some(0), Some(1), Some(2)];
@@ -325,7 +322,9 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
     let vectors: Vec<HashMap<(usize, u64), i64>> = streams
         .iter()
         .map(|stream| {
-            let builder = declared(3, 2).epsilon(1e5).window(Window::events(2).slide(2));
+            let builder = declared(3, 2)
+                .epsilon(NO_NOISE)
+                .window(Window::events(2).slide(2));
             let mut continual = builder.continual().unwrap();
             let mut vector = HashMap::new();
             // One more event, so that three panes end.
@@ -334,13 +333,8 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
                     Some(key) => continual.update(*key).unwrap(),
                     None => released(&mut continual, without_key(None)),
                 };
-                let node = vector.len() + 10 * (due.len());
                 for heavy in due.iter().flat_map(|release| &release.heavy) {
-                    let from = match due[0].window.from {
-                        Some(frostpane::Edge::Event(from)) => from as usize,
-                        _ => node,
-                    };
-                    vector.insert((from, heavy.key), heavy.count as i64);
+                    vector.insert((position(due[0].window.from), heavy.key), heavy.count as i64);
                 }
             }
             vector
@@ -370,9 +364,10 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
     assert_eq!(pairs, 1_024 * 5 * 3);
 }
 
-/// Windows of two panes: alternating sums over all releases recover what each single pane said. In each of 20,000 panes both
-/// keys have 40 events, and one more event has the one key or the other. The outcome "key 0 high, key 1 low" is then e
-/// times as likely at epsilon 1; with half the noise it would be e^2 times. A false alarm has a chance below 1e-6.
+/// Windows of two panes: alternating sums over all releases recover what each single pane said. In each of
+/// 20,000 panes both keys have 40 events, and one more event has the one key or the other. The outcome "key 0
+/// high, key 1 low" is then e times as likely at epsilon 1; with half the noise it would be e^2 times. A
+/// false alarm has a chance below 1e-6.
 #[test]
 fn all_releases_together_lose_epsilon_for_an_event() {
     let panes = 20_000;
@@ -403,8 +398,9 @@ fn all_releases_together_lose_epsilon_for_an_event() {
     assert!(one > 2.0 * other, "{one} against {other}: the test has no power");
 }
 
-/// A stream that reacts: ten thousand keys are frequent in one pane, the next release shows whose noise is high, and the
-/// event is placed on that key when it has left the window. It must be named no more often than delta, here a tenth.
+/// An adaptive stream: ten thousand keys are frequent in one pane, the next release discloses the highest
+/// noise, and an event of that key comes when the pane has left the window. It must be listed no more often
+/// than delta, here a tenth.
 #[test]
 fn an_event_placed_where_noise_is_high_is_held_to_delta() {
     let (runs, delta, live) = (150, 0.1, 10_000_u64);
@@ -420,13 +416,14 @@ fn an_event_placed_where_noise_is_high_is_held_to_delta() {
             .entries(60 * live as u32)
             .continual()
             .unwrap();
-        // Often enough to be named for sure: what is shown is the noise.
+        // Often enough to be listed, so that the release discloses the noise.
         for key in 0..live {
             for _ in 0..60 {
                 continual.update_at(0, key).unwrap();
             }
         }
-        // The window of the first two panes shows the noise of both, the second of which is in the next window too.
+        // The window of the first two panes discloses the noise of both; the second is also in the next
+        // window.
         let mut shown = released(&mut continual, without_key(Some(2 * SECOND)));
         let target = shown.pop().unwrap().heavy[0].key;
         chosen += 1;
@@ -439,8 +436,8 @@ fn an_event_placed_where_noise_is_high_is_held_to_delta() {
     assert!(named <= limit, "named in {named} of {runs}, {limit} allowed");
 }
 
-/// Keys far below the threshold are passed over without a look at their noise. Nobody can see where that begins: in 20,000
-/// releases keys of all counts up to the threshold are named as often as their noise says.
+/// Keys far below the threshold are skipped without drawing their noise, which is not observable: in 20,000
+/// releases keys of all counts up to the threshold are listed as often as their noise implies.
 #[test]
 fn passing_keys_over_cannot_be_seen() {
     let (counts, releases) = (40_u64, 20_000_u64);
@@ -464,7 +461,7 @@ fn passing_keys_over_cannot_be_seen() {
                         .iter()
                         .for_each(|heavy| named[heavy.key as usize] += 1);
                     threshold = release.threshold;
-                    assert_eq!(threshold, counts, "it is alpha that asks for it");
+                    assert_eq!(threshold, counts, "the threshold of alpha");
                 }
             }
         }
@@ -482,7 +479,7 @@ fn passing_keys_over_cannot_be_seen() {
     }
 }
 
-/// 60 sequences of 40 releases, 40 of which hold together: all statements of all releases hold together in 95 of 100.
+/// 60 sequences of 40 releases: all statements of a sequence hold together in 95 of 100.
 #[test]
 fn all_statements_of_all_releases_hold_together() {
     let runs = 60;
@@ -518,8 +515,8 @@ fn all_statements_of_all_releases_hold_together() {
     );
 }
 
-/// Where a window has so many panes that they are grouped: the noise of every release is as large as it says, and no larger
-/// than panes alone would have.
+/// With so many panes that they are grouped, the noise of every release is as large as stated, and no larger
+/// than that of single panes.
 #[test]
 fn the_noise_of_many_panes_is_as_stated() {
     let (panes, keys) = (400, 2_000_u64);
@@ -551,7 +548,7 @@ fn the_noise_of_many_panes_is_as_stated() {
     assert_eq!(checked, 2 * panes + 1);
 }
 
-/// Whatever comes, it takes no more than it says, by its own reckoning.
+/// By its own accounting.
 #[test]
 fn memory_is_bounded_as_stated() {
     for keys in [Keys::open(), Keys::range(0..u64::MAX >> 41).unwrap()] {
@@ -576,13 +573,18 @@ fn memory_is_bounded_as_stated() {
     }
 }
 
-/// By the clock: a pane without events has its release, a released pane never changes, and late events are dropped.
+/// By the clock: a pane without events has its release, a released pane never changes, and late events are
+/// dropped.
 #[test]
 fn by_the_clock_every_pane_has_its_release() {
     let window = Window::clock(Duration::from_secs(40))
         .slide(Duration::from_secs(10))
         .lateness(Duration::from_secs(5));
-    let mut continual = declared(10, 1).epsilon(1e5).window(window).continual().unwrap();
+    let mut continual = declared(10, 1)
+        .epsilon(NO_NOISE)
+        .window(window)
+        .continual()
+        .unwrap();
     let mut releases = Vec::new();
     for (second, key) in [(3, 1), (12, 2), (8, 1), (14, 2), (16, 3), (9, 1), (71, 4)] {
         releases.extend(continual.update_at(second * SECOND, key).unwrap());
@@ -610,8 +612,8 @@ fn by_the_clock_every_pane_has_its_release() {
     assert_eq!(continual.dropped(), 2);
 }
 
-/// Windows of four slides. A gap of any length brings the releases of two windows' time, whether the clock is told to have
-/// come along in between or not; then they pause. What comes after it has its releases, numbered on.
+/// Windows of four slides. A gap of any length gives the releases of two windows' time, whether or not the
+/// clock advances during it; then they pause. Later events have their releases, with consecutive numbers.
 #[test]
 fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
     let window = Window::clock(Duration::from_secs(40))
@@ -619,7 +621,11 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
         .lateness(Duration::from_secs(15));
     for gap in [70, 95, 96, 1_000, 10_000_000, 100_000_000_000] {
         for steps in [0, 7, 50] {
-            let mut continual = declared(10, 1).epsilon(1e5).window(window).continual().unwrap();
+            let mut continual = declared(10, 1)
+                .epsilon(NO_NOISE)
+                .window(window)
+                .continual()
+                .unwrap();
             let mut releases = Vec::new();
             releases.extend(continual.update_at(5 * SECOND, 1).unwrap());
             for step in 1..steps {
@@ -645,16 +651,12 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
                 .map(|release| release.continual.as_ref().unwrap().number)
                 .collect();
             assert_eq!(numbers, (1..=releases.len() as u64).collect::<Vec<_>>());
-            let counts = |release: &Release<u64>| -> Vec<(u64, u64)> {
-                let pairs = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
-                pairs.collect()
-            };
             let events = |release: &Release<u64>| release.window.events;
-            assert_eq!(counts(&releases[0]), [(1, 1)]);
+            assert_eq!(listed(&releases[0]), BTreeMap::from([(1, 1)]));
             assert!(
                 releases
                     .iter()
-                    .any(|release| counts(release) == [(2, 1), (3, 1), (4, 1)])
+                    .any(|release| listed(release) == BTreeMap::from([(2, 1), (3, 1), (4, 1)]))
             );
             assert!(
                 releases[4..paused].iter().all(|release| events(release) == 0),
@@ -698,7 +700,8 @@ fn wrong_requests_say_what_to_do() {
     ] {
         assert!(error.to_string().contains("lies outside the calendar"), "{error}");
     }
-    // A million events in 32 slides: 63 * 31,250 keys and one more, in 1,000,031 windows, at a chance of 1e-50 each.
+    // A million events in 32 slides: 63 * 31,250 keys and one more, in 1,000,031 windows, at a chance of
+    // 1e-50 each.
     let open = || HeavyHitters::<u64>::builder(Keys::open());
     let small = open().delta(1e-60).continual();
     let advice = "take 1e-37 or more, a shorter horizon, or declare the keys";

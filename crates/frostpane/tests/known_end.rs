@@ -1,8 +1,9 @@
-//! Windows whose end is known before the first event: they begin where they were asked to, and their events come in any order.
+//! Windows with a known end: they begin exactly where requested, and their events come in any order.
 
 use std::time::Duration;
 
-use frostpane::internals::InsecureSeededEntropy;
+use crate::common::NO_NOISE;
+use frostpane::testing::InsecureSeededEntropy;
 use frostpane::{
     Builder, Bytes, Edge, ErrorKind, Event, HeavyHitters, Keys, Norm, Policy, Release, Span, Spec, Window,
 };
@@ -14,16 +15,16 @@ fn at(minute: i64) -> Edge {
     Edge::Instant(jiff::Timestamp::from_microsecond(minute * MINUTE).unwrap())
 }
 
-/// An hour of noiseless lists that ends at this minute.
+/// An hour without noise that ends at this minute.
 fn hour(end: i64) -> Builder<u64> {
     HeavyHitters::builder(Keys::open())
         .all()
-        .epsilon(1e5)
+        .epsilon(NO_NOISE)
         .window(Window::clock(HOUR))
         .until(at(end))
 }
 
-/// Keys that thin out over three hours, some of which come at the same time.
+/// Keys of decreasing frequency over three hours, some at equal times.
 fn stream() -> Vec<(i64, u64)> {
     (0..9_000_i64)
         .map(|i| (i * 180 * MINUTE / 9_000, (i * i % 97) as u64 / 3))
@@ -31,7 +32,7 @@ fn stream() -> Vec<(i64, u64)> {
 }
 
 fn shuffled(mut events: Vec<(i64, u64)>, seed: u64) -> Vec<(i64, u64)> {
-    use frostpane::internals::Entropy;
+    use frostpane::testing::Entropy;
     let mut entropy = InsecureSeededEntropy::new(seed);
     for i in (1..events.len()).rev() {
         events.swap(i, entropy.word().unwrap() as usize % (i + 1));
@@ -82,7 +83,7 @@ fn events_outside_are_told_and_none_is_late() {
     for (time, key) in shuffled(stream(), 9) {
         hitters.update_at(time, key).unwrap();
     }
-    // A year 2100 moves nothing.
+    // An event of the year 2100 does not move the window.
     hitters.update_at(4_102_444_800_000_000, 5).unwrap();
     assert_eq!((hitters.outside(), hitters.dropped()), (9_001 - 3_000, 0));
     assert_eq!(hitters.release().unwrap().window.events, 3_000);
@@ -119,7 +120,7 @@ fn by_count_the_last_events_are_covered_to_the_event() {
     for (events, window) in [(10_000, 1_234), (1_000, 1_000), (500, 1_000)] {
         let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
             .all()
-            .epsilon(1e5)
+            .epsilon(NO_NOISE)
             .window(Window::events(window))
             .until(Edge::Event(events))
             .build()
@@ -140,7 +141,7 @@ fn by_count_the_last_events_are_covered_to_the_event() {
     }
 }
 
-/// Ever new keys, far more than fit, from the whole window in turn.
+/// Distinct keys, far more than fit, from the whole window in turn.
 #[test]
 fn memory_stays_within_the_plan_whatever_the_order() {
     let builder = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -161,8 +162,8 @@ fn memory_stays_within_the_plan_whatever_the_order() {
     assert_eq!(hitters.release().unwrap().window.events, 200_000);
 }
 
-/// As many keys in every minute as a pane keeps: sixty open panes would take far more than was planned, so that most of them are
-/// packed at a time.
+/// As many keys in every minute as a pane keeps: sixty open panes would need far more memory than planned, so
+/// most of them are packed at a time.
 #[test]
 fn panes_that_are_packed_and_opened_again_lose_nothing() {
     let builder = || hour(60).entries(2_000).norm(Norm::L2);
@@ -201,7 +202,7 @@ fn a_window_that_was_released_takes_no_more_events() {
     assert_eq!(hitters.release().unwrap().window, first.window);
 }
 
-/// Many short panes keep more keys in all, one long one keeps each of them once.
+/// Many short panes store a key several times, one long pane stores it once.
 #[test]
 fn a_long_window_in_one_pane_is_cut_less_than_one_in_many() {
     let builder = |slide| {
@@ -227,8 +228,7 @@ fn an_end_that_cannot_be_is_refused() {
     assert!(continual.contains("has no end"), "{continual}");
 }
 
-/// Where keys are more than counters, counts depend on the order within a pane: that of arrival, however many events are
-/// given together.
+/// With more keys than counters, counts depend on the order of arrival in a pane, which batches must keep.
 #[test]
 fn many_events_at_once_are_the_same_as_one_by_one() {
     let builder = || hour(60).entries(8);
@@ -262,7 +262,7 @@ fn events_before_one_that_cannot_be_are_counted_and_no_others() {
     assert_eq!(hitters.release().unwrap().window.events, 2);
 }
 
-/// Sixty panes that a shuffled file keeps open at once need not be packed where they have few keys.
+/// Sixty panes that a shuffled file keeps open at once need not be packed if they have few keys.
 #[test]
 fn open_panes_take_what_their_keys_take() {
     let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -276,7 +276,7 @@ fn open_panes_take_what_their_keys_take() {
     assert!(hitters.bytes() < 1_000_000, "{}", hitters.bytes());
 }
 
-/// By count, of fewer events than were said to come the norm is that of those that came.
+/// By count, with fewer events than announced, the norm is that of the events that came.
 #[test]
 fn promises_are_made_of_the_events_that_came() {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())

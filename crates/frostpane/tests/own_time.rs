@@ -1,4 +1,4 @@
-//! Pairs of streams that differ in one user's event: it moves one count of the epoch of its own time, or nothing.
+//! One user's event moves one count of the epoch of its time, or nothing.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use frostpane::{Batch, Bytes, Event, Keys, Release, Span, Spec, Stream};
 const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
-/// How far ahead of the clock events may be here, and how late.
+/// The most that an event may be ahead of the clock, and the most that it may be late.
 const TOLERANCE: i64 = 5 * SECOND;
 const LATENESS: i64 = 10 * SECOND;
 /// At noon.
 const BEGIN: i64 = 8 * DAY + 12 * HOUR;
 const MIDNIGHT: i64 = 10 * DAY;
 
-/// Single releases of a day, one at the end of every day, and one every six hours with a day's protection.
-/// With the length of a pane, and in how many windows each is.
+/// A release of a day, continual release every day, and every six hours with epochs of a day. With the length
+/// of a pane, and the number of windows that it is in.
 const SPECS: [(&str, i64, i64); 3] = [
     (
         r#"{"window": "1d", "top": 3, "epsilon": 1000000, "lateness": "10s", "releases": 1, "unit": {"user": {"per_user": 1, "epoch": "1d"}}}"#,
@@ -35,7 +35,7 @@ const SPECS: [(&str, i64, i64); 3] = [
     ),
 ];
 
-/// An event, and what the clock says when it comes.
+/// An event and the time of its arrival.
 #[derive(Clone, Copy)]
 struct Sent {
     clock: i64,
@@ -53,18 +53,18 @@ fn x(clock: i64, time: i64) -> Sent {
     }
 }
 
-/// What each released window counts, by its number: noise is 0 but for a negligible chance.
-type Counts = BTreeMap<(i64, String), u64>;
+/// Counts by the number of the window and the key, without noise.
+type CountsByWindow = BTreeMap<(i64, String), u64>;
 
-fn see(counts: &mut Counts, pane: i64, release: &Release<Bytes>) {
+fn see(counts: &mut CountsByWindow, pane: i64, release: &Release<Bytes>) {
     for heavy in &release.heavy {
         let key = String::from_utf8(heavy.key.to_vec()).unwrap();
         counts.insert((pane, key), heavy.count);
     }
 }
 
-/// Everybody else comes six times a day; the clock ticks at the end of every pane.
-fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
+/// Other users come six times a day; the clock ticks at the end of every pane.
+fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow {
     let spec: Spec = serde_json::from_str(json).unwrap();
     let keys = ["base", "x", "y"].map(|key| Bytes::from(key.as_bytes()));
     let mut stream = Stream::<Bytes>::new(spec, Keys::list(keys).unwrap(), BEGIN).unwrap();
@@ -80,7 +80,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
     });
     let mut sent: Vec<Sent> = sent.iter().copied().chain(others).collect();
     sent.sort_by_key(|sent| sent.clock);
-    let mut counts = Counts::new();
+    let mut counts = CountsByWindow::new();
     let mut ended = BEGIN / pane;
     let mut tick = |stream: &mut Stream<Bytes>, to: i64| {
         while ended < (to - LATENESS).div_euclid(pane) {
@@ -96,7 +96,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
                 see(
                     &mut counts,
                     number,
-                    &stream.release(&paid.unwrap().unwrap(), &secret).unwrap(),
+                    &stream.release(paid.unwrap().unwrap(), &secret).unwrap(),
                 );
             }
             ended += 1;
@@ -122,7 +122,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> Counts {
 #[test]
 fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
     let noon = MIDNIGHT - 12 * HOUR;
-    // What is sent, and the time of the only event that counts, if any does.
+    // Name, events sent, and the time of the only event that counts.
     let rows: [(&str, &[Sent], Option<i64>); 13] = [
         (
             "ahead over midnight",
@@ -197,7 +197,7 @@ fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
     }
 }
 
-/// What a user does in an epoch is bounded whichever of it was sent before the epoch began.
+/// Bounds include events that were sent before their epoch began.
 #[test]
 fn bounds_hold_across_what_waited_for_its_epoch() {
     let y = |clock, time| Sent {

@@ -1,27 +1,26 @@
-//! People, through the doors that programs use: what one user does in an epoch shows in nothing that noise does not cover. Each
-//! attack has a test.
+//! Users as the unit of privacy, through the public interface: one user's events in an epoch change only
+//! numbers that have noise. One test for each attack.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Cursor};
 use std::time::Duration;
 
-use frostpane::audit::Audit;
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
+use crate::common::NO_NOISE;
+use frostpane::testing::audit::Audit;
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane::{
     Bounds, Builder, Continual, Edge, ErrorKind, Event, HeavyHitters, History, Keys, Norm, Release, Unit,
     Window,
 };
 use jiff::Timestamp;
 
-/// So much epsilon that there is no noise.
-const NO_NOISE: f64 = 100_000.0;
 const SEED: u64 = 11;
 const DAY: i64 = 86_400_000_000;
 const HOUR: i64 = DAY / 24;
 const USERS: [&[u8]; 3] = [b"ada", b"grace", b"mary"];
 
-/// When, who and what.
+/// Time, user and key.
 type Happened = (i64, usize, u64);
 
 fn days(days: u64) -> Duration {
@@ -48,7 +47,7 @@ fn event(happened: &Happened) -> Event<'static, u64> {
     Event::by(USERS[user], time, key)
 }
 
-/// What a release over two days adds noise to.
+/// The counts of two days before noise.
 fn counted<'a>(
     builder: Builder<u64>,
     events: impl IntoIterator<Item = Event<'a, u64>>,
@@ -74,10 +73,10 @@ fn short_streams() -> Vec<Vec<Happened>> {
     [Vec::new()].into_iter().chain(one).chain(two).collect()
 }
 
-/// All that has noise in it.
+/// The numbers of a release that have noise.
 type Noisy = (u64, Option<[u64; 2]>, u64, Vec<(u64, u64)>);
 
-/// Unless some number was below 0: then it is shown as 0, and tells less than what follows from it.
+/// None if a number was below 0, since it is shown as 0 and other numbers follow from its true value.
 fn noisy(release: &Release<u64>) -> Option<Noisy> {
     let window = &release.window;
     let counts = release
@@ -93,14 +92,14 @@ fn shown(release: &Release<u64>) -> String {
     format!("{release:?} {}", serde_json::to_string(release).unwrap())
 }
 
-/// What is shown where the same noisy values were, of whichever streams.
+/// Complete releases by their noisy numbers, over all streams.
 #[derive(Default)]
-struct Shown {
+struct ShownReleases {
     by_noisy: HashMap<Vec<Noisy>, (String, usize)>,
     of_several: usize,
 }
 
-impl Shown {
+impl ShownReleases {
     fn add(&mut self, noisy: Vec<Noisy>, shown: String, stream: usize) {
         let (first, of) = self.by_noisy.entry(noisy).or_insert((shown.clone(), stream));
         assert_eq!(*first, shown, "streams {of} and {stream}");
@@ -108,8 +107,8 @@ impl Shown {
     }
 }
 
-/// Whatever a release says follows from its noisy numbers: of all streams that come to the same noisy numbers it says the same, word for
-/// word and byte for byte.
+/// A release is a function of its noisy numbers: streams with equal noisy numbers have equal releases, byte
+/// for byte.
 #[test]
 fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
     for (keys, norm) in [
@@ -117,7 +116,7 @@ fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
         (Keys::open(), Norm::L2),
         (Keys::range(0..2).unwrap(), Norm::L2),
     ] {
-        let mut all = Shown::default();
+        let mut all = ShownReleases::default();
         for (number, stream) in short_streams().iter().enumerate() {
             let builder = people(keys.clone(), 2, 2).norm(norm).epsilon(8.0).delta(0.1);
             let mut hitters = two_days(builder).releases(15).build().unwrap();
@@ -139,7 +138,6 @@ fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
     }
 }
 
-/// A window of one key once, and of nothing, look alike: what says so is not asked.
 #[test]
 fn what_is_refused_is_refused_alike_whoever_was_there() {
     let mut said = BTreeSet::new();
@@ -163,18 +161,16 @@ thread_local! {
     static NOISE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Begins with the same secrets for the same number.
 fn draw_from(number: u64) {
     NOISE.set(number << 32);
 }
 
-/// Other secrets for every pane.
 fn known_noise() -> Box<dyn Entropy + Send> {
     NOISE.set(NOISE.get() + 1);
     Box::new(InsecureSeededEntropy::new(NOISE.get()))
 }
 
-/// A list at the end of every pane of four days.
+/// A release at the end of every pane of four days.
 fn all_lists(mut continual: Continual<u64>, events: &[Event<'_, u64>], pane: i64) -> Vec<Release<u64>> {
     let mut lists = continual.advance_to(0).unwrap();
     for end in (1..=4 * DAY / pane).map(|panes| panes * pane) {
@@ -190,7 +186,7 @@ fn all_lists(mut continual: Continual<u64>, events: &[Event<'_, u64>], pane: i64
     lists
 }
 
-/// In panes of half a day, a day and two.
+/// Panes of half a day, a day and two days.
 fn slides() -> [(i64, Window); 3] {
     [DAY / 2, DAY, 2 * DAY].map(|pane| {
         let slide = Duration::from_micros(pane as u64);
@@ -198,13 +194,13 @@ fn slides() -> [(i64, Window); 3] {
     })
 }
 
-/// The same at every slide: as many lists, of the same windows, and each says what follows from its noisy numbers and those before.
+/// A continual release is a function of its noisy numbers and those of earlier releases.
 #[test]
 fn a_list_at_every_slide_says_nothing_that_noisy_numbers_do_not() {
     says_nothing_more(&Keys::range(0..2).unwrap());
 }
 
-/// So many keys that it matters how many of them may have come: that follows from the noisy numbers, too.
+/// With open keys the possible number of keys follows from the noisy numbers too.
 #[test]
 fn lists_of_many_keys_at_every_slide_say_nothing_that_noisy_numbers_do_not() {
     says_nothing_more(&Keys::open());
@@ -212,7 +208,7 @@ fn lists_of_many_keys_at_every_slide_say_nothing_that_noisy_numbers_do_not() {
 
 fn says_nothing_more(keys: &Keys<u64>) {
     for (pane, window) in slides() {
-        let mut all = Shown::default();
+        let mut all = ShownReleases::default();
         for (number, stream) in short_streams().iter().enumerate() {
             let builder = people(keys.clone(), 1, 2).norm(Norm::L1).epsilon(30.0);
             let events: Vec<Event<'_, u64>> = stream.iter().map(event).collect();
@@ -254,7 +250,7 @@ fn history_of(builder: &Builder<u64>, window: Window, events: &[Event<'_, u64>])
     lists
 }
 
-/// In any order, and as time went by.
+/// A history of events in any order equals continual release of the same events.
 #[test]
 fn a_time_that_is_over_has_the_lists_that_it_would_have_had() {
     let names: Vec<String> = (0..70).map(|user| format!("u{user}")).collect();
@@ -305,7 +301,7 @@ fn ten_thousand_times_one_key_count_as_often_as_a_key_may() {
     }
 }
 
-/// The latest first, and in two batches: which keys of a user count is no question of when they arrive.
+/// Reversed, and in two batches: the keys of a user that count do not depend on the order of arrival.
 #[test]
 fn events_in_the_reverse_of_their_times_count_the_same() {
     let events: Vec<Happened> = (0..600)
@@ -326,7 +322,7 @@ fn events_in_the_reverse_of_their_times_count_the_same() {
     assert_eq!(counts, forwards);
 }
 
-/// Who comes from 2100, or from 1970, moves nothing and takes no place.
+/// Events of 2100 or 1970 do not move the window or use up bounds.
 #[test]
 fn an_event_of_another_century_is_as_if_it_were_not() {
     let (day, in_2100, in_1970) = (20_000 * DAY, 47_500 * DAY, 0);
@@ -345,7 +341,7 @@ fn an_event_of_another_century_is_as_if_it_were_not() {
         }
         let lists = live.advance_to(day + DAY).unwrap();
         assert_eq!((lists.len(), lists[0].window.events), (1, 3));
-        assert_eq!(lists[0].heavy[0].count, 3, "nobody was dropped");
+        assert_eq!(lists[0].heavy[0].count, 3, "no user was dropped");
         assert_eq!(live.dropped(), strangers.len() as u64);
     }
     let mut once = people(Keys::open(), 1, 1)
@@ -361,7 +357,7 @@ fn an_event_of_another_century_is_as_if_it_were_not() {
     assert_eq!(once.release().unwrap().window.events, 1);
 }
 
-/// A clock that was never told does not begin in 1970, and one that is told twice does not go back.
+/// A clock does not begin in 1970 by itself, and does not go back.
 #[test]
 fn the_clock_is_where_it_was_told_to_be() {
     for start in [-30 * DAY, 0, 30 * DAY] {
@@ -377,8 +373,8 @@ fn the_clock_is_where_it_was_told_to_be() {
     }
 }
 
-/// The only user of a day, and a day without anybody: a release each, with the same noise on both numbers. That is of scale 20, so 400 of
-/// them are many different numbers. Seeded: it passes always or never.
+/// The number of events of a day with one user and of a day without users has noise of scale 20, so 400
+/// releases have many different numbers. Seeded: it passes always or never.
 #[test]
 fn the_only_user_of_the_day_is_not_given_away() {
     let numbers = |events: &[Happened]| -> BTreeSet<u64> {
@@ -404,7 +400,8 @@ fn the_only_user_of_the_day_is_not_given_away() {
     }
 }
 
-/// Hours of people in slides of two days, at an offset of +01:00: lists end at midnight there, of an even day.
+/// Epochs of an hour in slides of two days at an offset of +01:00: releases are due at midnight there, of an
+/// even day.
 #[test]
 fn slides_longer_than_an_epoch_begin_where_the_offset_says() {
     let epoch = Duration::from_secs(3_600);
@@ -434,7 +431,7 @@ fn slides_longer_than_an_epoch_begin_where_the_offset_says() {
     assert!(of(48).is_err(), "no slide is that long");
 }
 
-/// Another run may have counted what users did in the hours before.
+/// Another run may have counted the earlier events of the epoch.
 #[test]
 fn a_time_that_is_over_begins_where_an_epoch_does() {
     let quarter = Duration::from_secs(6 * 3_600);
@@ -447,7 +444,7 @@ fn a_time_that_is_over_begins_where_an_epoch_does() {
     assert!(from(0).is_none() && from(24).is_none());
 }
 
-/// The same at every slide: each of 100 days without anybody but one has its list, and a number of events that says nothing. Seeded: it
+/// Each of 100 days, all but one without users, has a release with a noisy number of events. Seeded: it
 /// passes always or never.
 #[test]
 fn days_without_anybody_have_lists_with_noise_in_their_numbers() {
@@ -498,8 +495,8 @@ fn what_would_cut_an_epoch_in_two_is_refused() {
     );
 }
 
-/// A crowd that does not fit, in an order that has nothing to do with anything.
-fn crowd() -> Vec<(i64, Vec<u8>, u64)> {
+/// Events of more users than fit into memory, in random order.
+fn many_users() -> Vec<(i64, Vec<u8>, u64)> {
     (0..30_000_u64)
         .map(|event| event.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20)
         .map(|mixed| {
@@ -509,9 +506,9 @@ fn crowd() -> Vec<(i64, Vec<u8>, u64)> {
         .collect()
 }
 
-fn release_of_crowd(builder: Builder<u64>) -> frostpane::Result<Release<u64>> {
+fn release_of_many_users(builder: Builder<u64>) -> frostpane::Result<Release<u64>> {
     let mut hitters = two_days(builder.epsilon(NO_NOISE)).build()?;
-    for (time, user, key) in &crowd() {
+    for (time, user, key) in &many_users() {
         hitters.update_by(user, *time, *key)?;
     }
     hitters.release()
@@ -522,11 +519,11 @@ fn a_release_of_users_who_went_to_disk_is_the_same() {
     let in_memory = || -> io::Result<Box<dyn frostpane::File>> { Ok(Box::new(Cursor::new(Vec::new()))) };
     for (per_user, per_key) in [(1, 1), (3, 2)] {
         let people = || people(Keys::open(), per_user, per_key).all();
-        let release = release_of_crowd(people()).unwrap();
+        let release = release_of_many_users(people()).unwrap();
         assert_eq!(release.heavy.len(), 50);
         let with_disk = people().with_memory_for_users(1_000).scratch(in_memory);
-        assert_eq!(release_of_crowd(with_disk).unwrap(), release);
-        let refused = release_of_crowd(people().with_memory_for_users(1_000)).unwrap_err();
+        assert_eq!(release_of_many_users(with_disk).unwrap(), release);
+        let refused = release_of_many_users(people().with_memory_for_users(1_000)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Memory);
         assert!(
             !refused
@@ -537,19 +534,19 @@ fn a_release_of_users_who_went_to_disk_is_the_same() {
     }
 }
 
-/// A file in memory that cannot be read when it is first tried.
-struct Fails(Cursor<Vec<u8>>, bool);
+/// A file in memory whose first read fails.
+struct FailsOnce(Cursor<Vec<u8>>, bool);
 
-impl io::Read for Fails {
+impl io::Read for FailsOnce {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match std::mem::replace(&mut self.1, false) {
-            true => Err(io::ErrorKind::TimedOut.into()),
-            false => self.0.read(bytes),
+        if std::mem::replace(&mut self.1, false) {
+            return Err(io::ErrorKind::TimedOut.into());
         }
+        self.0.read(bytes)
     }
 }
 
-impl io::Write for Fails {
+impl io::Write for FailsOnce {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -559,20 +556,20 @@ impl io::Write for Fails {
     }
 }
 
-impl io::Seek for Fails {
+impl io::Seek for FailsOnce {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         self.0.seek(to)
     }
 }
 
-/// Once something could not be read there is no release of the rest, however often one asks.
+/// After a failed read there is no release of the remaining users, even if it is repeated.
 #[test]
 fn a_disk_that_loses_users_is_an_error_for_good() {
     let builder = people(Keys::open(), 1, 1)
         .with_memory_for_users(1_000)
-        .scratch(|| Ok(Box::new(Fails(Cursor::new(Vec::new()), true))));
+        .scratch(|| Ok(Box::new(FailsOnce(Cursor::new(Vec::new()), true))));
     let mut hitters = two_days(builder).build().unwrap();
-    for (time, user, key) in &crowd() {
+    for (time, user, key) in &many_users() {
         hitters.update_by(user, *time, *key).unwrap();
     }
     let first = hitters.release().unwrap_err();
@@ -587,8 +584,8 @@ fn a_disk_that_loses_users_is_an_error_for_good() {
     );
 }
 
-/// Of 4,000 users 1,000 are expected, 164 are 6 standard deviations (false alarm below 1e-8; with this seed always or never). Who is
-/// counted on one day is on the other, in whatever company.
+/// 1,000 of 4,000 users are expected, 164 are 6 standard deviations (false alarm below 1e-8; seeded, so
+/// always or never). The sample is the same on both days and does not depend on other users.
 #[test]
 fn a_sample_of_users_is_the_same_users_always() {
     let mut bounds = Bounds::new(1);
@@ -609,7 +606,7 @@ fn a_sample_of_users_is_the_same_users_always() {
     assert!(even.into_iter().eq(expected));
 }
 
-/// An id may begin like another: they are compared whole.
+/// Ids are compared whole, also if one begins like another.
 #[test]
 fn no_two_ids_are_one_user() {
     let ids = [&b"a"[..], b"a\0", b"aa", b"A", b"a "];
@@ -619,7 +616,7 @@ fn no_two_ids_are_one_user() {
     assert_eq!(counted(people(Keys::open(), 1, 1), nobody), BTreeMap::new());
 }
 
-/// Times that no calendar has are those of events that are not counted, and stop nobody else's.
+/// Events whose times are outside the calendar are not counted and do not affect others.
 #[test]
 fn a_time_that_cannot_be_stops_nobody_else() {
     let mut bounds = Bounds::new(1);
@@ -649,7 +646,6 @@ fn a_time_that_cannot_be_stops_nobody_else() {
     assert_eq!(live.advance_to(DAY + HOUR).unwrap()[0].window.events, 1);
 }
 
-/// Each epoch has an account, and a number of 32 bits.
 #[test]
 fn more_epochs_than_can_have_an_account_are_refused() {
     let instants = Bounds::new(1).epoch(Duration::from_micros(1));

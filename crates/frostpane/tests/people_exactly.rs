@@ -1,20 +1,21 @@
-//! How much a whole release of people tells, by calculation: the chance of everything that it can show, with one user and without,
-//! for small bounds and small counts. Chances are floats, from tails that are right to the last bits of one: sums of them are right to
-//! 1e-12. Chances further out than 1e-18 count as if they gave the user away.
+//! The exact privacy loss of whole releases with users as the unit of privacy: the probabilities of all
+//! outcomes with and without one user, for small bounds and small counts. Probabilities are floats from tails
+//! accurate to their last bits, so sums are accurate to 1e-12. Tails below 1e-18 count as full disclosure of
+//! the user.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use frostpane::audit::{Audit, Inside};
-use frostpane::internals::{DiscreteLaplace, Epsilon, InsecureSeededEntropy};
-use frostpane::{Bounds, Builder, Continuity, Edge, Event, HeavyHitters, Keys, Norm, Unit, Window};
+use frostpane::testing::audit::{Audit, Unnoised};
+use frostpane::testing::{DiscreteLaplace, Epsilon, InsecureSeededEntropy};
+use frostpane::{Bounds, Builder, ContinualInfo, Edge, Event, HeavyHitters, Keys, Norm, Unit, Window};
 
 const EPSILON: f64 = 1.0;
 const ROUNDING: f64 = 1e-12;
 const DAY: Duration = Duration::from_secs(86_400);
 const BITS: usize = 192;
 
-/// Noise, by `Pr[X >= m]` from 0 on.
+/// A distribution of noise by `Pr[X >= m]` from 0 on.
 struct Law(Vec<f64>);
 
 impl Law {
@@ -22,7 +23,7 @@ impl Law {
         Self::of_at_least(1e-18, tail)
     }
 
-    /// As far as tails are above this.
+    /// Tails above `least`.
     fn of_at_least(least: f64, tail: impl Fn(u64) -> f64) -> Self {
         let mut tails: Vec<f64> = (0..).map(tail).take_while(|tail| *tail > least).collect();
         tails.push(0.0);
@@ -33,12 +34,12 @@ impl Law {
         Self::of(|m| laplace.tail(m, BITS).approximate())
     }
 
-    /// `exp(-x^2 / (2 sigma^2))`, of all numbers that matter added up.
+    /// Weights `exp(-x^2 / (2 sigma^2))`, normalised over ten deviations.
     fn of_gaussian(sigma: f64) -> Self {
         let weight = |x: i64| (-((x * x) as f64) / (2.0 * sigma * sigma)).exp();
         let end = (10.0 * sigma).ceil() as i64;
         let all: f64 = (-end..=end).map(weight).sum();
-        // The least first: what is added loses nothing.
+        // Summed from the smallest on, so that rounding loses nothing.
         let mut tails: Vec<f64> = (0..=end)
             .rev()
             .scan(0.0, |tail, x| {
@@ -63,26 +64,28 @@ impl Law {
         self.at_least(m) - self.at_least(m + 1)
     }
 
-    /// Further out there is nothing.
+    /// The first value with probability 0.
     fn end(&self) -> i64 {
         self.0.len() as i64
     }
 }
 
-/// The chances of all that can be shown, with the user and without. What is as much likelier with the user is one.
+/// Probabilities of outcomes with and without the user. Outcomes with equal ratios are merged.
 #[derive(Clone)]
-struct Shown(HashMap<i64, [f64; 2]>);
+struct OutcomeChances(HashMap<i64, [f64; 2]>);
 
-/// A ratio of chances, to the billionth of its logarithm.
+/// The logarithm of the ratio of probabilities, in billionths.
 fn ratio([with, without]: [f64; 2]) -> i64 {
-    match (with > 0.0, without > 0.0) {
-        (true, true) => ((with / without).ln() * 1e9).round() as i64,
-        (true, false) => i64::MAX,
-        _ => i64::MIN,
+    if with == 0.0 {
+        i64::MIN
+    } else if without == 0.0 {
+        i64::MAX
+    } else {
+        ((with / without).ln() * 1e9).round() as i64
     }
 }
 
-impl Shown {
+impl OutcomeChances {
     fn of(chances: impl IntoIterator<Item = [f64; 2]>) -> Self {
         let mut shown = HashMap::new();
         for [with, without] in chances {
@@ -92,12 +95,12 @@ impl Shown {
         Self(shown)
     }
 
-    /// A number with noise, which is so much higher with the user.
+    /// A noisy number that is larger by `higher` with the user.
     fn number(law: &Law, higher: i64) -> Self {
         Self::of((-law.end()..=law.end() + higher).map(|x| [law.mass(x - higher), law.mass(x)]))
     }
 
-    /// A key with these counts: that it is not listed, or its noisy count.
+    /// A key with these counts: not listed, or its noisy count.
     fn key(law: &Law, threshold: i64, counts: [i64; 2]) -> Self {
         let chance = |count: i64, chance: &dyn Fn(i64) -> f64| if count == 0 { 0.0 } else { chance(count) };
         let not_listed = counts.map(|count| 1.0 - chance(count, &|count| law.at_least(threshold - count)));
@@ -107,7 +110,7 @@ impl Shown {
         Self::of(std::iter::once(not_listed).chain(noisy))
     }
 
-    /// Both, independently.
+    /// Independent outcomes together.
     fn and(&self, other: &Self) -> Self {
         let pairs = self.0.values();
         Self::of(pairs.flat_map(|[a, b]| other.0.values().map(move |[c, d]| [a * c, b * d])))
@@ -120,7 +123,7 @@ impl Shown {
         sum(&|[with, without]| part(*with, *without)).max(sum(&|[with, without]| part(*without, *with)))
     }
 
-    /// The largest loss of what can be shown either way.
+    /// The largest privacy loss of outcomes that are possible with and without the user.
     fn loss(&self) -> f64 {
         let finite = |ratio: &&i64| ![i64::MIN, i64::MAX].contains(*ratio);
         let likely = |[a, b]: &[f64; 2]| a.min(*b) > 1e-14;
@@ -145,11 +148,11 @@ fn one_day(builder: Builder<u64>) -> Builder<u64> {
     builder.window(Window::clock(DAY)).until(Edge::Instant(midnight))
 }
 
-/// The keys of a user, each with how often they name it, and how often it counts of others.
-type User = Vec<(u64, u64)>;
+/// The keys of a user, each with the user's events and the count of other users.
+type UserKeys = Vec<(u64, u64)>;
 
 /// What a release adds noise to, where others have these keys, one each, and the user theirs.
-fn inside(builder: &Builder<u64>, user: &User, is_there: bool) -> Inside<u64> {
+fn inside(builder: &Builder<u64>, user: &UserKeys, is_there: bool) -> Unnoised<u64> {
     let mut audited = Audit::of(builder.clone(), None).build().unwrap();
     let mut push = |user: u64, key: usize| {
         let id = user.to_be_bytes();
@@ -162,22 +165,22 @@ fn inside(builder: &Builder<u64>, user: &User, is_there: bool) -> Inside<u64> {
     audited.inside().unwrap()
 }
 
-fn count(inside: &Inside<u64>, key: usize) -> i64 {
+fn count(inside: &Unnoised<u64>, key: usize) -> i64 {
     let found = inside.counts.iter().find(|(held, _)| *held == key as u64);
     found.map_or(0, |(_, count)| *count as i64)
 }
 
-/// What all releases of a builder have in common.
-struct Made {
+/// Threshold and noise of all releases of a builder.
+struct ReleaseParameters {
     threshold: i64,
     counts: Law,
     total: Law,
     norm: Option<Law>,
 }
 
-impl Made {
+impl ReleaseParameters {
     fn of(builder: &Builder<u64>) -> Self {
-        let inside = inside(builder, &User::new(), false);
+        let inside = inside(builder, &UserKeys::new(), false);
         let noise = *inside.threshold.noise();
         Self {
             threshold: inside.threshold.value() as i64,
@@ -187,30 +190,34 @@ impl Made {
         }
     }
 
-    /// All that a release can show.
-    fn shown(&self, user: &User) -> Shown {
-        let [with, without] = [true, false].map(|is_there| Truth::of(user, is_there));
-        let mut shown = Shown::number(&self.total, with.total - without.total);
+    /// The outcomes of a release.
+    fn shown(&self, user: &UserKeys) -> OutcomeChances {
+        let [with, without] = [true, false].map(|is_there| NoiseInputs::of(user, is_there));
+        let mut shown = OutcomeChances::number(&self.total, with.total - without.total);
         if let Some(norm) = &self.norm {
-            shown = shown.and(&Shown::number(norm, with.norm - without.norm));
+            shown = shown.and(&OutcomeChances::number(norm, with.norm - without.norm));
         }
         for (with, without) in with.counts.into_iter().zip(without.counts) {
-            shown = shown.and(&Shown::key(&self.counts, self.threshold, [with, without]));
+            shown = shown.and(&OutcomeChances::key(
+                &self.counts,
+                self.threshold,
+                [with, without],
+            ));
         }
         shown
     }
 }
 
-/// What noise is added to.
+/// The numbers that noise is added to.
 #[derive(Debug, PartialEq)]
-struct Truth {
+struct NoiseInputs {
     counts: Vec<i64>,
     total: i64,
     norm: i64,
 }
 
-impl Truth {
-    fn of(user: &User, is_there: bool) -> Self {
+impl NoiseInputs {
+    fn of(user: &UserKeys, is_there: bool) -> Self {
         let count = |(times, others): &(u64, u64)| (others + if is_there { *times } else { 0 }) as i64;
         Self::of_counts(user.iter().map(count).collect())
     }
@@ -224,28 +231,27 @@ impl Truth {
     }
 }
 
-/// That a release adds noise to these numbers.
-fn assert_true(builder: &Builder<u64>, user: &User) {
+fn assert_true(builder: &Builder<u64>, user: &UserKeys) {
     for is_there in [true, false] {
         let found = inside(builder, user, is_there);
-        let truth = Truth::of(user, is_there);
+        let truth = NoiseInputs::of(user, is_there);
         let counts = (0..user.len()).map(|key| count(&found, key)).collect();
-        assert_eq!(Truth::of_counts(counts), truth);
+        assert_eq!(NoiseInputs::of_counts(counts), truth);
         assert_eq!(found.total.map(|(total, _)| total), Some(truth.total as u64));
         assert!(found.norm.is_none_or(|(norm, _)| norm == truth.norm as u64));
     }
 }
 
-/// Users with up to so many keys of their own or shared, of which others have none, few, or about as many as are listed.
-fn users((per_user, per_key): (u32, u32), threshold: u64) -> Vec<User> {
+/// All users within the bounds, whose keys have no, few or about a threshold of events of other users.
+fn users((per_user, per_key): (u32, u32), threshold: u64) -> Vec<UserKeys> {
     let others = [0, 1, 3, threshold - u64::from(per_key), threshold];
     let kinds: Vec<(u64, u64)> = (1..=u64::from(per_key))
         .flat_map(|times| others.map(|others| (times, others)))
         .collect();
-    let mut users = vec![(0, User::new())];
+    let mut users = vec![(0, UserKeys::new())];
     let mut all = Vec::new();
     for _ in 0..per_user {
-        let more = |(first, user): (usize, User)| {
+        let more = |(first, user): (usize, UserKeys)| {
             let kinds = &kinds;
             (first..kinds.len()).map(move |kind| (kind, user.iter().copied().chain([kinds[kind]]).collect()))
         };
@@ -255,20 +261,20 @@ fn users((per_user, per_key): (u32, u32), threshold: u64) -> Vec<User> {
     all
 }
 
-/// Of open keys at epsilon 1: delta is never more than it says, and no less than a third of it is needed. What is wasted is a
-/// threshold that is a whole number, and what Laplace noise and a user's total and norm leave.
+/// Open keys at epsilon 1: the exact delta is at most the stated one, and at least a third of it. The rest is
+/// due to the rounding of the threshold, and to Laplace noise of the total and the norm.
 #[test]
 fn all_that_a_release_shows_is_as_private_as_it_says_and_not_much_more() {
     for most in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)] {
         for (norm, delta) in [(Norm::L1, 1e-2), (Norm::L2, 1e-2), (Norm::L1, 1e-4)] {
             let builder = one_day(people(Keys::open(), most, delta).norm(norm));
-            let made = Made::of(&builder);
+            let made = ReleaseParameters::of(&builder);
             let users = users(most, made.threshold as u64);
             users
                 .iter()
                 .step_by(31)
                 .for_each(|user| assert_true(&builder, user));
-            let mut worst = (0.0, User::new());
+            let mut worst = (0.0, UserKeys::new());
             for user in users {
                 let found = made.shown(&user).delta(EPSILON);
                 assert!(
@@ -290,16 +296,16 @@ fn all_that_a_release_shows_is_as_private_as_it_says_and_not_much_more() {
     }
 }
 
-/// Of declared keys, without a delta: what can be shown is at most `e` times as likely with the user, and for some users nearly so.
+/// Declared keys, without delta: every outcome is at most `e` times as likely with the user.
 #[test]
 fn all_that_a_release_of_declared_keys_shows_is_purely_private() {
     for most in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)] {
         for norm in [Norm::L1, Norm::L2] {
             let builder = one_day(people(Keys::range(0..3).unwrap(), most, 1e-9).norm(norm));
-            let made = Made::of(&builder);
+            let made = ReleaseParameters::of(&builder);
             let losses = users(most, 9).into_iter().map(|user| {
                 // A key that nobody else has receives noise here, as if others had it.
-                let declared: User = user.iter().map(|(times, others)| (*times, others + 1)).collect();
+                let declared: UserKeys = user.iter().map(|(times, others)| (*times, others + 1)).collect();
                 made.shown(&declared).loss()
             });
             let loss = losses.fold(0.0, f64::max);
@@ -310,8 +316,9 @@ fn all_that_a_release_of_declared_keys_shows_is_purely_private() {
     }
 }
 
-/// That the chances above are those of releases: 40,000 of them, of a key that nobody else has, one next to the threshold and one
-/// above. Six standard deviations are allowed of each of 47 numbers (false alarm below 1e-6; seeded, so always or never).
+/// The frequencies of 40,000 releases agree with these probabilities, for a key of one user alone, one next
+/// to the threshold and one above. Each of 47 numbers is within six standard deviations (false alarm below
+/// 1e-6; seeded, so always or never).
 #[test]
 fn the_chances_are_those_of_releases() {
     const RUNS: u64 = 40_000;
@@ -319,8 +326,8 @@ fn the_chances_are_those_of_releases() {
         let builder = one_day(people(Keys::open(), most, 1e-2))
             .all()
             .releases(RUNS as u32);
-        let threshold = inside(&builder, &User::new(), false).threshold;
-        let user: User = vec![(1, 0), (0, threshold.value() - 1), (0, threshold.value() + 3)];
+        let threshold = inside(&builder, &UserKeys::new(), false).threshold;
+        let user: UserKeys = vec![(1, 0), (0, threshold.value() - 1), (0, threshold.value() + 3)];
         let truth = inside(&builder, &user, true);
         let law = Law::of(|m| threshold.noise().tail(m, BITS).approximate());
         let (total, noise) = truth.total.unwrap();
@@ -363,21 +370,22 @@ fn the_chances_are_those_of_releases() {
     }
 }
 
-/// A list at every slide, and what it claims to be private for.
+/// Continual release with the parameters of its claim.
 #[derive(Clone, Copy, Debug)]
 struct Slides {
-    /// Of a window, and of an epoch.
+    /// Panes of a window.
     panes: u32,
+    /// Panes of an epoch.
     epoch: u32,
     most: (u32, u32),
     delta: f64,
-    /// How many keys others have: as many as may have shown their noise.
+    /// Keys of other users, whose noise may have been disclosed.
     others: u64,
     horizon: u64,
 }
 
 impl Slides {
-    /// The claim without a number to spare: the first windows of one epoch, of a user whose keys nobody else has.
+    /// The tightest claim: the first windows of one epoch, for a user whose keys no other user has.
     fn least(panes: u32, epoch: u32, most: (u32, u32), delta: f64) -> Self {
         Self {
             panes,
@@ -403,36 +411,38 @@ impl Slides {
             .window(Window::clock(self.panes * slide).slide(slide))
     }
 
-    /// What all lists have in common, and the least threshold.
-    fn made(&self) -> (Continuity, i64) {
+    /// The parameters of all releases, and the least threshold.
+    fn made(&self) -> (ContinualInfo, i64) {
         let mut continual = self.builder().continual().unwrap();
         continual.advance_to(0).unwrap();
         let lists = continual.advance_to(self.slide().as_micros() as i64).unwrap();
         (lists[0].continual.clone().unwrap(), lists[0].threshold as i64)
     }
 
-    /// The noise of the counts, which is Laplace or Gaussian, and that of the total; nothing is further out than this.
-    fn laws(&self, made: &Continuity, least: f64) -> [Law; 2] {
+    /// The noise of the counts, Laplace or Gaussian, and of the total, with tails above `least`.
+    fn laws(&self, made: &ContinualInfo, least: f64) -> [Law; 2] {
         let moved = self.most.0 * self.most.1;
         let [counts, total] =
             [0.95, 0.05].map(|share| DiscreteLaplace::new(moved, Epsilon::new(share * EPSILON).unwrap()));
-        let counts = match counts.scale() == made.scale {
-            true => Law::of_at_least(least, |m| counts.tail(m, BITS).approximate()),
-            false => Law::of_gaussian(made.scale),
+        let counts = if counts.scale() == made.scale {
+            Law::of_at_least(least, |m| counts.tail(m, BITS).approximate())
+        } else {
+            Law::of_gaussian(made.scale)
         };
         [counts, Law::of_laplace(&total)]
     }
 
-    fn is_gaussian(&self, made: &Continuity) -> bool {
+    fn is_gaussian(&self, made: &ContinualInfo) -> bool {
         made.scale != f64::from(self.most.0 * self.most.1) / (0.95 * EPSILON)
     }
 }
 
-/// Of a key with and without the user, in each of two panes.
+/// Counts of a key with and without the user, in each of two panes.
 type InPanes = [[i64; 2]; 2];
 
-/// What the first two lists of windows of two panes show of a key: the first pane, and both. Keys are looked at from a count on.
-fn two_lists(law: &Law, threshold: i64, least: i64, counts: InPanes) -> Shown {
+/// The outcomes for a key in the first two releases of windows of two panes: the first pane, and both panes.
+/// Keys with a count of at least `least` are examined.
+fn two_lists(law: &Law, threshold: i64, least: i64, counts: InPanes) -> OutcomeChances {
     let mut chances: HashMap<[Option<i64>; 2], [f64; 2]> = HashMap::new();
     let noises = || -law.end()..=law.end();
     for (side, [first, second]) in counts.into_iter().enumerate() {
@@ -445,10 +455,10 @@ fn two_lists(law: &Law, threshold: i64, least: i64, counts: InPanes) -> Shown {
             chances.entry(lists).or_default()[side] += law.mass(one) * law.mass(two);
         }
     }
-    Shown::of(chances.into_values())
+    OutcomeChances::of(chances.into_values())
 }
 
-/// How a user's times of a key may lie in two panes: in one of them, or in both where an epoch has both.
+/// The ways to divide a user's events of a key between two panes: one pane, or both if an epoch has both.
 fn splits(times: i64, epoch: u32) -> Vec<[i64; 2]> {
     match epoch {
         1 => vec![[times, 0], [0, times]],
@@ -456,7 +466,7 @@ fn splits(times: i64, epoch: u32) -> Vec<[i64; 2]> {
     }
 }
 
-/// What others have, in each of the two panes.
+/// Counts of other users in the two panes.
 fn of_others(threshold: i64, least: i64) -> [[i64; 2]; 6] {
     let below = (least - 1).max(0);
     [
@@ -469,14 +479,19 @@ fn of_others(threshold: i64, least: i64) -> [[i64; 2]; 6] {
     ]
 }
 
-/// How often a user with one key, which nobody else has, is in any of the lists with a part of an epoch of two panes.
+/// The probability that the key of one user alone is listed by any release with a part of an epoch of two
+/// panes.
 fn is_listed(law: &Law, threshold: i64, [first, second]: [i64; 2]) -> f64 {
     let noises = || -law.end()..=law.end();
     let reaches = |count: i64, noise: i64| count > 0 && count + noise >= threshold;
-    let lists = |one: i64, two: i64| match reaches(first, one) || reaches(first + second, one + two) {
-        true => 1.0,
-        false if second > 0 => law.at_least(threshold - second - two),
-        false => 0.0,
+    let lists = |one: i64, two: i64| {
+        if reaches(first, one) || reaches(first + second, one + two) {
+            1.0
+        } else if second > 0 {
+            law.at_least(threshold - second - two)
+        } else {
+            0.0
+        }
     };
     let chances = noises().flat_map(|one| noises().map(move |two| (one, two)));
     chances
@@ -484,9 +499,9 @@ fn is_listed(law: &Law, threshold: i64, [first, second]: [i64; 2]) -> f64 {
         .sum()
 }
 
-/// The delta that the first two lists need of a user with one key, at the most: of a list at the least threshold, and at a higher one,
-/// where keys are looked at only from a count on; and the largest loss. Of an epoch of two panes the third list counts too, where nobody
-/// else has the key.
+/// The largest delta and the largest privacy loss of the first two releases for a user with one key: at the
+/// least threshold, and at a higher one, where keys are examined only from a count on. With an epoch of two
+/// panes also the third release, for a key that no other user has.
 fn needed_by_one_key(slides: &Slides, floor: i64, [law, of_total]: &[Law; 2]) -> (f64, f64) {
     let (mut worst, mut loss) = (0.0_f64, 0.0_f64);
     for raised in [0, 5] {
@@ -495,7 +510,7 @@ fn needed_by_one_key(slides: &Slides, floor: i64, [law, of_total]: &[Law; 2]) ->
             if slides.epoch == 2 && raised == 0 {
                 worst = worst.max(is_listed(law, threshold, times));
             }
-            let [first, second] = times.map(|times| Shown::number(of_total, times));
+            let [first, second] = times.map(|times| OutcomeChances::number(of_total, times));
             let total = first.and(&second);
             for others in of_others(threshold, least) {
                 let with = [others[0] + times[0], others[1] + times[1]];
@@ -507,9 +522,10 @@ fn needed_by_one_key(slides: &Slides, floor: i64, [law, of_total]: &[Law; 2]) ->
     (worst, loss)
 }
 
-/// Of one key, with Laplace noise, and with as few windows and keys claimed as there are. What is wasted: a threshold is a whole number; of
-/// two windows, which both are reckoned with the noise of two panes, the first has that of one; and an epoch of two panes has three windows,
-/// of which a key that comes once is in two, so that a third of delta is needed one count below the threshold.
+/// One key, Laplace noise, and the tightest claim. The exact delta is below the stated one because the
+/// threshold is a whole number; because the first of two windows has the noise of one pane where both are
+/// assumed to have that of two; and because an epoch of two panes has three windows, of which a key that
+/// occurs once is in two, so that a third of delta is needed one count below the threshold.
 #[test]
 fn two_lists_together_are_as_private_as_they_say_and_not_much_more() {
     for (epoch, per_key, delta) in [
@@ -548,15 +564,16 @@ fn two_lists_together_are_as_private_as_they_say_and_not_much_more() {
     }
 }
 
-/// What users of several keys do in the first of two panes: so many keys that nobody else has, so many that all others have, and so many
-/// that all others come to in the second.
+/// Users of several keys in the first of two panes: numbers of keys that no other user has, that all others
+/// have, and that all others have in the second pane.
 fn users_of_two_lists(keys: usize) -> impl Iterator<Item = [usize; 3]> {
     let up_to = |most: usize| 0..=most;
     up_to(1).flat_map(move |late| up_to(keys - late).map(move |alone| [alone, keys - late - alone, late]))
 }
 
-/// Of several keys, with Gaussian noise. What is wasted: a quarter of delta is for keys that nobody else has, where three quarters are for
-/// those that others have, and no user has as many of both; and epsilon has a part for the total.
+/// Several keys with Gaussian noise. The exact delta is below the stated one because a quarter of it is for
+/// keys that no other user has and three quarters for shared keys, and no user has the maximum of both; and
+/// because epsilon has a part for the total.
 #[test]
 fn two_lists_with_gaussian_noise_are_as_private_as_they_say_and_not_much_more() {
     for (epoch, keys, delta) in [(1, 4, 1e-6), (2, 4, 1e-6)] {
@@ -571,7 +588,7 @@ fn two_lists_with_gaussian_noise_are_as_private_as_they_say_and_not_much_more() 
                 ([[often + 1, 0], [often, 0]], shared),
                 ([[1, often], [0, often]], late),
             ];
-            let total = Shown::number(&of_total, i64::from(keys));
+            let total = OutcomeChances::number(&of_total, i64::from(keys));
             let all = kinds.into_iter().fold(total, |shown, (counts, keys)| {
                 let key = two_lists(&law, threshold, 1, counts);
                 (0..keys).fold(shown, |shown, _| shown.and(&key))
@@ -593,12 +610,12 @@ fn two_lists_with_gaussian_noise_are_as_private_as_they_say_and_not_much_more() 
         let wasted = (0..)
             .take_while(|lower| needed(floor - lower - 1, alone) <= 1.0)
             .count();
-        println!("for a user whose keys are nobody else's it is {wasted} too high");
+        println!("for a user whose keys no other user has it is {wasted} too high");
         assert!(wasted <= 6, "{slides:?}: {wasted}");
     }
 }
 
-/// Windows of one pane: nothing has shown of the noise that a user's keys meet, so delta is that of a single release.
+/// Windows of one pane: no noise of a user's keys was disclosed before, so delta is that of a single release.
 #[test]
 fn lists_of_single_panes_are_as_private_as_they_say_and_not_much_more() {
     for (most, delta) in [((1, 1), 1e-2), ((2, 1), 1e-4), ((1, 2), 1e-4), ((2, 1), 1e-9)] {
@@ -614,8 +631,8 @@ fn lists_of_single_panes_are_as_private_as_they_say_and_not_much_more() {
         );
         let [law, of_total] = slides.laws(&made, 1e-18);
         let needed = |threshold: i64| {
-            let total = Shown::number(&of_total, i64::from(most.0 * most.1));
-            let key = Shown::key(&law, threshold, [i64::from(most.1), 0]);
+            let total = OutcomeChances::number(&of_total, i64::from(most.0 * most.1));
+            let key = OutcomeChances::key(&law, threshold, [i64::from(most.1), 0]);
             (0..most.0).fold(total, |all, _| all.and(&key)).delta(EPSILON) / delta
         };
         println!(
@@ -635,19 +652,20 @@ fn lists_of_single_panes_are_as_private_as_they_say_and_not_much_more() {
     }
 }
 
-/// Somebody who waits, with windows of two panes. Others come to all keys often in the first pane, the third and so on, so that lists show
-/// the noise of every pane. After a pane without them he sees which key has the highest there, and in the next pane has the user come to that one and
-/// others keep away from it, or else waits. What he sees when the user is listed cannot be seen without: so often
-/// does he win, and that is the delta which is needed.
+/// An adaptive attacker, with windows of two panes. Others have all keys often in the odd panes, so that
+/// releases disclose the noise of every pane. After a pane without them the attacker knows the key with the
+/// highest noise, and either lets the user, and no other, have that key in the next pane, or waits. A release
+/// that lists the user is impossible without the user, so the probability of that is the delta needed.
 struct Waiting<'a> {
     law: &'a Law,
-    /// The noise at which a user alone is listed.
+    /// The noise from which the user alone is listed.
     lift: i64,
     keys: u64,
 }
 
 impl Waiting<'_> {
-    /// How often a user is listed that comes to a key with this noise in the pane before: in that list or in the next.
+    /// The probability that the user is listed in the next two releases, with this noise of the key in the
+    /// pane before.
     fn wins(&self, before: i64) -> f64 {
         let Self { law, lift, .. } = self;
         let at_once = law.at_least(lift - before);
@@ -656,12 +674,12 @@ impl Waiting<'_> {
         at_once + not_yet.map(next).sum::<f64>()
     }
 
-    /// How often the highest noise of all keys is at least this.
+    /// The probability that the highest noise of all keys is at least this.
     fn highest_reaches(&self, noise: i64) -> f64 {
         -f64::exp_m1(self.keys as f64 * f64::ln_1p(-self.law.at_least(noise)))
     }
 
-    /// How often he wins by waiting as is best, with so many chances.
+    /// The probability of success of the best strategy with this many opportunities.
     fn chance(&self, chances: u64) -> f64 {
         let end = self.law.end();
         let kinds: Vec<[f64; 2]> = (-end..=end)
@@ -676,7 +694,7 @@ impl Waiting<'_> {
         })
     }
 
-    /// By how much the threshold could be lower for this delta, were it for him alone.
+    /// By how much the threshold could be lower for this delta against this attacker.
     fn wasted(&self, chances: u64, delta: f64) -> i64 {
         let lower = |by: i64| Self {
             lift: self.lift - by,
@@ -686,9 +704,10 @@ impl Waiting<'_> {
     }
 }
 
-/// Whom the union over keys and windows is for. A horizon of `H` has `(H - 1) / 2` chances, and an epoch in it `H + 1` windows: about half is
-/// what he cannot use, and some is that the highest noise of many keys is not as often higher as there are keys. With the numbers
-/// that are reckoned with unless told, 2^48 keys and a million lists, all of that is two counts of the threshold.
+/// The attacker that the union bound over keys and windows is for. A horizon of `H` gives `(H - 1) / 2`
+/// opportunities, and an epoch in it `H + 1` windows, so about half of the bound cannot be used; and the
+/// highest noise of many keys exceeds a value less often than the sum of their chances. At the defaults, 2^48
+/// keys and a million releases, all of that is two counts of the threshold.
 #[test]
 fn who_waits_for_the_highest_noise_is_held_to_delta_with_few_counts_to_spare() {
     for (others, horizon, per_key, delta) in [

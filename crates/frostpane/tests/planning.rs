@@ -1,4 +1,4 @@
-//! That a plan keeps its word: what it predicts, releases on matching streams show.
+//! The predictions of plans and forecasts against releases of matching streams.
 
 use std::time::Duration;
 
@@ -30,8 +30,8 @@ fn requests() -> Vec<(Builder<u64>, u64)> {
     requests
 }
 
-/// For L1 the threshold and the cut are public, and must be as predicted to the digit; noise reaches no further than predicted, and less
-/// far where few keys were seen.
+/// For L1 the threshold and the cut are public and must be exactly as predicted; noise is at most as
+/// predicted, and less with few keys.
 #[test]
 fn an_l1_release_says_what_its_forecast_said() {
     let mut inexact = 0;
@@ -41,7 +41,7 @@ fn an_l1_release_says_what_its_forecast_said() {
         inexact += u32::from(forecast.cut > 0);
         let mut hitters = builder.build().unwrap();
         let mut zipf = Zipf::new(1.1, 5_000, events);
-        // Five panes more than a window: it is full then.
+        // Five panes more than a window, so that it is full.
         for _ in 0..events + 5 * slide {
             hitters.update(zipf.key()).unwrap();
         }
@@ -115,7 +115,7 @@ fn promises_are_claimed_above_the_predicted_norm() {
         let Some(bound) = builder.forecast(events, None).unwrap().least_norm else {
             continue;
         };
-        // One key alone brings the norm above the bound; the others come once.
+        // One key alone lifts the norm above the bound; the others occur once.
         let heavy = bound + bound / 100 + 1;
         let key = |i: u64| {
             if i * heavy / events != (i + 1) * heavy / events {
@@ -216,8 +216,8 @@ fn the_inverse_finds_the_least_epsilon() {
     assert_eq!(builder.epsilon_for(1, 100_000).unwrap(), None);
 }
 
-/// The floor of the threshold makes the second promise harder as the norm grows, up to where alpha takes
-/// over.
+/// The floor of the threshold makes the second promise harder as the norm grows, until alpha determines the
+/// threshold.
 #[test]
 fn promises_hold_at_every_norm_from_the_least_on() {
     for (alpha, confidence, epsilon, delta, events) in [
@@ -256,8 +256,8 @@ fn exact_panes_are_planned_wherever_they_fit() {
     assert_eq!(just, exact);
 }
 
-/// Requests that no machine can hold are refused, or planned with a figure that says so; nothing overflows or
-/// runs for ever.
+/// Requests larger than any machine are refused or planned with their size, without overflow or endless
+/// loops.
 #[test]
 fn extreme_requests_are_answered() {
     let clock = |micros: u64| Window::clock(Duration::from_micros(micros));
@@ -312,7 +312,7 @@ fn a_shorter_window_is_forecast_as_if_it_were_the_longest() {
     }
 }
 
-/// A window that is younger than any merge sees panes of equal length, whatever becomes of them later.
+/// Before the first merge all panes have equal length.
 #[test]
 fn young_windows_are_as_exact_with_exponential_panes_as_with_uniform_ones() {
     let day = Duration::from_secs(86_400);
@@ -365,6 +365,7 @@ fn the_policy_follows_from_the_request() {
 fn a_window_can_be_checked_before_there_are_events() {
     let hitters = open().window(Window::events(1_000).slide(100)).build().unwrap();
     assert!(hitters.check_window(100).is_ok() && hitters.check_window(1_000).is_ok());
+    assert!(hitters.check_window(1_001).is_err());
     let error = hitters.check_window(99).unwrap_err();
     assert_eq!(
         error.to_string(),

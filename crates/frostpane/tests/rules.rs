@@ -1,15 +1,12 @@
-//! The eight rules of the private path, a test each. Each was found by an attack that works where it is
-//! broken.
+//! The eight rules of the private path. Each prevents an attack that works without it.
 
 use std::time::Duration;
 
-use crate::common::without_key;
-use frostpane::internals::{
+use crate::common::{SECOND, without_key};
+use frostpane::testing::{
     CountSketch, Dimensions, Footprint, InsecureSeededEntropy, LONGEST_KEY, OpenPane, Pane, PaneShape, Sealed,
 };
 use frostpane::{Bytes, ErrorKind, HeavyHitters, Key, Keys, Norm, Release, Window};
-
-const SECOND: i64 = 1_000_000;
 
 const SEED: u64 = 3;
 
@@ -31,7 +28,7 @@ fn builder<K: Key>(keys: Keys<K>) -> frostpane::Builder<K> {
         .entries(50)
 }
 
-/// Everything that a release says before it comes to keys, and to what noise was added to.
+/// A release without its keys and without numbers that have noise.
 fn public_part<K: Key>(release: &Release<K>) -> String {
     let mut public = release.clone();
     public.heavy.clear();
@@ -98,8 +95,8 @@ fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
 
 #[test]
 fn rule_3_only_keys_with_a_positive_count_receive_noise() {
-    // In each of ten panes 40 keys that its 50 entries can keep, and 60 keys seen once, which they cannot; noise
-    // of scale 2,000 would carry hundreds of those over the threshold.
+    // Each of ten panes has 40 keys that its 50 entries can keep, and 60 keys that occur once and are cut.
+    // Noise of scale 2,000 would lift hundreds of those over the threshold.
     let key = |event: u64| match event % 500 {
         0..440 => event % 40,
         _ => 1_000 + event,
@@ -168,7 +165,7 @@ fn rule_5_a_merge_cuts_every_key_by_the_same_amount_and_drops_no_other() {
     );
 }
 
-/// Panes that were cut by other amounts, or whose sketches hash by another seed, add up to nothing that is proved.
+/// Nothing is proved about sums of panes with different cuts or seeds.
 #[test]
 fn rule_5_panes_that_were_made_with_other_numbers_are_not_added_up() {
     let small = Dimensions { rows: 3, width: 16 };
@@ -196,7 +193,7 @@ fn rule_5_panes_that_were_made_with_other_numbers_are_not_added_up() {
         }
         assert!(Pane::merge([pane(other), pane(other)], other.parameters()).is_ok());
     }
-    // What an open pane takes in memory is no number that a pane is made with.
+    // The memory of an open pane is not a parameter of the closed one.
     let roomy = PaneShape::new(9, 1_000, Some(small), SEED).unwrap();
     assert!(Pane::merge([pane(usual), pane(roomy)], usual.parameters()).is_ok());
 }
@@ -215,7 +212,7 @@ fn rule_5_sketches_of_other_dimensions_or_another_seed_are_not_added_up() {
     sum.merge(&before).unwrap();
     assert_ne!(sum, before);
 
-    // An exact pane has no sketch of its own, and hashes its keys by its seed.
+    // An exact pane has no sketch, and hashes its keys by its seed.
     let exact = PaneShape::new(50, 0, None, SEED + 1).unwrap();
     let error = pane_of([1, 2, 3], exact).add_to(&mut sum).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Pane);
@@ -359,7 +356,8 @@ fn rule_8_lateness_is_decided_by_times_and_arrival_alone() {
         (late, hitters.release().unwrap().window)
     };
     let expected = dropped(&|_| 1);
-    // 12: its pane ended at 20 and waited until 80, but 95 had come. 69 and 64: until 130. 139: until 200.
+    // The pane of 12 ended at 20 and waited until 80, before 95 arrived; that of 69 and 64 until 130; that of
+    // 139 until 200.
     assert_eq!(expected.0, [12, 64, 69, 139, 131, 199]);
     assert_eq!(dropped(&|i| i as u64), expected);
     assert_eq!(dropped(&|i| 100 + i as u64), expected);

@@ -1,11 +1,11 @@
-//! However the events are handed over, and however many threads count them, a window holds the same.
+//! A release does not depend on batches of events or on the number of threads.
 
-use frostpane::internals::{Dimensions, InsecureSeededEntropy, OpenPane, Pane, PaneShape};
+use frostpane::testing::InsecureSeededEntropy;
 use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Norm, Policy, Release, Window};
 
 const EVENTS: u64 = 60_000;
 
-/// Keys that thin out, with many that come once.
+/// Keys of decreasing frequency, many of which occur once.
 fn key(event: u64) -> u64 {
     let mixed = (event + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
     match event % 3 {
@@ -24,7 +24,7 @@ fn builder<K: Key>(policy: Policy, entries: u32) -> Builder<K> {
         .entries(entries)
 }
 
-/// A release whose noise is so small that it is none.
+/// A release without noise.
 fn release<K: Key>(builder: Builder<K>, feed: impl Fn(&mut HeavyHitters<K>)) -> Release<K> {
     let mut hitters = builder.epsilon(1_000.0).build().unwrap();
     feed(&mut hitters);
@@ -76,33 +76,4 @@ fn threads_change_nothing() {
     };
     let one = release(builder(Policy::Uniform, 100), feed);
     assert_eq!(release(builder(Policy::Uniform, 100).threads(2), feed), one);
-}
-
-/// A list that is counted when its block ends keeps what counters keep that take the events one by one and are
-/// enough for all keys.
-#[test]
-fn a_listed_block_is_a_counted_one() {
-    let close = |shape: PaneShape, events: &[Option<u64>]| -> (Vec<(u64, u64)>, Pane<u64>) {
-        let mut open = OpenPane::new(shape);
-        events.iter().for_each(|event| open.update(*event));
-        let pane = open.close();
-        let mut counts: Vec<_> = pane.counts().iter().collect();
-        counts.sort_unstable();
-        (counts, pane)
-    };
-    let sketch = Dimensions { rows: 5, width: 64 };
-    for entries in [1, 7, 60, 400, 10_000] {
-        for length in [0_u64, 1, 50, 3_000, 9_000] {
-            let shape = PaneShape::new(entries, 0, Some(sketch), 4).unwrap();
-            let events: Vec<_> = (0..length)
-                .map(|event| (event % 11 > 0).then(|| key(event)))
-                .collect();
-            let exact = PaneShape::new(entries, length as usize, Some(sketch), 4).unwrap();
-            let (listed, list) = close(shape.listing(length.max(1)), &events);
-            let (counted, counters) = close(exact, &events);
-            assert_eq!(listed, counted, "{entries} entries, {length} events");
-            assert_eq!((list.cut(), list.events()), (counters.cut(), counters.events()));
-            assert_eq!(list.sketch(), counters.sketch());
-        }
-    }
 }

@@ -1,15 +1,16 @@
-//! Lemmas 1 to 3 by exhaustion: all short streams, all their neighbours. And what must fail does fail.
+//! Lemmas 1 to 3 by exhaustion over all short streams and their neighbours, and unsound mechanisms that
+//! violate them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use frostpane::internals::{OpenPane, Pane, PaneShape};
+use frostpane::testing::{OpenPane, Pane, PaneShape};
 
 const KEYS: usize = 6;
-type Counts = [i64; KEYS];
+type KeyVector = [i64; KEYS];
 
 /// Events are numbers below the size of the alphabet. `None` stands for an event without a key.
-type Event = Option<u64>;
+type KeyEvent = Option<u64>;
 
 fn shape(capacity: usize, entries: u32) -> PaneShape {
     PaneShape::new(entries, capacity, None, 7).unwrap()
@@ -19,7 +20,7 @@ fn merge(panes: impl IntoIterator<Item = Pane<u64>>, shape: PaneShape) -> Pane<u
     Pane::merge(panes, shape.parameters()).unwrap()
 }
 
-fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
+fn close(events: &[KeyEvent], shape: PaneShape) -> Pane<u64> {
     let mut open = OpenPane::new(shape);
     for event in events {
         open.update(*event);
@@ -28,8 +29,8 @@ fn close(events: &[Event], shape: PaneShape) -> Pane<u64> {
 }
 
 /// The counts of panes, added up.
-fn counts_of(panes: impl IntoIterator<Item = Pane<u64>>) -> Counts {
-    let mut counts = Counts::default();
+fn counts_of(panes: impl IntoIterator<Item = Pane<u64>>) -> KeyVector {
+    let mut counts = KeyVector::default();
     for pane in panes {
         for (key, count) in pane.counts().iter() {
             assert!(count >= 1, "an entry of zero is stored");
@@ -39,8 +40,8 @@ fn counts_of(panes: impl IntoIterator<Item = Pane<u64>>) -> Counts {
     counts
 }
 
-/// Two counts of neighbours: at most one key up by 1, at most one down by 1.
-fn close_enough(a: &Counts, b: &Counts) -> bool {
+/// At most one key up by 1, at most one down by 1.
+fn close_enough(a: &KeyVector, b: &KeyVector) -> bool {
     let (mut up, mut down) = (0, 0);
     for (x, y) in a.iter().zip(b) {
         match x - y {
@@ -54,7 +55,7 @@ fn close_enough(a: &Counts, b: &Counts) -> bool {
 }
 
 /// All streams of `length` events over an alphabet, in the order of their digits.
-fn streams(alphabet: &[Event], length: u32) -> impl Iterator<Item = Vec<Event>> {
+fn streams(alphabet: &[KeyEvent], length: u32) -> impl Iterator<Item = Vec<KeyEvent>> {
     let size = alphabet.len();
     (0..size.pow(length)).map(move |number| {
         (0..length)
@@ -65,12 +66,12 @@ fn streams(alphabet: &[Event], length: u32) -> impl Iterator<Item = Vec<Event>> 
 
 /// The first pair of neighbours whose summaries differ by more than Lemma 2 allows.
 fn violation(
-    alphabet: &[Event],
+    alphabet: &[KeyEvent],
     length: u32,
-    summary: impl Fn(&[Event]) -> Counts,
-) -> Option<(Vec<Event>, Vec<Event>)> {
+    summary: impl Fn(&[KeyEvent]) -> KeyVector,
+) -> Option<(Vec<KeyEvent>, Vec<KeyEvent>)> {
     let size = alphabet.len();
-    let summaries: Vec<Counts> = streams(alphabet, length).map(|stream| summary(&stream)).collect();
+    let summaries: Vec<KeyVector> = streams(alphabet, length).map(|stream| summary(&stream)).collect();
     for (number, counts) in summaries.iter().enumerate() {
         for place in (0..length).map(|digit| size.pow(digit)) {
             let digit = number / place % size;
@@ -86,7 +87,7 @@ fn violation(
     None
 }
 
-fn keys(count: u64) -> Vec<Event> {
+fn keys(count: u64) -> Vec<KeyEvent> {
     (0..count).map(Some).collect()
 }
 
@@ -95,7 +96,7 @@ const SHAPES: [(usize, u32); 7] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3
 #[test]
 fn one_pane_moves_at_one_key_up_and_one_down() {
     for (capacity, entries) in SHAPES {
-        let pane = |events: &[Event]| counts_of([close(events, shape(capacity, entries))]);
+        let pane = |events: &[KeyEvent]| counts_of([close(events, shape(capacity, entries))]);
         for length in 1..=9 {
             assert_eq!(violation(&keys(4), length, pane), None, "{capacity} {entries}");
         }
@@ -108,8 +109,8 @@ fn one_pane_moves_at_one_key_up_and_one_down() {
     }
 }
 
-/// Whatever was said about how many events a block will have: counters are no fewer for it, and a list counts
-/// as exactly. So the lemmas hold for blocks that become longer.
+/// The expected length of a block does not lower the number of counters, and a list counts exactly. So the
+/// lemmas hold for blocks that become longer.
 #[test]
 fn what_was_expected_of_a_block_changes_nothing_of_its_pane() {
     let sorted = |pane: &Pane<u64>| {
@@ -131,11 +132,11 @@ fn what_was_expected_of_a_block_changes_nothing_of_its_pane() {
     }
 }
 
-/// A hundred keys are kept, and blocks of ten events were expected: a thousand events bring a cut of 9, and of five
-/// keys that occur 20 times each 11 must be left.
+/// A hundred keys are kept and blocks of ten events expected: a thousand events have a cut of 9, and five
+/// keys with 20 events each keep at least 11.
 #[test]
 fn a_block_that_becomes_longer_than_was_expected_keeps_its_heavy_keys() {
-    let events: Vec<Event> = (0..1_000)
+    let events: Vec<KeyEvent> = (0..1_000)
         .map(|event| {
             Some(if event % 10 == 0 {
                 event / 10 % 5
@@ -162,22 +163,22 @@ fn a_block_that_becomes_longer_than_was_expected_keeps_its_heavy_keys() {
     }
 }
 
-/// Where panes end: the last one is short or open in most of these.
+/// Ends of panes. In most layouts the last pane is short or open.
 const LAYOUTS: [&[usize]; 5] = [&[3, 6, 9], &[2, 6, 9], &[4, 9], &[1, 2, 9], &[5, 6, 7, 9]];
 
-/// The panes of streams of four keys: many streams have a block in common, so each block is closed once.
-struct Panes {
+/// A cache of closed blocks, which many streams have in common.
+struct ClosedPanes {
     shape: PaneShape,
-    closed: RefCell<HashMap<Vec<Event>, Pane<u64>>>,
+    closed: RefCell<HashMap<Vec<KeyEvent>, Pane<u64>>>,
 }
 
-impl Panes {
+impl ClosedPanes {
     fn new(shape: PaneShape) -> Self {
         let closed = RefCell::default();
         Self { shape, closed }
     }
 
-    fn of(&self, events: &[Event], ends: &[usize]) -> Vec<Pane<u64>> {
+    fn of(&self, events: &[KeyEvent], ends: &[usize]) -> Vec<Pane<u64>> {
         let mut closed = self.closed.borrow_mut();
         let mut start = 0;
         let mut pane = |&end: &usize| {
@@ -196,11 +197,11 @@ impl Panes {
 fn sums_and_merges_of_panes_move_no_more() {
     for (capacity, entries) in [(1, 1), (2, 1), (3, 2)] {
         let shape = shape(capacity, entries);
-        let panes = Panes::new(shape);
+        let panes = ClosedPanes::new(shape);
         for ends in LAYOUTS {
-            let sum = |events: &[Event]| counts_of(panes.of(events, ends));
-            let merged = |events: &[Event]| counts_of([merge(panes.of(events, ends), shape)]);
-            let merged_in_turn = |events: &[Event]| {
+            let sum = |events: &[KeyEvent]| counts_of(panes.of(events, ends));
+            let merged = |events: &[KeyEvent]| counts_of([merge(panes.of(events, ends), shape)]);
+            let merged_in_turn = |events: &[KeyEvent]| {
                 let all = panes.of(events, ends).into_iter();
                 counts_of(all.reduce(|a, b| merge([a, b], shape)))
             };
@@ -216,7 +217,7 @@ fn sums_and_merges_of_panes_move_no_more() {
 fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kept() {
     for (capacity, entries) in SHAPES {
         let shape = shape(capacity, entries);
-        let panes = Panes::new(shape);
+        let panes = ClosedPanes::new(shape);
         for stream in streams(&keys(4), 8) {
             let merged = merge(panes.of(&stream, &[3, 5, 8]), shape);
             for pane in [close(&stream, shape), merged] {
@@ -231,13 +232,13 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
     }
 }
 
-/// Mechanisms that look harmless and are not. Each is the sound one with one thing changed.
+/// Unsound mechanisms, each with one change to the sound one.
 mod mutants {
     use super::*;
 
     /// Misra-Gries in the plainest form: counters and decrements.
-    pub fn misra_gries(events: impl IntoIterator<Item = u64>, capacity: usize) -> (Counts, i64) {
-        let (mut counters, mut decrements) = (Counts::default(), 0);
+    pub fn misra_gries(events: impl IntoIterator<Item = u64>, capacity: usize) -> (KeyVector, i64) {
+        let (mut counters, mut decrements) = (KeyVector::default(), 0);
         for key in events {
             let used = counters.iter().filter(|&&c| c > 0).count();
             if counters[key as usize] > 0 || used < capacity {
@@ -250,20 +251,20 @@ mod mutants {
         (counters, decrements)
     }
 
-    pub fn cut(counters: Counts, decrements: i64, cut: i64) -> Counts {
+    pub fn cut(counters: KeyVector, decrements: i64, cut: i64) -> KeyVector {
         counters.map(|c| if c > 0 { (c + decrements - cut).max(0) } else { 0 })
     }
 
     /// The cut follows the number of counters in use.
-    pub fn cut_by_used_counters(events: &[Event], capacity: usize) -> Counts {
+    pub fn cut_by_used_counters(events: &[KeyEvent], capacity: usize) -> KeyVector {
         let (counters, decrements) = misra_gries(events.iter().flatten().copied(), capacity);
         let used = counters.iter().filter(|&&c| c > 0).count();
         cut(counters, decrements, (events.len() / (used + 1)) as i64)
     }
 
     /// Events are split by key into shards; each shard's cut follows its own number of events.
-    pub fn cut_by_shard_size(events: &[Event], capacity: usize) -> Counts {
-        let mut counts = Counts::default();
+    pub fn cut_by_shard_size(events: &[KeyEvent], capacity: usize) -> KeyVector {
+        let mut counts = KeyVector::default();
         for parity in 0..2 {
             let shard: Vec<u64> = events
                 .iter()
@@ -280,7 +281,7 @@ mod mutants {
     }
 
     /// Counters at zero keep their slots.
-    pub fn zeros_keep_their_slot(events: &[Event], capacity: usize) -> Counts {
+    pub fn zeros_keep_their_slot(events: &[KeyEvent], capacity: usize) -> KeyVector {
         let mut slots: Vec<(u64, i64)> = Vec::new();
         let mut decrements = 0;
         for key in events.iter().flatten() {
@@ -296,7 +297,7 @@ mod mutants {
             }
         }
         let cut = (events.len() / (capacity + 1)) as i64;
-        let mut counts = Counts::default();
+        let mut counts = KeyVector::default();
         for (key, count) in slots {
             counts[key as usize] = (count + decrements - cut).max(0);
         }
@@ -304,7 +305,7 @@ mod mutants {
     }
 
     /// Batches, each grouped by key in the order of first arrival.
-    pub fn batch_by_first_arrival(events: &[Event], capacity: usize, batch: usize) -> Counts {
+    pub fn batch_by_first_arrival(events: &[KeyEvent], capacity: usize, batch: usize) -> KeyVector {
         let mut grouped = Vec::new();
         for batch in events.chunks(batch) {
             let mut order: Vec<u64> = Vec::new();
@@ -322,7 +323,7 @@ mod mutants {
     }
 
     /// Batches that are sorted by key, and end by event number (sound) or at two distinct keys (not).
-    pub fn sorted_batches(events: &[Event], capacity: usize, by_distinct_keys: bool) -> Counts {
+    pub fn sorted_batches(events: &[KeyEvent], capacity: usize, by_distinct_keys: bool) -> KeyVector {
         let (mut fed, mut batch): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for key in events.iter().flatten() {
             batch.push(*key);
@@ -356,22 +357,22 @@ fn zero_entries_that_keep_their_slot_are_caught() {
 
 #[test]
 fn a_batch_grouped_by_first_arrival_is_caught() {
-    let mutant = |events: &[Event]| mutants::batch_by_first_arrival(events, 2, 4);
+    let mutant = |events: &[KeyEvent]| mutants::batch_by_first_arrival(events, 2, 4);
     assert!(violation(&keys(4), 9, mutant).is_some());
 }
 
 #[test]
 fn a_batch_flushed_at_a_number_of_distinct_keys_is_caught() {
-    let mutant = |events: &[Event]| mutants::sorted_batches(events, 2, true);
+    let mutant = |events: &[KeyEvent]| mutants::sorted_batches(events, 2, true);
     assert!(violation(&keys(4), 9, mutant).is_some());
 }
 
 #[test]
 fn sorted_batches_that_end_by_event_number_are_sound_and_so_is_the_plain_form() {
     for capacity in 1..=3 {
-        let batches = |events: &[Event]| mutants::sorted_batches(events, capacity, false);
+        let batches = |events: &[KeyEvent]| mutants::sorted_batches(events, capacity, false);
         assert_eq!(violation(&keys(4), 9, batches), None);
-        let plain = |events: &[Event]| {
+        let plain = |events: &[KeyEvent]| {
             let (counters, decrements) = mutants::misra_gries(events.iter().flatten().copied(), capacity);
             mutants::cut(counters, decrements, (events.len() / (capacity + 1)) as i64)
         };

@@ -1,4 +1,4 @@
-//! What a list at every slide draws anew and what it draws once, as it is seen from outside.
+//! The noise that continual releases share and the noise that each draws anew.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,10 @@ fn count(release: &Release<u64>, key: u64) -> i64 {
     heavy.expect("the key comes often").count as i64
 }
 
-/// Windows that follow each other share the noise of all panes but two. So the noisy counts of an open key that comes equally
-/// often in every pane differ by two noise values, of variance 8 each, where fresh noise in every window would make it 256.
-/// Of 300 differences the mean square is below 32 but for a chance below 1e-9.
+/// Consecutive windows share the noise of all panes but two. So the noisy counts of an open key with equal
+/// counts in all panes differ by two noise values, of variance 8 each, where new noise in every window would
+/// make it
+/// 256. The mean square of 300 differences is below 32 but for a chance below 1e-9.
 #[test]
 fn successive_windows_share_the_noise_of_an_open_key() {
     let panes = 16;
@@ -37,8 +38,9 @@ fn successive_windows_share_the_noise_of_an_open_key() {
     assert!((4.0..32.0).contains(&mean), "{mean}");
 }
 
-/// The norm of every window has noise of its own, also while windows still begin with the first pane. Two of 20 noise values
-/// of scale 800 are equal with a chance of 1 in 3,200, so fewer than 15 different ones have a chance below 1e-8.
+/// The norm of every window has its own noise, also while windows still begin with the first pane. Two of 20
+/// noise values of scale 800 are equal with a chance of 1 in 3,200, so fewer than 15 different ones have a
+/// chance below 1e-8.
 #[test]
 fn every_norm_has_noise_of_its_own() {
     let (panes, slide) = (20, 20_000);

@@ -1,8 +1,9 @@
-//! A specification as it is written down: read as it was written, and refused where it is not understood.
+//! The specification as JSON: it is read as written, and refused if it is not understood.
 
 use std::time::Duration;
 
-use frostpane::internals::{Dimensions, Entropy, InsecureSeededEntropy};
+use crate::common::NO_NOISE;
+use frostpane::testing::{Dimensions, Entropy, InsecureSeededEntropy};
 use frostpane::{
     Builder, Delta, Epsilon, Error, ErrorKind, HeavyHitters, KeySpec, Keys, Norm, Policy, Release, Size,
     Span, Spec, Window,
@@ -104,7 +105,7 @@ fn what_is_not_usual_is_written_too() {
     });
     assert_eq!(serde_json::to_value(all_set()).unwrap(), all);
     assert_eq!(serde_json::from_value::<Spec>(all).unwrap(), all_set());
-    // What has a default need not be written, and what is left out has it.
+    // Fields that are left out have their defaults.
     let (usual, all) = (names(&Spec::default()), names(&all_set()));
     assert_eq!((usual.len(), all.len()), (13, 20));
     assert!(usual.iter().all(|name| all.contains(name)));
@@ -122,7 +123,7 @@ fn each_field_alone_is_read_as_it_was_written() {
     }
 }
 
-/// Ten thousand specifications with all kinds of values.
+/// Ten thousand random specifications.
 #[test]
 fn whatever_is_written_is_read_again() {
     let mut entropy = InsecureSeededEntropy::new(1);
@@ -176,7 +177,7 @@ fn any(below: &mut impl FnMut(u64) -> u64) -> Spec {
     spec
 }
 
-/// Any number between 0 and 1, down to its last bit.
+/// A number between 0 and 1, short or with all bits.
 fn fraction(below: &mut impl FnMut(u64) -> u64) -> f64 {
     match below(3) {
         0 => (1 + below(999)) as f64 / 1e3,
@@ -335,7 +336,7 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
     }
 }
 
-/// What is understood but not allowed is refused when it is checked, by name.
+/// Values that can be read but are not allowed.
 #[test]
 fn what_is_not_allowed_is_refused_before_anything_is_built() {
     let many = |windows: &[Span]| spec(|spec| spec.windows = windows.to_vec());
@@ -418,7 +419,7 @@ fn requests() -> Vec<Spec> {
     ]
 }
 
-/// With all choices written down it is the same request, and there is nothing left to choose.
+/// With all choices written out it is the same request, without further choices.
 #[test]
 fn a_specification_that_is_spelled_out_is_the_same_request() {
     let declared = requests()
@@ -442,9 +443,8 @@ fn a_specification_that_is_spelled_out_is_the_same_request() {
     }
 }
 
-/// So much epsilon that there is no noise.
 fn without_noise(mut spec: Spec) -> Spec {
-    spec.epsilon = Epsilon::new(100_000.0).unwrap();
+    spec.epsilon = Epsilon::new(NO_NOISE).unwrap();
     spec
 }
 
@@ -467,7 +467,6 @@ fn a_specification_that_is_spelled_out_makes_the_same_releases() {
     assert_eq!(releases(spelled), releases(request));
 }
 
-/// A list at every slide is a matter of the specification too.
 #[test]
 fn a_list_at_every_slide_that_is_spelled_out_is_the_same_list() {
     for keys in [Keys::open(), Keys::range(0..50).unwrap()] {
@@ -485,7 +484,7 @@ fn a_list_at_every_slide_that_is_spelled_out_is_the_same_list() {
             let builder = Builder::from_spec(request.clone(), keys.clone());
             let spelled = builder.spec().unwrap();
             assert_eq!((spelled.policy, spelled.releases), (Some(Policy::Uniform), None));
-            // 32 whole slides unless told.
+            // 32 whole slides by default.
             let whole = if slide.is_none() {
                 (10_016, 313)
             } else {

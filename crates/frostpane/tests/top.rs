@@ -1,28 +1,21 @@
-//! Lists of the top keys, and of all that may be listed: what they say of themselves, against exact counts.
+//! Releases of the top keys and of all keys: their statements against exact counts.
 
-use crate::common::{Zipf, count, most_failures, real_stream, statements_true};
+use crate::common::{NO_NOISE, Zipf, count, most_failures, real_stream, releases, statements_true};
 use frostpane::{Builder, Bytes, Edge, HeavyHitters, Key, Keys, Norm, Release, Window};
 
 const EVENTS: usize = 100_000;
 /// With eight cases of one check each below, a false alarm in fewer than one in 10,000 runs.
 const FALSE_ALARM: f64 = 1e-5;
 
-/// How many releases to make of each case.
-fn releases() -> u64 {
-    match std::env::var_os("FROSTPANE_LONG") {
-        Some(_) => 1_000,
-        None => 100,
-    }
-}
-
 fn builder<K: Key>(keys: Keys<K>, events: u64) -> Builder<K> {
     HeavyHitters::builder(keys)
         .window(Window::events(events))
         .until(Edge::Event(events))
-        .releases(releases() as u32)
+        .releases(releases(100, 1_000) as u32)
 }
 
 fn check(name: &str, events: &[(i64, Bytes)], top: Option<u64>) {
+    let releases = releases(100, 1_000);
     let keys = Keys::<Bytes>::open();
     let builder = builder(keys, EVENTS as u64);
     let builder = match top {
@@ -35,14 +28,14 @@ fn check(name: &str, events: &[(i64, Bytes)], top: Option<u64>) {
         .unwrap();
     let counts = count(events.iter().map(|(_, key)| key.clone()));
     let mut untrue = 0;
-    for _ in 0..releases() {
+    for _ in 0..releases {
         let release = hitters.release().unwrap();
         assert_eq!((release.promises.is_none(), release.top), (true, top));
         assert!(release.heavy.len() as u64 <= top.unwrap_or(u64::MAX));
         untrue += u64::from(!statements_true(&release, &counts));
     }
-    println!("{name} {top:?}: untrue {untrue} of {}", releases());
-    assert!(untrue <= most_failures(releases(), 0.05, FALSE_ALARM));
+    println!("{name} {top:?}: untrue {untrue} of {releases}");
+    assert!(untrue <= most_failures(releases, 0.05, FALSE_ALARM));
 }
 
 #[test]
@@ -60,7 +53,7 @@ fn what_a_list_of_the_top_or_of_all_says_is_true_of_real_streams() {
     }
 }
 
-/// All of a Zipf stream, with noise or with next to none.
+/// A release of a Zipf stream.
 fn zipf(epsilon: f64, change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Release<u64> {
     let mut zipf = Zipf::new(1.0, 2_000, 7);
     let keys: Vec<u64> = (0..50_000).map(|_| zipf.key()).collect();
@@ -74,16 +67,16 @@ fn zipf(epsilon: f64, change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Rele
 
 #[test]
 fn the_top_are_the_first_of_all_and_all_are_more_than_the_heavy() {
-    let all = zipf(1e5, |builder| builder.all());
+    let all = zipf(NO_NOISE, |builder| builder.all());
     assert!(all.heavy.len() > 100, "{}", all.heavy.len());
     for top in [1, 7, 50] {
-        let listed = zipf(1e5, |builder| builder.top(top));
+        let listed = zipf(NO_NOISE, |builder| builder.top(top));
         assert_eq!(listed.heavy, all.heavy[..top as usize]);
         let last = listed.heavy[top as usize - 1].count;
-        // Without noise: the first that is missing may have as many.
+        // Without noise, the first key that is missing may have an equal count.
         assert_eq!((listed.complete_above, listed.nothing_below), (last + 1, last));
     }
-    let everything = zipf(1e5, |builder| builder.top(1_000_000));
+    let everything = zipf(NO_NOISE, |builder| builder.top(1_000_000));
     assert_eq!(
         (
             everything.heavy,
@@ -92,11 +85,11 @@ fn the_top_are_the_first_of_all_and_all_are_more_than_the_heavy() {
         ),
         (all.heavy.clone(), all.complete_above, all.nothing_below)
     );
-    let heavy = zipf(1e5, |builder| builder.norm(Norm::L1));
+    let heavy = zipf(NO_NOISE, |builder| builder.norm(Norm::L1));
     assert!(heavy.heavy.len() < 10 && heavy.promises.is_some());
 }
 
-/// Nothing is relative to a norm, so none is measured: L2 has the noise of L1.
+/// Without alpha no norm is measured, so L2 has the noise of L1.
 #[test]
 fn all_of_epsilon_is_for_the_counts() {
     let noise = |change: fn(Builder<u64>) -> Builder<u64>| zipf(1.0, change).threshold;
@@ -110,7 +103,7 @@ fn all_of_epsilon_is_for_the_counts() {
 fn the_top_of_a_list_at_every_slide_are_the_first_of_all() {
     let lists = |change: fn(Builder<u64>) -> Builder<u64>| {
         let builder = HeavyHitters::<u64>::builder(Keys::open()).window(Window::events(8_000).slide(1_000));
-        let mut continual = change(builder).epsilon(1e5).continual().unwrap();
+        let mut continual = change(builder).epsilon(NO_NOISE).continual().unwrap();
         let mut zipf = Zipf::new(1.0, 300, 3);
         let mut lists = Vec::new();
         for _ in 0..20_000 {

@@ -1,16 +1,11 @@
-//! What a window covers, what may be asked of it, and the errors on the way.
+//! The events that a window covers, requests for shorter windows, and errors.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::common::without_key;
-use frostpane::internals::{Entropy, InsecureSeededEntropy, LONGEST_KEY};
+use crate::common::{NO_NOISE, SECOND, listed, without_key};
+use frostpane::testing::{Entropy, InsecureSeededEntropy, LONGEST_KEY};
 use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Policy, Window};
-
-const SECOND: i64 = 1_000_000;
-
-/// So much epsilon that there is no noise: what is left is the bookkeeping.
-const NO_NOISE: f64 = 100_000.0;
 
 fn exact(window: Window) -> HeavyHitters<u64> {
     HeavyHitters::builder(Keys::range(0..8).unwrap())
@@ -21,14 +16,6 @@ fn exact(window: Window) -> HeavyHitters<u64> {
         .releases(u32::MAX)
         .build()
         .unwrap()
-}
-
-fn listed(release: &frostpane::Release<u64>) -> BTreeMap<u64, u64> {
-    release
-        .heavy
-        .iter()
-        .map(|heavy| (heavy.key, heavy.count))
-        .collect()
 }
 
 fn counts(keys: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
@@ -92,8 +79,7 @@ fn a_shorter_window_may_be_asked_for() {
     );
 }
 
-/// Random times, out of order, before and after 1970; against a plain list of the events that the rule of
-/// lateness keeps.
+/// Random times, out of order, before and after 1970, against a list of the events that are not late.
 #[test]
 fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
     let mut entropy = InsecureSeededEntropy::new(2);
@@ -164,8 +150,8 @@ fn an_event_is_in_as_many_releases_as_allowed_and_a_refusal_spends_nothing() {
         assert!(error.to_string().contains("releases(3)"), "{error}");
         assert_eq!(hitters.release().unwrap_err().kind(), ErrorKind::Budget);
     }
-    // The first 80 events have been in one release only; a window that ends with new ones may use them once
-    // more, but not before the last 20 of the first hundred have left it.
+    // The first 80 events have been in one release only; a window that ends with new events may include them
+    // once more, but not while it includes the last 20 of the first hundred.
     hitters.update_batch([1; 10]).unwrap();
     hitters.release_over(10).unwrap();
     assert_eq!(hitters.release_over(20).unwrap_err().kind(), ErrorKind::Budget);
@@ -262,24 +248,6 @@ fn events_must_fit_the_kind_of_window() {
         error.to_string(),
         "this window goes by the clock: give the time of the event with update_at"
     );
-}
-
-#[test]
-fn a_release_of_nothing_is_a_release() {
-    let mut by_count = HeavyHitters::<Bytes>::builder(Keys::open()).build().unwrap();
-    let release = by_count.release().unwrap();
-    assert_eq!(
-        (release.window.from, release.window.to),
-        (Some(Edge::Event(0)), Some(Edge::Event(0)))
-    );
-    assert_eq!(release.note.unwrap().to_string(), "the window has no events");
-    assert!(!release.held());
-    let window = Window::clock(Duration::from_secs(60));
-    let mut by_clock = HeavyHitters::<Bytes>::builder(Keys::open())
-        .window(window)
-        .build()
-        .unwrap();
-    assert_eq!(by_clock.release().unwrap().window.from, None);
 }
 
 #[test]
@@ -381,7 +349,6 @@ fn the_smallest_epsilon_and_the_largest_are_released_in_no_time() {
     }
 }
 
-/// Nothing is covered, but not because there were no events.
 #[test]
 fn a_window_within_one_pane_is_not_called_empty() {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
@@ -397,7 +364,7 @@ fn a_window_within_one_pane_is_not_called_empty() {
     assert!(note.contains("within one pane"), "{note}");
 }
 
-/// A late event that lies before the part of the window that is covered is missing from the window asked for all the same.
+/// A late event before the covered part is missing from the requested window.
 #[test]
 fn promises_of_the_window_asked_for_are_not_made_without_its_late_events() {
     let minute = 60_000_000;

@@ -1,37 +1,29 @@
-//! How often anything that a release says is untrue, on the streams that are worst for it: as many keys as there
-//! can be stand where noise is most likely to make it so. `--nocapture` shows the shares: far below the chance that is
-//! allowed a release is more careful than it need be.
+//! The rate of untrue statements on worst-case streams: as many keys as possible have the count at which
+//! noise is most likely to make a statement untrue. `--nocapture` prints the rates; one far below the allowed
+//! chance shows a bound that is too loose.
 //!
 //! With about 70 limits, a false alarm in fewer than one in 10,000 runs of all of them.
 
-use crate::common::{most_failures, norm_of};
-use frostpane::internals::InsecureSeededEntropy;
+use crate::common::{most_failures, norm_of, releases};
+use frostpane::testing::InsecureSeededEntropy;
 use frostpane::{Builder, Edge, Event, HeavyHitters, Keys, Norm, Release, Window};
 
 const EVENTS: u64 = 20_000;
 /// The chance of an untrue statement.
 const UNTRUE: f64 = 0.05;
 const FALSE_ALARM: f64 = 1e-6;
-/// Steps until a stream has the counts that its own release speaks of, and how many of them are averaged.
+/// Steps until the counts of a stream agree with its own release, and the number of last steps averaged.
 const STEPS: usize = 24;
 const SETTLED: usize = 8;
 
-/// How many releases to make of each stream.
-fn releases() -> u64 {
-    match std::env::var_os("FROSTPANE_LONG") {
-        Some(_) => 10_000,
-        None => 600,
-    }
-}
-
-/// How often each key occurs, from key 0 on. The other events have none.
-struct Stream {
+/// Counts of keys from key 0 on. The other events have no key.
+struct CountedStream {
     counts: Vec<u64>,
-    /// Whether keys take turns, so that every pane has all of them.
+    /// True if keys alternate, so that every pane has all of them.
     in_turns: bool,
 }
 
-impl Stream {
+impl CountedStream {
     /// As many keys with this count as there is room for.
     fn full_of(count: u64, most_keys: u64, in_turns: bool) -> Self {
         let count = count.clamp(1, EVENTS);
@@ -60,7 +52,7 @@ impl Stream {
         self.counts.get(key as usize).copied().unwrap_or(0)
     }
 
-    /// Whether the intervals, `complete_above`, `nothing_below` and the promises that are made are all true of it.
+    /// Returns true if the intervals, `complete_above`, `nothing_below` and the promises made are all true.
     fn bears_out(&self, release: &Release<u64>) -> bool {
         let listed = |least: u64| {
             let frequent = release
@@ -86,7 +78,7 @@ impl Stream {
         stated && listed(release.complete_above) && (!release.held() || line.is_some_and(kept))
     }
 
-    /// L1 is of all events, those without a key included.
+    /// L1 counts all events, also those without a key.
     fn counts_and_rest(&self, norm: Norm) -> impl Iterator<Item = u64> {
         let rest = match norm {
             Norm::L1 => EVENTS - self.counts.iter().sum::<u64>(),
@@ -96,17 +88,16 @@ impl Stream {
     }
 }
 
-/// What is asked for.
 #[derive(Clone)]
-struct Setting {
+struct WorstCaseSetting {
     name: &'static str,
     builder: Builder<u64>,
-    /// How many keys there can be.
+    /// The most keys.
     universe: u64,
     in_turns: bool,
 }
 
-impl Setting {
+impl WorstCaseSetting {
     fn open(name: &'static str, change: fn(Builder<u64>) -> Builder<u64>) -> Self {
         Self::new(name, Keys::open(), EVENTS, change)
     }
@@ -133,7 +124,7 @@ impl Setting {
         }
     }
 
-    fn hitters(&self, stream: &Stream) -> HeavyHitters<u64> {
+    fn hitters(&self, stream: &CountedStream) -> HeavyHitters<u64> {
         let mut hitters = self.builder.clone().build().unwrap();
         let events = stream.keys().into_iter().map(|key| Event {
             time: None,
@@ -144,9 +135,9 @@ impl Setting {
         hitters
     }
 
-    /// As many keys as there can be, all with the count that a release of that stream speaks of.
-    fn all_at(&self, count: fn(&Release<u64>) -> u64) -> Stream {
-        let full_of = |count| Stream::full_of(count, self.universe, self.in_turns);
+    /// As many keys as possible, all with the count that `count` reads from a release of that stream.
+    fn all_at(&self, count: fn(&Release<u64>) -> u64) -> CountedStream {
+        let full_of = |count| CountedStream::full_of(count, self.universe, self.in_turns);
         let mut counts = vec![500];
         for step in 0..STEPS {
             let mut entropy = InsecureSeededEntropy::new(step as u64);
@@ -158,38 +149,38 @@ impl Setting {
         full_of((settled + SETTLED as u64 / 2) / SETTLED as u64)
     }
 
-    fn check(&self, name: &str, stream: &Stream) {
+    fn check(&self, name: &str, stream: &CountedStream) {
         let mut hitters = self.hitters(stream);
         let mut entropy = InsecureSeededEntropy::new(1);
         let (mut untrue, mut listed) = (0, 0);
-        for _ in 0..releases() {
+        let releases = releases(600, 10_000);
+        for _ in 0..releases {
             let release = hitters.release_with_entropy(EVENTS, &mut entropy).unwrap();
             untrue += u64::from(!stream.bears_out(&release));
             listed += release.heavy.len();
         }
-        let share = untrue as f64 / releases() as f64;
+        let share = untrue as f64 / releases as f64;
         println!(
             "{:<26} {name:<34} {:>6} keys of {:>5}, {:>8.1} listed, untrue {share:.4}{}",
             self.name,
             stream.counts.len(),
             stream.counts[0],
-            listed as f64 / releases() as f64,
+            listed as f64 / releases as f64,
             if share < UNTRUE / 10.0 {
                 "  (below a tenth)"
             } else {
                 ""
             }
         );
-        let limit = most_failures(releases(), UNTRUE, FALSE_ALARM);
+        let limit = most_failures(releases, UNTRUE, FALSE_ALARM);
         assert!(
             untrue <= limit,
-            "{}, {name}: {untrue} of {} releases untrue, {limit} allowed",
-            self.name,
-            releases()
+            "{}, {name}: {untrue} of {releases} releases untrue, {limit} allowed",
+            self.name
         );
     }
 
-    /// The streams that are worst for a list of all that passes a threshold.
+    /// The worst streams for a list of all keys above a threshold.
     fn check_all(&self) {
         self.check(
             "all at complete_above",
@@ -204,13 +195,13 @@ impl Setting {
         self.check_simple();
     }
 
-    /// Noise of either sign leaves every key on the list.
-    fn far_above(&self) -> Stream {
+    /// Every key is listed, whatever the sign of its noise.
+    fn far_above(&self) -> CountedStream {
         self.all_at(|release| release.threshold + release.cut + 2 * release.noise)
     }
 
     fn check_simple(&self) {
-        let stream = |keys: u64, count: u64| Stream {
+        let stream = |keys: u64, count: u64| CountedStream {
             counts: vec![count; keys as usize],
             in_turns: self.in_turns,
         };
@@ -226,7 +217,7 @@ impl Setting {
         }
     }
 
-    /// The streams that are worst for a list that is full.
+    /// The worst streams for a full list.
     fn check_top(&self) {
         let (twenty, with_room) = (self.with_top(20), self.with_top(1_000_000));
         twenty.check(
@@ -240,9 +231,9 @@ impl Setting {
         twenty.check_simple();
     }
 
-    /// Keys that are just frequent enough to be listed, and how many: as many as the list will have room for. A few others push
-    /// one of them off it, if its noise is what it must not be.
-    fn frequent_keys_and_rivals(&self) -> (Stream, usize) {
+    /// Keys just frequent enough to be listed, and the number of them, which is the length of the list. A few
+    /// others displace one of them if its noise is too low.
+    fn frequent_keys_and_rivals(&self) -> (CountedStream, usize) {
         let mut stream = self.all_at(|release| release.complete_above + 5);
         let mut entropy = InsecureSeededEntropy::new(1);
         let release = self
@@ -259,44 +250,44 @@ impl Setting {
 
 #[test]
 fn open_keys_relative_to_l1() {
-    Setting::open("open, L1 0.001", |builder| builder.norm(Norm::L1).alpha(0.001)).check_all();
-    Setting::open("open, L1 0.01", |builder| builder.norm(Norm::L1).alpha(0.01)).check_all();
+    WorstCaseSetting::open("open, L1 0.001", |builder| builder.norm(Norm::L1).alpha(0.001)).check_all();
+    WorstCaseSetting::open("open, L1 0.01", |builder| builder.norm(Norm::L1).alpha(0.01)).check_all();
 }
 
 #[test]
 fn open_keys_relative_to_l2() {
-    Setting::open("open, L2 0.05", |builder| builder.alpha(0.05)).check_all();
+    WorstCaseSetting::open("open, L2 0.05", |builder| builder.alpha(0.05)).check_all();
 }
 
 #[test]
 fn all_open_keys() {
-    Setting::open("open, all", |builder| builder.all()).check_all();
+    WorstCaseSetting::open("open, all", |builder| builder.all()).check_all();
 }
 
 #[test]
 fn the_top_of_open_keys() {
-    Setting::open("open, top", |builder| builder).check_top();
+    WorstCaseSetting::open("open, top", |builder| builder).check_top();
 }
 
-/// With so few entries something is cut off the count of each key in every pane.
+/// With so few entries every count in every pane is cut.
 #[test]
 fn open_keys_that_are_cut() {
-    let cut = Setting {
+    let cut = WorstCaseSetting {
         in_turns: true,
-        ..Setting::open("open, all, cut", |builder| builder.all().entries(160))
+        ..WorstCaseSetting::open("open, all, cut", |builder| builder.all().entries(160))
     };
     cut.check_all();
-    let cut = Setting {
+    let cut = WorstCaseSetting {
         in_turns: true,
-        ..Setting::open("open, L2 0.05, cut", |builder| builder.alpha(0.05).entries(160))
+        ..WorstCaseSetting::open("open, L2 0.05, cut", |builder| builder.alpha(0.05).entries(160))
     };
     cut.check_all();
 }
 
-/// Most of the keys never occur, and many of those are listed for their noise alone.
+/// Most keys never occur, and many of those are listed for their noise alone.
 #[test]
 fn declared_keys_relative_to_l1() {
-    Setting::declared("declared, L1 0.001", 1_000_000, |builder| {
+    WorstCaseSetting::declared("declared, L1 0.001", 1_000_000, |builder| {
         builder.norm(Norm::L1).alpha(0.001)
     })
     .check_all();
@@ -304,15 +295,15 @@ fn declared_keys_relative_to_l1() {
 
 #[test]
 fn declared_keys_relative_to_l2() {
-    Setting::declared("declared, L2 0.05", 40_000, |builder| builder.alpha(0.05)).check_all();
+    WorstCaseSetting::declared("declared, L2 0.05", 40_000, |builder| builder.alpha(0.05)).check_all();
 }
 
 #[test]
 fn all_declared_keys() {
-    Setting::declared("declared, all", 2_000, |builder| builder.all()).check_all();
+    WorstCaseSetting::declared("declared, all", 2_000, |builder| builder.all()).check_all();
 }
 
 #[test]
 fn the_top_of_declared_keys() {
-    Setting::declared("declared, top", 2_000, |builder| builder).check_top();
+    WorstCaseSetting::declared("declared, top", 2_000, |builder| builder).check_top();
 }

@@ -1,4 +1,4 @@
-//! `frostpane`, whose `audit` can break the mechanism on purpose: to see that the auditor notices, and for nothing else.
+//! `frostpane` whose `audit` can break the mechanism on purpose, to test the auditor.
 
 use std::process::ExitCode;
 

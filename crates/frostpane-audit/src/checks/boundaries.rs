@@ -1,6 +1,6 @@
-//! Where panes end under the smooth policy, which is private itself.
+//! Ends of panes under the smooth policy, which are private themselves.
 
-use frostpane::audit::{Audit, Mutant};
+use frostpane::testing::audit::{Audit, Mutant};
 use frostpane::{Policy, Window};
 
 use crate::check::{Result, Trial};
@@ -12,13 +12,13 @@ pub const SHARE: f64 = 0.25;
 
 const WINDOW: u64 = 1 << 16;
 const TICK: u64 = 16;
-/// How far the norm stays below the threshold, in units of the noise of a question.
+/// The distance of the norm to the threshold, in units of the noise of a query.
 const DISTANCE: f64 = 2.0;
-/// How many questions are asked after it has come there.
+/// The number of queries after the norm has reached this distance.
 const QUESTIONS: u64 = 12;
 
-/// A block of one key, or with another key first, so that its norm is one less all along. It grows to a little below its
-/// threshold and then stays there. Looks at when it ends.
+/// A block of one key, or with another key first, so that its norm is one less throughout. It grows to a
+/// little below its threshold and stays there. The outcome is the end of the block.
 pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let builder = setting
         .builder(4)?

@@ -1,18 +1,18 @@
-//! A list at every slide: all releases together cost epsilon once.
+//! Continual releases: all of them together cost epsilon once.
 
-use frostpane::audit::{Audit, AuditedContinual, Mutant};
+use frostpane::testing::audit::{Audit, AuditedContinual, Mutant};
 use frostpane::{Builder, Release, Window};
 
 use crate::check::{Result, Trial};
-use crate::checks::look::{Look, noisy};
+use crate::checks::distinguisher::{Distinguisher, noisy};
 use crate::outcome::Outcome;
 use crate::setting::Setting;
 
 const UNIVERSE: u64 = 3;
-/// Events of each of two keys in a pane, beside the one that differs.
+/// Events of each of two keys in a pane, besides the one that differs.
 const SOME: u64 = 12;
 const PANE: u64 = 2 * SOME + 1;
-/// How often each release is read.
+/// Readings of each release.
 const READINGS: u32 = 16;
 
 /// Windows of two panes, of so many events each.
@@ -34,15 +34,15 @@ fn pane(continual: &mut AuditedContinual<u64>, key: u64) -> Result<Release<u64>>
     due.pop().ok_or_else(|| "a pane ended without a release".into())
 }
 
-/// Two frequent keys and one event of either, in the first of three panes, and all releases.
+/// Two frequent keys and one event of either, in the first of three panes; observes all releases.
 pub fn sequence(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = audit(setting, mutant, PANE)?;
-    let look = |panes: u64| {
+    let distinguisher = |panes: u64| {
         let (most, least) = (panes * SOME + 1, panes * SOME);
         // The panes after the first have key 2 in the place of the event.
-        Look::at(&[(0, most, least), (1, least, most)])
+        Distinguisher::at(&[(0, most, least), (1, least, most)])
     };
-    let (alone, both) = (look(1), look(2));
+    let (alone, both) = (distinguisher(1), distinguisher(2));
     Ok(Box::new(move |side| {
         let mut continual = audit.clone().continual()?;
         let first = pane(&mut continual, side as u64)?;
@@ -54,7 +54,7 @@ pub fn sequence(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// The same, with each release read several times: the mean must tell no more than one reading.
+/// As above, with each release read several times: the mean must reveal no more than one reading.
 pub fn readings(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = audit(setting, mutant, PANE)?;
     let difference = |release: &Release<u64>| {
@@ -74,7 +74,7 @@ pub fn readings(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// A key that occurs once, and in the neighbour not at all.
+/// A key that occurs once, and not at all in the neighbour.
 pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = audit(setting, mutant, 2)?;
     Ok(Box::new(move |side| {
@@ -91,8 +91,8 @@ pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// A stream that reacts: of many keys in one pane, the event is put on the one that showed the highest count, once only the
-/// noise of the second pane is left of it.
+/// An adaptive stream: of many keys in one pane, the event goes to the key with the highest released count,
+/// when only the noise of the second pane is left of it.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const LIVE: u64 = 20;
     let floor = {
@@ -118,7 +118,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         }
         let highest = shown.first().and_then(|release| release.heavy.first());
         let target = highest.ok_or("no key was named")?.key;
-        // The neighbour has a key that nobody has seen.
+        // The neighbour has a key that was never released.
         let mut last = continual.update(Some(target + side as u64 * LIVE))?;
         for _ in 1..pane {
             last.extend(continual.update(None)?);

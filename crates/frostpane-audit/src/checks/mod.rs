@@ -2,15 +2,15 @@
 
 mod boundaries;
 mod continual;
-mod look;
+mod distinguisher;
 #[cfg(feature = "mutants")]
-mod marks;
+mod expected_catches;
 mod one_shot;
 mod published;
-mod said;
 mod sketch;
 mod user_lists;
 mod users;
+mod verbatim;
 
 use frostpane::Norm::{L1, L2};
 
@@ -20,9 +20,9 @@ use crate::exact_users::over_all_users;
 use crate::setting::Setting;
 
 #[cfg(feature = "mutants")]
-pub use marks::caught_by;
+pub use expected_catches::caught_by;
 
-/// Every check there is, the calculated ones first and those of the published algorithms last.
+/// All checks, the calculated ones first and those of the published algorithms last.
 pub fn all() -> Vec<Check> {
     let mut all = Vec::new();
     all.extend(calculated());
@@ -70,13 +70,13 @@ fn calculated() -> [Check; 7] {
             "users-said",
             "every word that is said, with someone and without",
             Setting::declared(L2, 1.0),
-            said::word_for_word,
+            verbatim::over_all_scenes,
         ),
         Check::exact(
             "users-said-open",
             "the same, open keys",
             Setting::open(L1, 1.0, 1e-6),
-            said::word_for_word,
+            verbatim::over_all_scenes,
         ),
     ]
 }

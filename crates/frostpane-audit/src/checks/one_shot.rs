@@ -1,10 +1,10 @@
 //! Single releases.
 
-use frostpane::audit::{Audit, Audited, Mutant};
+use frostpane::testing::audit::{Audit, Audited, Mutant};
 use frostpane::{Policy, Release, Window};
 
 use crate::check::{Result, Trial};
-use crate::checks::look::Look;
+use crate::checks::distinguisher::Distinguisher;
 use crate::outcome::Outcome;
 use crate::setting::Setting;
 
@@ -13,10 +13,10 @@ type Stream = Vec<Option<u64>>;
 /// Counts that noise of the usual scale does not bring below a threshold of 1.
 const SOME: usize = 10;
 const UNIVERSE: u64 = 12;
-/// So small that it asks for a lower threshold than privacy, or for one that matters to no key.
+/// So small that it requires a lower threshold than privacy does, or one that matters to no key.
 const ALPHA: f64 = 0.1;
 
-/// A window of events, and how many keys its panes keep.
+/// A window of events, and the number of keys that its panes keep.
 #[derive(Clone, Copy)]
 struct Shape {
     window: u64,
@@ -54,7 +54,7 @@ impl Shape {
     }
 }
 
-/// The same key so often.
+/// So many events of one key.
 fn times(key: u64, count: usize) -> Stream {
     vec![Some(key); count]
 }
@@ -77,19 +77,19 @@ fn at_the_end(
         feed(&mut audited, stream)?;
         Ok(audited.inside()?)
     };
-    let look = Look::between(&inside(&streams[0])?, &inside(&streams[1])?);
+    let distinguisher = Distinguisher::between(&inside(&streams[0])?, &inside(&streams[1])?);
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
         feed(&mut audited, &streams[side as usize])?;
         let release = audited.release()?;
         Ok(Outcome {
-            label: look.label(&release),
-            shown: look.shown(&release),
+            label: distinguisher.label(&release),
+            shown: distinguisher.shown(&release),
         })
     }))
 }
 
-/// A key that occurs once, and in the neighbour not at all.
+/// A key that occurs once, and not at all in the neighbour.
 pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, Shape::exact(1), [times(1, 1), times(2, 1)])
 }
@@ -106,7 +106,7 @@ pub fn new_key(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     )
 }
 
-/// Two keys of which one has just as many as the threshold, and the other one less.
+/// Two keys, one at the threshold and the other one below.
 pub fn threshold(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let least = setting.threshold(UNIVERSE, mutant)? as usize;
     let below = [times(0, least - 1), times(1, least - 1)].concat();
@@ -127,7 +127,7 @@ pub fn norm(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, Shape::exact(5 * SOME + 1), streams)
 }
 
-/// The same in a pane that is cut, where the norm comes from a sketch.
+/// As above, in a pane that is cut, where the norm comes from a sketch.
 pub fn norm_of_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let floor = setting.threshold(UNIVERSE, mutant)? as usize;
     let (many, few) = (4 * SOME + 2 * floor, 2 * SOME + 2 * floor);
@@ -135,12 +135,12 @@ pub fn norm_of_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial
     at_the_end(setting, mutant, Shape::cut(many + few + 1, 3), streams)
 }
 
-/// A key that occurs once, and in the neighbour an event without a key: nothing else.
+/// A key that occurs once, and an event without a key in the neighbour.
 pub fn absent(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, Shape::exact(1), [times(0, 1), vec![None]])
 }
 
-/// A table of Misra-Gries that is full, and an event that finds its counter in it or does not.
+/// A full Misra-Gries table, and an event that finds its counter in it or does not.
 pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const COUNTERS: u64 = 8;
     let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
@@ -154,7 +154,7 @@ pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, shape, streams)
 }
 
-/// Panes that have been merged, and cut again, as they aged.
+/// Panes that have been merged, and cut again, with age.
 pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const EVENTS: u64 = 300;
     let shape = Shape {
@@ -172,7 +172,8 @@ pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, shape, streams)
 }
 
-/// The last event of the pane that a window begins within: only what the window leaves out can tell.
+/// The last event of the pane in which the window begins: only the part that the window leaves out can reveal
+/// it.
 pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const PANE: u64 = 60;
     let shape = Shape {
@@ -198,8 +199,8 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// A release that covers the event, a stream that then reacts to it, and a second release whose window begins within
-/// the event's pane.
+/// A release that covers the event, an adaptive stream, and a second release whose window begins in the pane
+/// of the event.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let pane = 2 * SOME + 1;
     let shape = Shape {
@@ -211,7 +212,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     };
     let audit = shape.audit(setting, mutant)?;
     let (most, least) = (SOME as u64 + 1, SOME as u64);
-    let look = Look::at(&[(0, most, least), (1, least, most)]);
+    let distinguisher = Distinguisher::at(&[(0, most, least), (1, least, most)]);
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
         feed(
@@ -219,17 +220,17 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
             &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat(),
         )?;
         let first = audited.release()?;
-        let reaction = u64::from(look.score(&first) < 0);
+        let reaction = u64::from(distinguisher.score(&first) < 0);
         feed(&mut audited, &times(reaction, pane))?;
         let second = audited.release()?;
         Ok(Outcome {
-            label: 1_000 * look.label(&first) + left_out(&second),
-            shown: look.shown(&first),
+            label: 1_000 * distinguisher.label(&first) + left_out(&second),
+            shown: distinguisher.shown(&first),
         })
     }))
 }
 
-/// What a release says about the pane that its window begins within.
+/// The part of a release about the pane in which its window begins.
 fn left_out(release: &Release<u64>) -> i64 {
     release.asked.slack.map_or(-1, |slack| slack.min(400) as i64)
 }

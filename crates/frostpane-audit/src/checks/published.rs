@@ -1,9 +1,9 @@
-//! The published algorithms, as printed, on streams that show what does not hold of them.
+//! The published algorithms, as printed, on streams that refute their claims.
 
-use frostpane::audit::Mutant;
-use frostpane::internals::OsEntropy;
+use frostpane::testing::OsEntropy;
+use frostpane::testing::audit::Mutant;
 use frostpane_paper::continual::{self, Draw};
-use frostpane_paper::{Continual, L1, Noise};
+use frostpane_paper::{L1, NoiseScale, PublishedContinual};
 
 use crate::check::{Result, Trial};
 use crate::outcome::{Outcome, Side};
@@ -11,11 +11,12 @@ use crate::setting::Setting;
 
 const MEMORY: u64 = 1 << 30;
 
-/// 32 times key 1, then key 7 or key 8: whichever came is listed with positive probability, the other never.
+/// 32 times key 1, then key 7 or key 8: the one that occurs is listed with positive probability, the other
+/// never.
 pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     let epsilon = setting.epsilon;
     let after = move |last: u64| -> Result<L1> {
-        let mut l1 = L1::published(0.5, epsilon, 40, MEMORY)?.with_noise(Noise::Proof);
+        let mut l1 = L1::published(0.5, epsilon, 40, MEMORY)?.with_noise(NoiseScale::Proof);
         (0..32).map(|_| 1).chain([last]).for_each(|key| l1.update(key));
         Ok(l1)
     };
@@ -27,13 +28,13 @@ pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// 20,000 times one key, or another key first, and a window that the first event has left: the streams are equal in it,
-/// and yet Counter's estimates lie hundreds apart.
+/// 20,000 times one key, or another key first, which the window has left: the streams are equal in the
+/// window, yet the estimates of Counter lie hundreds apart.
 pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const WINDOW: u64 = 19_999;
     let epsilon = setting.epsilon;
     let after = move |first: u64| -> Result<L1> {
-        let mut l1 = L1::published(0.5, epsilon, WINDOW + 1, MEMORY)?.with_noise(Noise::Proof);
+        let mut l1 = L1::published(0.5, epsilon, WINDOW + 1, MEMORY)?.with_noise(NoiseScale::Proof);
         l1.update(first);
         (0..WINDOW).for_each(|_| l1.update(1));
         Ok(l1)
@@ -52,8 +53,8 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
 }
 
 /// A window of two blocks.
-fn blocks_of(events: u64, setting: &Setting) -> continual::Constants {
-    continual::Constants {
+fn blocks_of(events: u64, setting: &Setting) -> continual::ContinualConstants {
+    continual::ContinualConstants {
         alpha: 0.5,
         epsilon: setting.epsilon,
         window: 2 * events,
@@ -63,15 +64,15 @@ fn blocks_of(events: u64, setting: &Setting) -> continual::Constants {
     }
 }
 
-/// A block with one event more or less of a key, and sixteen thousand outputs after it, whose noise is drawn anew each time: the
-/// mean tells them apart, although each single output has the noise that the proof asks for.
+/// A block with one event of a key more or less, and sixteen thousand outputs after it with fresh noise each:
+/// their mean distinguishes the streams, although each output has the noise that the proof requires.
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 16_384;
     let constants = blocks_of(BLOCK, setting);
     let start = move |side: Side| {
-        let mut run = Continual::new(constants.clone())
+        let mut run = PublishedContinual::new(constants.clone())
             .with_draw(Draw::EveryOutput)
-            .with_noise(Noise::Proof);
+            .with_noise(NoiseScale::Proof);
         (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
         run
     };
@@ -93,7 +94,7 @@ pub fn scale(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 64;
     let constants = blocks_of(BLOCK, setting);
     let start = move |side: Side| {
-        let mut run = Continual::new(constants.clone());
+        let mut run = PublishedContinual::new(constants.clone());
         (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
         run
     };

@@ -1,19 +1,19 @@
 //! Declared keys, estimated from the noisy sketch of the window.
 
-use frostpane::audit::{Audit, Mutant};
+use frostpane::testing::audit::{Audit, Mutant};
 use frostpane::{Estimator, Window};
 
 use crate::check::{Result, Trial};
-use crate::checks::look::Look;
+use crate::checks::distinguisher::Distinguisher;
 use crate::outcome::Outcome;
 use crate::setting::Setting;
 
 const UNIVERSE: u64 = 4;
 const EVENTS: u64 = 4_000;
-/// Above the threshold, which the noise of the cells asks for.
+/// Above the threshold that the noise of the cells requires.
 const COUNT: u64 = 300;
 
-/// Two keys that the sketch can tell apart, among so many events that counts would be cut to nothing.
+/// Two keys that the sketch can distinguish, among so many events that counts would be cut to nothing.
 pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let builder = setting
         .builder(UNIVERSE)?
@@ -21,7 +21,7 @@ pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         .entries(1)
         .sketch(1, 1_024);
     let audit = Audit::of(builder, mutant);
-    let look = Look::at(&[(0, COUNT + 1, COUNT), (1, COUNT, COUNT + 1)]);
+    let distinguisher = Distinguisher::at(&[(0, COUNT + 1, COUNT), (1, COUNT, COUNT + 1)]);
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
         for event in 0..EVENTS {
@@ -36,8 +36,10 @@ pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
             return Err("the release did not come from the sketch".into());
         }
         Ok(Outcome {
-            label: look.label(&release),
-            shown: look.shown(&release).clamp(COUNT as i64 - 40, COUNT as i64 + 40),
+            label: distinguisher.label(&release),
+            shown: distinguisher
+                .shown(&release)
+                .clamp(COUNT as i64 - 40, COUNT as i64 + 40),
         })
     }))
 }

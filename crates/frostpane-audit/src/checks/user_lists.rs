@@ -1,19 +1,19 @@
-//! Lists at every slide of what people did, in panes that are parts of an epoch.
+//! Continual releases if users are protected, in panes that are parts of an epoch.
 
-use frostpane::audit::{Audit, AuditedContinual, Mutant, moment};
+use frostpane::testing::audit::{Audit, AuditedContinual, Mutant, moment};
 use frostpane::{Bounds, Release, Window};
 
-use crate::acts::{Act, DAY, EPOCH, START, crowd, with_and_without};
 use crate::check::{Result, Trial};
-use crate::checks::look::noisy;
+use crate::checks::distinguisher::noisy;
 use crate::outcome::{Outcome, Side};
 use crate::setting::Setting;
+use crate::user_events::{DAY, EPOCH, START, UserEvent, distinct_users, with_and_without};
 
 const UNIVERSE: u64 = 4;
-/// How many people come to each key in a pane.
+/// Other users of each key in a pane.
 const SOME: u64 = 12;
 
-/// So large that the search for the least at which promises hold is short.
+/// So large that the search for the least feasible one is short.
 const ALPHA: f64 = 0.9;
 
 /// The share of epsilon that norms may cost.
@@ -28,56 +28,56 @@ pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u
     Ok(Audit::of(builder, mutant))
 }
 
-/// What happens in each pane.
-type Panes = Vec<Vec<Act>>;
+/// The events of each pane.
+type Panes = Vec<Vec<UserEvent>>;
 
-/// With someone and without.
+/// With and without the target.
 fn streams(panes: Panes) -> [Panes; 2] {
     let pairs = panes.into_iter().map(with_and_without);
     let (with, without) = pairs.map(|[with, without]| (with, without)).unzip();
     [with, without]
 }
 
-/// A pane: what happens in it, and the time that passes.
-fn pass(continual: &mut AuditedContinual<u64>, acts: &[Act], end: i64) -> Result<Release<u64>> {
-    for act in acts {
-        act.give(|event| continual.push(event))?;
+/// Ends a pane after its events.
+fn pass(continual: &mut AuditedContinual<u64>, events: &[UserEvent], end: i64) -> Result<Release<u64>> {
+    for event in events {
+        event.give(|event| continual.push(event))?;
     }
     let due = continual.advance_to(START + end)?.pop();
     due.ok_or_else(|| "a pane ended without a release".into())
 }
 
-/// All lists, with panes of this length.
+/// All releases, with panes of this length.
 fn lists(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
     let mut continual = audit.clone().continual()?;
     continual.advance_to(START)?;
     let ends = (1..).map(|pane| pane * slide);
-    let pass = |(acts, end): (&Vec<Act>, i64)| pass(&mut continual, acts, end);
+    let pass = |(events, end): (&Vec<UserEvent>, i64)| pass(&mut continual, events, end);
     panes.iter().zip(ends).map(pass).collect()
 }
 
-/// The same of a time that is over.
+/// All releases of a past period.
 fn lists_of_the_past(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
     let end = START + panes.len() as i64 * slide;
     let mut history = audit.clone().history(moment(START), moment(end))?;
-    // The last come first: the order of arrival is nobody's business.
-    for act in panes.iter().rev().flatten() {
-        act.give(|event| history.push(event))?;
+    // In reverse, because the order of arrival must not matter.
+    for event in panes.iter().rev().flatten() {
+        event.give(|event| history.push(event))?;
     }
     Ok(history.finish()?)
 }
 
 type Lists = fn(&Audit<u64>, &Panes, i64) -> Result<Vec<Release<u64>>>;
 
-/// Someone with another key in each third of an epoch, who may have one in all.
+/// A target with another key in each third of an epoch, of which one counts in all.
 fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Trial> {
     const PANES: u32 = 3;
     let slide = EPOCH / i64::from(PANES);
     let audit = audit(setting, mutant, Bounds::new(1), PANES)?;
     let pane = |number: u64| {
         let time = number as i64 * slide;
-        let others = (0..u64::from(PANES)).flat_map(move |key| crowd(time, key, SOME));
-        others.chain([Act::of_someone(time, number)]).collect()
+        let others = (0..u64::from(PANES)).flat_map(move |key| distinct_users(time, key, SOME));
+        others.chain([UserEvent::of_target(time, number)]).collect()
     };
     let streams = streams((0..u64::from(PANES)).map(pane).collect());
     Ok(Box::new(move |side| {
@@ -86,7 +86,8 @@ fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Tri
     }))
 }
 
-/// In how many panes the key with the pane's number seems to have one more: a list less the one before it is a pane.
+/// The number of panes in which the key with the number of the pane seems to have one event more: the
+/// difference of consecutive releases is a pane.
 fn come_to(lists: &[Release<u64>]) -> i64 {
     let one_more = |pane: usize| {
         let in_pane = noisy(&lists[pane], pane as u64)?;
@@ -99,26 +100,26 @@ fn come_to(lists: &[Release<u64>]) -> i64 {
     (0..lists.len()).filter_map(one_more).sum()
 }
 
-/// As time goes by.
+/// Live.
 pub fn spread(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     thirds(setting, mutant, lists)
 }
 
-/// When it is over.
+/// After the fact.
 pub fn spread_in_the_past(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     thirds(setting, mutant, lists_of_the_past)
 }
 
-/// Two keys in one half of an epoch and two others in the other half: three windows have some of it, and each of their norms moves by
-/// 2, as far as it can. Others bring it about that all of it shows after rounding.
+/// Two keys in one half of an epoch and two others in the other half: three windows cover some of it, and
+/// each of their norms moves by 2, the most possible. Others make all of it show after rounding.
 pub fn norms(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const FEW: u64 = 2;
     const HIGHER: [u64; 3] = [4, 6, 4];
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(4), 2)?;
     let pane = |time: i64, keys: [u64; 2]| {
-        let acts = move |key| crowd(time, key, FEW).chain([Act::of_someone(time, key)]);
-        keys.into_iter().flat_map(acts).collect::<Vec<_>>()
+        let events = move |key| distinct_users(time, key, FEW).chain([UserEvent::of_target(time, key)]);
+        keys.into_iter().flat_map(events).collect::<Vec<_>>()
     };
     let streams = streams(vec![pane(0, [0, 1]), pane(slide, [2, 3]), Vec::new()]);
     Ok(Box::new(move |side| {
@@ -129,11 +130,11 @@ pub fn norms(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// Three times a key that nobody else has, in both halves of an epoch.
+/// Three times a key that no other user has, in both halves of an epoch.
 pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(1).per_key(3), 2)?;
-    let someone = |time| Act::of_someone(time, 0);
+    let someone = |time| UserEvent::of_target(time, 0);
     let streams = streams(vec![
         vec![someone(0); 2],
         vec![someone(slide)],
@@ -147,25 +148,27 @@ pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial>
     }))
 }
 
-/// Someone who reacts: in the second half of an epoch they come to the key that the list after the first showed with the highest count,
-/// once only the noise of that half is left of it.
+/// An adaptive target: in the second half of an epoch it uses the key with the highest released count, when
+/// only the noise of that half is left of it.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const LIVE: u64 = 20;
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(2), 2)?;
     let floor = lists(&audit, &vec![Vec::new()], slide)?[0].threshold;
     // In the second half of an epoch: the window that ends with the next one is without them.
-    let others: Vec<Act> = (0..LIVE).flat_map(|key| crowd(slide, key, 2 * floor)).collect();
+    let others: Vec<UserEvent> = (0..LIVE)
+        .flat_map(|key| distinct_users(slide, key, 2 * floor))
+        .collect();
     Ok(Box::new(move |side| {
         let is_there = side == Side::One;
         let mut continual = audit.clone().continual()?;
         continual.advance_to(START)?;
         pass(&mut continual, &[], slide)?;
         pass(&mut continual, &others, 2 * slide)?;
-        let first = is_there.then(|| Act::of_someone(2 * slide, LIVE));
+        let first = is_there.then(|| UserEvent::of_target(2 * slide, LIVE));
         let shown = pass(&mut continual, first.as_slice(), 3 * slide)?;
         let target = shown.heavy.first().ok_or("no key was named")?.key;
-        let second = is_there.then(|| Act::of_someone(3 * slide, target));
+        let second = is_there.then(|| UserEvent::of_target(3 * slide, target));
         let last = pass(&mut continual, second.as_slice(), 4 * slide)?;
         let bit = |key| i64::from(noisy(&last, key).is_some());
         Ok(Outcome::number(bit(target) + 2 * bit(LIVE)))

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const WRAPPER: &str = include_str!("browser.html");
 
-/// What is wrong with a page. Without a browser nothing is, and that is told.
+/// The faults of a page; none, with a note, where there is no browser.
 pub fn faults(page: &str, name: &str) -> Vec<String> {
     let Some(browser) = find() else {
         eprintln!("skipped: there is no browser; install chromium, or name one in CHROMIUM");
@@ -81,7 +81,7 @@ fn console(output: &Output) -> Vec<String> {
         .collect()
 }
 
-/// What the script in the wrapper wrote.
+/// The result of the script in the wrapper.
 fn verdict(output: &Output) -> Vec<String> {
     let shown = String::from_utf8_lossy(&output.stdout);
     let verdict = shown

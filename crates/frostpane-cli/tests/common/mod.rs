@@ -2,11 +2,14 @@
 #![allow(dead_code)]
 
 pub mod browser;
+pub mod parquet_file;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use flate2::Compression;
+use flate2::read::GzEncoder;
 use serde_json::Value;
 
 pub fn command(args: &[&str]) -> Command {
@@ -51,11 +54,55 @@ pub fn json(args: &[&str], input: &[u8]) -> Value {
     serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
 }
 
+#[track_caller]
+pub fn assert_contains(text: impl AsRef<str>, part: impl AsRef<str>) {
+    let (text, part) = (text.as_ref(), part.as_ref());
+    assert!(text.contains(part), "{part}: {text}");
+}
+
+/// Asserts that a message to the operator contains this.
+#[track_caller]
+pub fn assert_told(output: &Output, part: &str) {
+    assert_contains(stderr(output), part);
+}
+
+/// Arguments without spaces.
+pub fn words(arguments: &str) -> Vec<&str> {
+    arguments.split_whitespace().collect()
+}
+
+/// The text on one line, however it was wrapped.
+pub fn one_line(text: &str) -> String {
+    words(text).join(" ")
+}
+
+/// The releases of JSON Lines.
+pub fn releases(lines: &str) -> Vec<Value> {
+    let release = |line| serde_json::from_str(line).unwrap();
+    lines.lines().map(release).collect()
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    GzEncoder::new(bytes, Compression::fast())
+        .read_to_end(&mut packed)
+        .unwrap();
+    packed
+}
+
+pub fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 1).unwrap()
+}
+
 /// So much epsilon that there is no noise.
 pub const EXACT: [&str; 6] = ["list", "--json", "--epsilon", "100000", "--alpha", "0.1"];
 
-/// The release of a file as that of a pipe is, which is given: its end is not known before it comes, so that the window may begin before
-/// the first pane.
+/// The release of a file as that of a pipe is, which is given: its end is not known before it comes, so that
+/// the window may begin before the first pane.
 pub fn by_pipe(mut release: Value, of_pipe: &Value) -> Value {
     assert_eq!(release["policy"], "fixed");
     assert_eq!(release["asked"]["from"], release["window"]["from"]);
@@ -99,7 +146,7 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What is in a folder.
+/// The names of the entries of a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries

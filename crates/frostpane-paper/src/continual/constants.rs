@@ -1,11 +1,11 @@
 //! The constants of Algorithm 7.
 
 use crate::claims;
-use crate::preset::{Change, Refusal, check, finest_grain};
+use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
 
-/// The constants of Algorithm 7 and what they were chosen for.
+/// The constants of Algorithm 7 and the parameters that they follow from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constants {
+pub struct ContinualConstants {
     /// `alpha`.
     pub alpha: f64,
     /// `eps`.
@@ -16,19 +16,19 @@ pub struct Constants {
     pub shortest: u64,
     /// `L`.
     pub levels: u32,
-    /// What Misra-Gries may lose of a key in a block, in events: `phi alpha sqrt(W)/(16 log^3 W)`, which is
+    /// The most events of a key that Misra-Gries loses in a block: `phi alpha sqrt(W)/(16 log^3 W)`, which is
     /// its threshold times `S_l` and the same at all levels.
     pub loss: f64,
 }
 
-impl Constants {
-    /// As printed. Refuses a window whose shortest blocks have less than one event.
-    pub fn published(alpha: f64, epsilon: f64, window: u64) -> Result<Self, Refusal> {
+impl ContinualConstants {
+    /// The printed constants. Refuses a window whose shortest blocks have less than one event.
+    pub fn published(alpha: f64, epsilon: f64, window: u64) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, window)?;
         let w = window as f64;
         let shortest = claims::shortest_block(alpha, w);
         if shortest < 1.0 {
-            return Err(Refusal::Window {
+            return Err(PresetRefusal::Window {
                 given: window,
                 least: claims::least_window_of_blocks(alpha),
             });
@@ -47,7 +47,7 @@ impl Constants {
     /// smallest from 1 to a quarter of the window whose worst case fits into `memory` bytes. A printed value
     /// that is coarser stays. Levels go on until a block is `eps W` long, as on the page, and not beyond the
     /// window.
-    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, Refusal> {
+    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, window)?;
         let w = window as f64;
         let (shortest, loss) = (
@@ -70,8 +70,8 @@ impl Constants {
         Ok(with(grain))
     }
 
-    /// Each constant that is not the page's.
-    pub fn changes(&self) -> Vec<Change> {
+    /// The constants that differ from the printed ones.
+    pub fn changes(&self) -> Vec<ConstantChange> {
         let w = self.window as f64;
         let all = [
             (
@@ -90,14 +90,7 @@ impl Constants {
                 self.loss,
             ),
         ];
-        let changed = all.into_iter().filter(|(_, printed, scaled)| printed != scaled);
-        changed
-            .map(|(name, printed, scaled)| Change {
-                name,
-                printed,
-                scaled,
-            })
-            .collect()
+        changes(all)
     }
 
     /// `S_l`, for `l` from 1.
@@ -106,14 +99,14 @@ impl Constants {
             .saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
     }
 
-    /// The counters of Misra-Gries on a block of level `l`: one over its threshold, and no more than the
-    /// block has events.
+    /// The number of counters of Misra-Gries on a block of level `l`: one over its threshold, at most the
+    /// events of the block.
     pub fn counters(&self, level: u32) -> usize {
         let length = self.length(level);
         ((length as f64 / self.loss).ceil() as u64).clamp(1, length) as usize
     }
 
-    /// The most bytes there can be, as [`super::Continual::bytes`] counts them, without noise that is kept.
+    /// The most bytes, as [`super::PublishedContinual::bytes`] counts them, without stored noise.
     pub fn bytes(&self) -> f64 {
         const ENTRY: f64 = 16.0;
         const BLOCK: f64 = 96.0;
@@ -129,8 +122,8 @@ impl Constants {
         claims::block_noise(self.alpha, self.window as f64)
     }
 
-    /// The scale that the proof asks for: the sensitivity that it states for a block, which is what
-    /// Misra-Gries may lose in it, over `eps/(2 log W)`.
+    /// The scale that the proof requires: the sensitivity that it states for a block, which is the loss of
+    /// Misra-Gries in it, over `eps/(2 log W)`.
     pub fn proof_noise(&self) -> f64 {
         2.0 * (self.window as f64).log2() * self.loss / self.epsilon
     }

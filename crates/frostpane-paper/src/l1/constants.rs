@@ -1,14 +1,14 @@
 //! The constants of Algorithm 6.
 
-use crate::preset::{Change, Refusal, check, finest_grain};
+use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
 
 const RATIO: f64 = 0.01;
 const MISRA_GRIES: f64 = 1.0 / 16.0;
 const COUNTER: f64 = 1.0 / 32.0;
 
-/// The constants of Algorithm 6 and what they were chosen for.
+/// The constants of Algorithm 6 and the parameters that they follow from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constants {
+pub struct L1Constants {
     /// `alpha`.
     pub alpha: f64,
     /// `eps`.
@@ -23,9 +23,9 @@ pub struct Constants {
     pub counter: f64,
 }
 
-impl Constants {
-    /// As printed.
-    pub fn published(alpha: f64, epsilon: f64, m: u64) -> Result<Self, Refusal> {
+impl L1Constants {
+    /// The printed constants.
+    pub fn published(alpha: f64, epsilon: f64, m: u64) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, m)?;
         Ok(Self {
             alpha,
@@ -37,13 +37,13 @@ impl Constants {
         })
     }
 
-    /// The printed constants where they fit into `memory` bytes. Where not, one grain `g` in their place: a
-    /// ratio of `1 + g`, Misra-Gries with `alpha g`, Counter with `alpha g/2`, and `g` the smallest number
-    /// from 1/16 to 1/2 whose worst case fits.
+    /// The printed constants if they fit into `memory` bytes, otherwise one grain `g` in their place: a ratio
+    /// of `1 + g`, Misra-Gries with `alpha g`, Counter with `alpha g/2`, and `g` the smallest number from
+    /// 1/16 to 1/2 whose worst case fits.
     ///
-    /// 1/16 is the page's own for Misra-Gries and Counter. At 1/2, a key with `alpha W` events is still above
-    /// what Misra-Gries may lose of a window and a half, and no further.
-    pub fn scaled(alpha: f64, epsilon: f64, m: u64, memory: u64) -> Result<Self, Refusal> {
+    /// 1/16 is the printed value for Misra-Gries and Counter. At 1/2, a key with `alpha W` events is just
+    /// above the loss of Misra-Gries in a window and a half.
+    pub fn scaled(alpha: f64, epsilon: f64, m: u64, memory: u64) -> Result<Self, PresetRefusal> {
         let published = Self::published(alpha, epsilon, m)?;
         if published.bytes() <= memory as f64 {
             return Ok(published);
@@ -58,8 +58,8 @@ impl Constants {
         Ok(with(grain))
     }
 
-    /// Each constant that is not the page's.
-    pub fn changes(&self) -> Vec<Change> {
+    /// The constants that differ from the printed ones.
+    pub fn changes(&self) -> Vec<ConstantChange> {
         let all = [
             ("ratio of the timestamps less 1, 1/100", RATIO, self.ratio),
             (
@@ -69,24 +69,17 @@ impl Constants {
             ),
             ("error of Counter, alpha/32", COUNTER * self.alpha, self.counter),
         ];
-        let changed = all.into_iter().filter(|(_, printed, scaled)| printed != scaled);
-        changed
-            .map(|(name, printed, scaled)| Change {
-                name,
-                printed,
-                scaled,
-            })
-            .collect()
+        changes(all)
     }
 
-    /// The most timestamps there can be at time `m`: every second one is shorter by the ratio, down to where
+    /// The most timestamps at time `m`: every second one is shorter by the ratio, down to where
     /// lengths differ by 1.
     pub fn timestamps(&self) -> f64 {
         let m = self.m as f64;
         (2.0 + 2.0 * m.ln() / self.ratio.ln_1p()).min(m)
     }
 
-    /// The most bytes there can be, as [`super::L1::bytes`] counts them.
+    /// The most bytes, as [`super::L1::bytes`] counts them.
     ///
     /// With `c` counters in Misra-Gries an instance of length `l` has at most `c` Counters. One with `n`
     /// occurrences has at most `2 + 2n/M` times, where `M` is at least half of `(alpha/32) l`; and the
@@ -108,12 +101,12 @@ impl Constants {
         1.0 / (self.epsilon * self.alpha * (self.m as f64).ln())
     }
 
-    /// The scale that the proof asks for: `2/eps`.
+    /// The scale that the proof requires: `2/eps`.
     pub fn proof_noise(&self) -> f64 {
         2.0 / self.epsilon
     }
 
-    /// The counters of Misra-Gries: one over its threshold.
+    /// The number of counters of Misra-Gries: one over its threshold.
     pub fn keys(&self) -> usize {
         (1.0 / self.misra_gries).ceil() as usize
     }

@@ -1,53 +1,53 @@
-//! What Algorithm 6 keeps from a timestamp on: Misra-Gries, and a Counter for each key that it reports.
+//! An instance of Algorithm 6 from a timestamp on: Misra-Gries, and a Counter for each key that it reports.
 //!
-//! A key is reported while Misra-Gries has a counter for it, so both live in one table, and an event takes
-//! one look. [`MisraGries`](crate::MisraGries) says the same more plainly, and a test compares them.
+//! A key is reported while Misra-Gries has a counter for it, so both are in one table and an event needs one
+//! lookup. [`PublishedMisraGries`](crate::PublishedMisraGries) is the same algorithm in its plain form, and
+//! a test compares them.
 //!
 //! An instance may lag behind the stream and catch up on a run of events at once. There are hundreds of
 //! instances: one after the other they stay in the processor's cache, and most are deleted before they begin.
 
-use super::Constants;
-use crate::counter::Counter;
-use crate::form::Form;
+use super::L1Constants;
+use crate::counter::PublishedCounter;
+use crate::form::AlgorithmForm;
 use crate::smooth_histogram::Instance;
 
 /// Misra-Gries with Counters.
 #[derive(Clone, Debug)]
-pub(crate) struct Reported {
-    /// How many counters Misra-Gries has.
+pub(crate) struct ReportingSketch {
+    /// Counters of Misra-Gries.
     capacity: usize,
-    /// How often all were decremented.
     decrements: u64,
-    entries: Vec<Entry>,
-    /// Places of entries by the hash of their keys; [`NONE`] where there is none.
+    entries: Vec<ReportedEntry>,
+    /// Indices into `entries` by the hash of the key; [`NONE`] in free places.
     index: Vec<u32>,
     /// `t - t_i + 1`.
     length: u64,
-    /// How many of these events it has seen.
+    /// The number of these events that it has seen.
     seen: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct ReportedEntry {
     key: u64,
     /// The counter of Misra-Gries, plus all decrements so far.
     count: u64,
     occurrences: Occurrences,
 }
 
-/// A Counter, which takes no memory of its own while it has one timestamp: most keys go after their first
+/// A Counter that needs no allocation while it has one timestamp: most keys are dropped after their first
 /// event.
 #[derive(Clone, Debug)]
 enum Occurrences {
     One(u64),
-    More(Counter),
+    More(PublishedCounter),
 }
 
 impl Occurrences {
     fn update(&mut self, t: u64, error: f64) {
         match self {
             Self::One(first) => {
-                let mut counter = Counter::new(error);
+                let mut counter = PublishedCounter::new(error);
                 counter.update(*first);
                 counter.update(t);
                 *self = Self::More(counter);
@@ -67,14 +67,10 @@ impl Occurrences {
         }
     }
 
-    fn estimate(&self, start: u64, form: Form) -> u64 {
+    fn estimate(&self, start: u64) -> u64 {
         match self {
-            Self::One(t) => {
-                let mut counter = Counter::new(1.0);
-                counter.update(*t);
-                counter.estimate(start, form)
-            }
-            Self::More(counter) => counter.estimate(start, form),
+            Self::One(t) => u64::from(*t >= start),
+            Self::More(counter) => counter.estimate(start, AlgorithmForm::Intended),
         }
     }
 
@@ -88,8 +84,8 @@ impl Occurrences {
 
 const NONE: u32 = u32::MAX;
 
-impl Reported {
-    pub(crate) fn new(constants: &Constants) -> Self {
+impl ReportingSketch {
+    pub(crate) fn new(constants: &L1Constants) -> Self {
         Self {
             capacity: constants.keys(),
             decrements: 0,
@@ -100,7 +96,7 @@ impl Reported {
         }
     }
 
-    /// An event took place; it will be seen later.
+    /// Records that an event took place, to be seen later.
     pub(crate) fn defer(&mut self) {
         self.length += 1;
     }
@@ -136,7 +132,7 @@ impl Reported {
     }
 
     fn insert(&mut self, place: usize, key: u64, t: u64) {
-        self.entries.push(Entry {
+        self.entries.push(ReportedEntry {
             key,
             count: self.decrements + 1,
             occurrences: Occurrences::One(t),
@@ -166,7 +162,7 @@ impl Reported {
         }
     }
 
-    /// The entry of a key, or the place in the index where it would go.
+    /// Returns the entry of a key, or the place in the index for it.
     fn find(&self, key: u64) -> Result<usize, usize> {
         if self.index.is_empty() {
             return Err(0);
@@ -183,15 +179,15 @@ impl Reported {
     }
 
     /// Each reported key with its Counter's estimate from `start` on.
-    pub(crate) fn estimates(&self, start: u64, form: Form) -> Vec<(u64, u64)> {
+    pub(crate) fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
         let entries = self.entries.iter();
         entries
-            .map(|entry| (entry.key, entry.occurrences.estimate(start, form)))
+            .map(|entry| (entry.key, entry.occurrences.estimate(start)))
             .collect()
     }
 }
 
-impl Instance for Reported {
+impl Instance for ReportingSketch {
     fn value(&self) -> f64 {
         self.length as f64
     }
@@ -205,7 +201,7 @@ impl Instance for Reported {
     }
 
     fn bytes(&self) -> u64 {
-        const BESIDE: usize = size_of::<Entry>() - size_of::<Occurrences>();
+        const BESIDE: usize = size_of::<ReportedEntry>() - size_of::<Occurrences>();
         let counters: u64 = self.entries.iter().map(|entry| entry.occurrences.bytes()).sum();
         let table = self.entries.len() * BESIDE + size_of_val(&self.index[..]);
         counters + (table + size_of::<Self>()) as u64
@@ -215,19 +211,17 @@ impl Instance for Reported {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::misra_gries::MisraGries;
+    use crate::misra_gries::PublishedMisraGries;
 
-    /// The same keys and counts as the plain algorithm after every event, with catching up at odd times, and
-    /// after it was cleared.
     #[test]
     fn it_reports_what_misra_gries_reports() {
-        let constants = Constants {
+        let constants = L1Constants {
             misra_gries: 1.0 / 7.0,
-            ..Constants::published(0.5, 1.0, 1_000).unwrap()
+            ..L1Constants::published(0.5, 1.0, 1_000).unwrap()
         };
-        let mut reported = Reported::new(&constants);
+        let mut reported = ReportingSketch::new(&constants);
         for round in 1..4 {
-            let mut plain = MisraGries::new(7);
+            let mut plain = PublishedMisraGries::new(7);
             let mut recent = Vec::new();
             for t in 1..=3_000_u64 {
                 let key = (t * t * round + t / 7) % 31 % (2 + t % 29);

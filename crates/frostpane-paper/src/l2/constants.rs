@@ -2,10 +2,10 @@
 
 use crate::ams::Ams;
 use crate::claims;
-use crate::count_sketch::Shape;
-use crate::preset::{Change, Refusal, check, finest_grain};
+use crate::count_sketch::CountSketchShape;
+use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
 
-/// How the budget is shared between the `10/alpha^2` counts that are released.
+/// The composition theorem that divides the budget among the `10/alpha^2` released counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composition {
     /// Theorem 1.1: `eps alpha^2/30` a count, and a threshold of `alpha^3 eps/(500 log m)`.
@@ -21,23 +21,23 @@ pub enum Composition {
     Advanced,
 }
 
-/// The constants of Algorithm 5 and what they were chosen for.
+/// The constants of Algorithm 5 and the parameters that they follow from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Constants {
+pub struct L2Constants {
     /// `alpha`.
     pub alpha: f64,
     /// `eps`.
     pub epsilon: f64,
     /// `m`, an upper bound on the length of the stream.
     pub m: u64,
-    /// How the budget is shared.
+    /// The division of the budget.
     pub composition: Composition,
-    /// `rho`, how far the histogram's norm may be off: `eps/(500 log m)`. Then `beta = rho^2/2`, and
+    /// `rho`, the relative error of the histogram's norm: `eps/(500 log m)`. Then `beta = rho^2/2`, and
     /// neighbouring norms are within `beta/2 = (eps/(1000 log m))^2`, as line 1 has it.
     pub rho: f64,
     /// The accuracy of AMS: `eps/(500 log m)`.
     pub ams: f64,
-    /// How many means AMS takes the median of, for its failure probability of `delta/(2 m^2)`.
+    /// The number of means of AMS, for its failure probability of `delta/(2 m^2)`.
     pub means: usize,
     /// The threshold of CountSketch: `alpha^3 eps/(500 log m)`.
     pub threshold: f64,
@@ -49,19 +49,24 @@ pub struct Constants {
     pub counter: f64,
 }
 
-/// Beyond this, AMS alone would use up the room that line 9 has between `alpha/2` and `alpha`.
+/// A coarser AMS would alone exceed the error that line 9 allows between `alpha/2` and `alpha`.
 const COARSEST_AMS: f64 = 0.25;
 /// The rows of scaled constants. The median of five errs as one row does in three of five.
 const FEW_ROWS: usize = 5;
 /// The width of scaled constants: a row's standard deviation is half a threshold.
 const WIDTH: f64 = 4.0;
 
-impl Constants {
-    /// As printed, with `delta = 6/m^2` (the least that the privacy lemma allows) and `n = m`.
+impl L2Constants {
+    /// The printed constants, with `delta = 6/m^2` (the least that the privacy lemma allows) and `n = m`.
     ///
-    /// Where the page has `O(.)`: AMS takes `6/alpha^2` sums and `18 ln(1/failure)` means (Chebyshev,
+    /// In place of the printed `O(.)`: AMS takes `6/alpha^2` sums and `18 ln(1/failure)` means (Chebyshev,
     /// Hoeffding), CountSketch `1/threshold^2` buckets and `ln(n/failure)` rows.
-    pub fn published(alpha: f64, epsilon: f64, m: u64, composition: Composition) -> Result<Self, Refusal> {
+    pub fn published(
+        alpha: f64,
+        epsilon: f64,
+        m: u64,
+        composition: Composition,
+    ) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, m)?;
         let length = m as f64;
         let log_m = length.ln();
@@ -99,7 +104,7 @@ impl Constants {
         m: u64,
         memory: u64,
         composition: Composition,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, PresetRefusal> {
         let published = Self::published(alpha, epsilon, m, composition)?;
         if published.bytes() <= memory as f64 {
             return Ok(published);
@@ -119,8 +124,8 @@ impl Constants {
         Ok(with(grain))
     }
 
-    /// Each constant that is not the page's.
-    pub fn changes(&self) -> Vec<Change> {
+    /// The constants that differ from the printed ones.
+    pub fn changes(&self) -> Vec<ConstantChange> {
         let Ok(printed) = Self::published(self.alpha, self.epsilon, self.m, self.composition) else {
             return Vec::new();
         };
@@ -157,17 +162,10 @@ impl Constants {
                 self.counter,
             ),
         ];
-        let changed = all.into_iter().filter(|(_, printed, scaled)| printed != scaled);
-        changed
-            .map(|(name, printed, scaled)| Change {
-                name,
-                printed,
-                scaled,
-            })
-            .collect()
+        changes(all)
     }
 
-    /// The most timestamps there can be at time `m`: every second norm is smaller by `1 - beta/2`, and the
+    /// The most timestamps at time `m`: every second norm is smaller by `1 - beta/2`, and the
     /// first is at most `m`.
     pub fn timestamps(&self) -> f64 {
         let m = self.m as f64;
@@ -198,11 +196,11 @@ impl Constants {
         [norm / (40.0 * log_m), self.alpha * norm / (75.0 * log_m)]
     }
 
-    /// The scales that the proof asks for: `2S/eps'`, by the theorem on smooth sensitivity.
+    /// The scales that the proof requires: `2S/eps'`, by the theorem on smooth sensitivity.
     ///
-    /// `S` is what the first line of each lemma's proof gives by the triangle inequality, with the errors in
+    /// `S` follows from the first line of each lemma's proof by the triangle inequality, with the errors in
     /// force: `2 + 2 rho L` for the norm and `2 + 2M` for a count. It is the least that the argument
-    /// supports, so it is kind to the page: the lemmas round it up by 1.25 and 2.5. For the norm
+    /// supports: the lemmas round it up by 1.25 and 2.5. For the norm
     /// `eps' = eps/3`; for a count it follows from the composition.
     pub fn proof_noise(&self, norm: f64) -> [f64; 2] {
         let of_norm = 2.0 + 2.0 * self.rho * norm;
@@ -223,17 +221,17 @@ impl Constants {
         self.rho * self.rho / 2.0
     }
 
-    /// `r` and `b` of CountSketch.
-    pub fn shape(&self) -> Shape {
-        Shape::for_threshold(self.threshold, self.rows, self.width)
+    /// The dimensions of CountSketch.
+    pub fn shape(&self) -> CountSketchShape {
+        CountSketchShape::for_threshold(self.threshold, self.rows, self.width)
     }
 
-    /// How many sums AMS has.
+    /// The number of sums of AMS.
     pub(crate) fn sums(&self) -> usize {
         Ams::counters(self.ams) * self.means
     }
 
-    /// The norm by AMS: the median of means, where there is more than one.
+    /// The estimate of the norm by AMS: the median of means if there is more than one.
     pub(crate) fn norm(&self, ams: &Ams) -> f64 {
         match self.means {
             1 => ams.l2(),
@@ -241,7 +239,7 @@ impl Constants {
         }
     }
 
-    /// How many keys can pass the threshold at a time.
+    /// The most keys that can pass the threshold at a time.
     pub(crate) fn most_keys(&self) -> usize {
         (self.threshold.powi(-2).ceil() as usize).max(16)
     }

@@ -1,4 +1,4 @@
-//! What Algorithm 5 keeps from a timestamp on: AMS, CountSketch, and the Counters of the keys that it
+//! An instance of Algorithm 5 from a timestamp on: AMS, CountSketch, and the Counters of the keys that it
 //! reports.
 //!
 //! AMS sees each event when it takes place, since the histogram deletes by its norm. CountSketch and the
@@ -6,26 +6,26 @@
 //! There are hundreds of instances: one after the other they stay in the processor's cache, and most are
 //! deleted before they begin.
 
-use super::Constants;
+use super::L2Constants;
 use crate::ams::Ams;
-use crate::count_sketch::{CountSketch, Estimator};
-use crate::counter::Counter;
-use crate::form::Form;
+use crate::count_sketch::{CountSketchEstimator, PublishedCountSketch};
+use crate::counter::PublishedCounter;
+use crate::form::AlgorithmForm;
 use crate::hashes::Hashes;
 use crate::key_map::KeyMap;
 use crate::smooth_histogram::Instance;
 
 /// An event with the values of the random functions at its key, found once for all instances.
 #[derive(Clone, Debug)]
-pub(crate) struct Event {
+pub(crate) struct HashedEvent {
     time: u64,
     key: u64,
     signs: Vec<u64>,
     positions: Vec<(usize, i64)>,
 }
 
-impl Event {
-    pub(crate) fn new(constants: &Constants) -> Self {
+impl HashedEvent {
+    pub(crate) fn new(constants: &L2Constants) -> Self {
         Self {
             time: 0,
             key: 0,
@@ -34,18 +34,19 @@ impl Event {
         }
     }
 
-    pub(crate) fn set(&mut self, hashes: &Hashes, constants: &Constants, time: u64, key: u64) {
+    pub(crate) fn set(&mut self, hashes: &Hashes, constants: &L2Constants, time: u64, key: u64) {
         (self.time, self.key) = (time, key);
         hashes.fill_signs(key, &mut self.signs);
         constants.shape().positions(hashes, key, &mut self.positions);
     }
 }
 
-/// What all instances have in common.
-pub(crate) struct Shared<'a> {
-    pub(crate) constants: &'a Constants,
+const ESTIMATOR: CountSketchEstimator = CountSketchEstimator::MedianOfSigned;
+
+/// Parameters shared by all instances.
+pub(crate) struct SketchContext<'a> {
+    pub(crate) constants: &'a L2Constants,
     pub(crate) hashes: &'a Hashes,
-    pub(crate) estimator: Estimator,
 }
 
 /// AMS, CountSketch and Counters.
@@ -56,36 +57,36 @@ pub(crate) struct Sketches {
     norm: f64,
     /// This norm after each event that CountSketch has not seen.
     deferred: Vec<f64>,
-    count_sketch: CountSketch,
-    counters: KeyMap<Counter>,
-    /// How many Counters there may be before those of unreported keys go.
+    count_sketch: PublishedCountSketch,
+    counters: KeyMap<PublishedCounter>,
+    /// The number of Counters at which those of unreported keys are dropped.
     room: usize,
-    /// Whether CountSketch has seen an event.
+    /// True if CountSketch has seen an event.
     begun: bool,
 }
 
 impl Sketches {
-    pub(crate) fn new(constants: &Constants) -> Self {
+    pub(crate) fn new(constants: &L2Constants) -> Self {
         Self {
             ams: Ams::new(constants.sums()),
             norm: 0.0,
             deferred: Vec::new(),
-            count_sketch: CountSketch::new(constants.shape()),
+            count_sketch: PublishedCountSketch::new(constants.shape()),
             counters: KeyMap::default(),
             room: constants.most_keys(),
             begun: false,
         }
     }
 
-    /// An event took place: AMS sees it now, the rest later.
-    pub(crate) fn defer(&mut self, event: &Event, shared: &Shared<'_>) {
+    /// Records an event: AMS sees it now, the rest later.
+    pub(crate) fn defer(&mut self, event: &HashedEvent, shared: &SketchContext<'_>) {
         self.ams.update_signs(&event.signs);
         self.norm = self.norm.max(shared.constants.norm(&self.ams));
         self.deferred.push(self.norm);
     }
 
     /// Sees the deferred events, which are the last of `recent`.
-    pub(crate) fn catch_up(&mut self, recent: &[Event], shared: &Shared<'_>) {
+    pub(crate) fn catch_up(&mut self, recent: &[HashedEvent], shared: &SketchContext<'_>) {
         self.begun |= !self.deferred.is_empty();
         let mut norms = std::mem::take(&mut self.deferred);
         for (event, &norm) in recent[recent.len() - norms.len()..].iter().zip(&norms) {
@@ -95,23 +96,24 @@ impl Sketches {
         self.deferred = norms;
     }
 
-    fn see(&mut self, event: &Event, norm: f64, shared: &Shared<'_>) {
-        let Shared {
-            constants, estimator, ..
-        } = *shared;
+    fn see(&mut self, event: &HashedEvent, norm: f64, shared: &SketchContext<'_>) {
+        let constants = shared.constants;
         self.count_sketch.update_at(&event.positions);
         let error = constants.counter * norm;
         if let Some(counter) = self.counters.get_mut(&event.key) {
             count(counter, event.time, error);
-        } else if self.count_sketch.estimate_at(&event.positions, estimator) >= constants.threshold * norm {
+        } else if self.count_sketch.estimate_at(&event.positions, ESTIMATOR) >= constants.threshold * norm {
             self.make_room(norm, shared);
-            let counter = self.counters.entry(event.key).or_insert(Counter::new(error));
+            let counter = self
+                .counters
+                .entry(event.key)
+                .or_insert(PublishedCounter::new(error));
             count(counter, event.time, error);
         }
     }
 
-    /// Drops the Counters of keys that are no longer reported, where there are too many.
-    fn make_room(&mut self, norm: f64, shared: &Shared<'_>) {
+    /// Drops the Counters of keys that are no longer reported if there are too many.
+    fn make_room(&mut self, norm: f64, shared: &SketchContext<'_>) {
         if self.counters.len() < self.room {
             return;
         }
@@ -123,24 +125,24 @@ impl Sketches {
         self.counters = counters;
     }
 
-    /// Whether CountSketch reports a key.
-    fn reports(&self, key: u64, norm: f64, shared: &Shared<'_>) -> bool {
-        let estimate = self.count_sketch.estimate(shared.hashes, key, shared.estimator);
+    /// Returns true if CountSketch reports the key.
+    fn reports(&self, key: u64, norm: f64, shared: &SketchContext<'_>) -> bool {
+        let estimate = self.count_sketch.estimate(shared.hashes, key, ESTIMATOR);
         estimate >= shared.constants.threshold * norm
     }
 
-    /// Each reported key with its Counter's estimate from `start` on. To be asked when it has caught up.
-    pub(crate) fn estimates(&self, start: u64, form: Form, shared: &Shared<'_>) -> Vec<(u64, u64)> {
+    /// Each reported key with its Counter's estimate from `start` on. Requires a preceding `catch_up`.
+    pub(crate) fn estimates(&self, start: u64, shared: &SketchContext<'_>) -> Vec<(u64, u64)> {
         let counters = self.counters.iter();
         counters
             .filter(|&(&key, _)| self.reports(key, self.norm, shared))
-            .map(|(&key, counter)| (key, counter.estimate(start, form)))
+            .map(|(&key, counter)| (key, counter.estimate(start, AlgorithmForm::Intended)))
             .collect()
     }
 }
 
-/// An occurrence. `M` follows the norm, in steps of an eighth.
-fn count(counter: &mut Counter, time: u64, error: f64) {
+/// Counts an occurrence. `M` follows the norm in steps of an eighth.
+fn count(counter: &mut PublishedCounter, time: u64, error: f64) {
     counter.update(time);
     if error > 1.125 * counter.error() {
         counter.set_error(error);
@@ -166,7 +168,7 @@ impl Instance for Sketches {
     fn bytes(&self) -> u64 {
         let beside =
             self.counters.len() * size_of::<u64>() + size_of_val(&self.deferred[..]) + size_of::<Self>();
-        let counters: u64 = self.counters.values().map(Counter::bytes).sum();
+        let counters: u64 = self.counters.values().map(PublishedCounter::bytes).sum();
         self.ams.bytes() + self.count_sketch.bytes() + counters + beside as u64
     }
 }
@@ -176,22 +178,21 @@ mod tests {
     use super::*;
     use crate::l2::Composition;
 
-    /// One instance catches up after each event and one after each 37; then again with a new one beside one
-    /// that was cleared.
+    /// One instance catches up after each event, one after each 37; the second round compares a new instance
+    /// with a cleared one.
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
-        let constants = Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
+        let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
         let hashes = Hashes::new(2);
-        let shared = Shared {
+        let shared = SketchContext {
             constants: &constants,
             hashes: &hashes,
-            estimator: Estimator::MedianOfSigned,
         };
         let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
         for round in 1..3 {
             let mut recent = Vec::new();
             for t in 1..=37 * 100 {
-                let mut event = Event::new(&constants);
+                let mut event = HashedEvent::new(&constants);
                 event.set(&hashes, &constants, t, t * t * round % 1_009 % (1 + t % 50));
                 eager.defer(&event, &shared);
                 eager.catch_up(std::slice::from_ref(&event), &shared);
@@ -201,7 +202,7 @@ mod tests {
                     lazy.catch_up(&recent, &shared);
                     recent.clear();
                     let [mut one, mut other] =
-                        [&eager, &lazy].map(|sketches| sketches.estimates(t / 2, Form::Intended, &shared));
+                        [&eager, &lazy].map(|sketches| sketches.estimates(t / 2, &shared));
                     one.sort_unstable();
                     other.sort_unstable();
                     assert!(!one.is_empty());
@@ -213,18 +214,16 @@ mod tests {
         }
     }
 
-    /// Key after key has its burst and is soon outgrown. What is no longer reported goes, and those that are
-    /// stay.
+    /// Each key has a burst and is then outgrown by later keys.
     #[test]
     fn counters_of_outgrown_keys_go() {
-        let constants = Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
+        let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
         let hashes = Hashes::new(3);
-        let shared = Shared {
+        let shared = SketchContext {
             constants: &constants,
             hashes: &hashes,
-            estimator: Estimator::MedianOfSigned,
         };
-        let (mut sketches, mut event) = (Sketches::new(&constants), Event::new(&constants));
+        let (mut sketches, mut event) = (Sketches::new(&constants), HashedEvent::new(&constants));
         let (mut t, mut keys, mut outgrown) = (0, 0, false);
         while t < 30_000 {
             keys += 1;
@@ -236,7 +235,7 @@ mod tests {
             }
             assert!(sketches.counters.len() <= 2 * constants.most_keys());
             assert!(sketches.counters.contains_key(&keys));
-            let estimates = sketches.estimates(1, Form::Intended, &shared);
+            let estimates = sketches.estimates(1, &shared);
             assert!(
                 estimates
                     .iter()

@@ -1,4 +1,4 @@
-//! Streams, and what they hold exactly.
+//! Streams and their exact statistics.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -11,7 +11,7 @@ pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
     Hashes::new(seed ^ 0x5eed).bucket(0, index, bound as usize) as u64
 }
 
-/// A stream of `length` events for each shape that has a chance to fool a smooth histogram.
+/// Streams of `length` events that are difficult for a smooth histogram.
 pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
     let burst = |from: u64, to: u64| {
         (1..=length)
@@ -42,8 +42,8 @@ pub fn skewed(seed: u64, t: u64) -> u64 {
     1_000_000 / (1 + draw(seed, t, 1_000_000))
 }
 
-/// A burst of key 0 before the second half, distinct keys, and key 0 at the very end: once the window has
-/// lost the burst, what is left of the key still makes it matter.
+/// A burst of key 0 in the first quarter, distinct keys, and key 0 in the last quarter: after the burst has
+/// left the window, the key is still heavy.
 fn burst_again(length: u64) -> Vec<u64> {
     let quarter = length / 4;
     (1..=length)
@@ -63,7 +63,7 @@ pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
     norms
 }
 
-/// The exact second moment of what it was fed, with `L_2` for its value.
+/// The exact second moment; its value is `L_2`.
 #[derive(Clone, Debug, Default)]
 pub struct ExactL2 {
     counts: HashMap<u64, u64>,
@@ -101,7 +101,7 @@ impl Instance for ExactL2 {
     }
 }
 
-/// The number of events, which is `L_1`.
+/// The number of events; its value is `L_1`.
 #[derive(Clone, Debug, Default)]
 pub struct ExactL1(pub u64);
 
@@ -119,7 +119,7 @@ impl Instance for ExactL1 {
     }
 }
 
-/// AMS, with its estimate of `L_2` for its value.
+/// AMS; its value is the estimate of `L_2`.
 #[derive(Clone, Debug)]
 pub struct AmsL2(pub Ams);
 

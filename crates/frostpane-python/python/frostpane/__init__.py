@@ -1,7 +1,8 @@
 """Differentially private heavy hitters over sliding windows.
 
-A frosted pane of glass shows the large shapes behind it and no detail. Frostpane does that to an event stream: it names the keys that were frequent in
-a sliding window, with counts, under differential privacy. In one call:
+A frosted pane of glass shows the large shapes behind it and no detail. Frostpane does that to an event
+stream: it names the keys that were frequent in a sliding window, with counts, under differential privacy. In
+one call:
 
 >>> import frostpane
 >>> events = {"page": ["/", "/", "/about"] * 2_000}
@@ -9,9 +10,10 @@ a sliding window, with counts, under differential privacy. In one call:
 >>> [heavy.key for heavy in release]
 ['/', '/about']
 
-:class:`HeavyHitters` takes events as they come, :class:`Watch` and :func:`watch` release a list at every slide at one epsilon, :class:`Store` keeps events and what they
-have spent across processes, :func:`plan` and :func:`explain` say what a list will be good for and what it costs, before any data. What is asked for has the names
-that the program and its specifications have (:class:`Spec`).
+:class:`HeavyHitters` takes events as they come, :class:`Watch` and :func:`watch` release a list at every
+slide at one epsilon, :class:`Store` keeps events and what they have spent across processes, :func:`plan` and
+:func:`explain` say what a list will be good for and what it costs, before any data. What is asked for has the
+names that the program and its specifications have (:class:`Spec`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is spent, or asked for, or left."""
+"""Privacy losses."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _ALL = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Amount:
-    """A privacy loss, by each of the ways in which it is added up."""
+    """A privacy loss, by each method of accounting."""
 
     epsilon: float
-    """Epsilons add up."""
+    """The sum of epsilons."""
     delta: float
-    """So do deltas."""
+    """The sum of deltas."""
     rho: float
-    """The measure of zero-concentrated privacy, which adds up more slowly."""
+    """The loss of zero-concentrated privacy, which grows more slowly."""
 
     @classmethod
     def read(cls, given: dict[str, Any] | None) -> Amount | None:
-        """From the whole numbers that are kept; more than any cap is infinite."""
+        """Converts the stored integers; more than any cap is infinite."""
         if given is None:
             return None
         if given["epsilon"] >= _ALL:

@@ -1,7 +1,8 @@
-"""Events as Python has them: tables, columns, lists, or one at a time."""
+"""Reading of events: files, tables, columns, lists and single values."""
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
@@ -15,12 +16,33 @@ _ONE = (str, bytes, bytearray, int)
 _WHAT = {"key": "keys", "time": "times", "user": "users"}
 
 
-def rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
-    """The events, with columns that are named in a table or given beside keys."""
-    taken = _rows(events, key, time, user)
+def rows(events: Any, key: Any, time: Any, user: Any, spec: str) -> _internal.Rows:
+    """The events, with columns that are named in files or a table, or given beside keys."""
+    files = _files(events, key)
+    if files is None:
+        taken = _rows(events, key, time, user)
+    else:
+        taken = _internal.Rows.of_files(files, spec, *(_named_in_file(role, name) for role, name in (("key", key), ("time", time), ("user", user))))
+    for note in taken.notes:
+        warnings.warn(note, OperatorWarning, stacklevel=3)
     for what in taken.unreadable:
         warnings.warn(f"none of the {what} can be read: {what} are text, bytes or whole numbers", OperatorWarning, stacklevel=3)
     return taken
+
+
+def _files(events: Any, key: Any) -> list[str] | None:
+    """The names of files, folders or patterns: paths, or text where a column is named, which one key does not have."""
+    if isinstance(events, os.PathLike) or (isinstance(events, str) and isinstance(key, str)):
+        return [os.fspath(events)]
+    if isinstance(events, (list, tuple)) and events and all(isinstance(each, os.PathLike) for each in events):
+        return [os.fspath(each) for each in events]
+    return None
+
+
+def _named_in_file(role: str, name: Any) -> str | None:
+    if name is not None and not isinstance(name, str):
+        raise ParameterError(f"files were given: {role} is the name of a column in them, not {type(name).__name__}")
+    return name
 
 
 def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
@@ -28,7 +50,8 @@ def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
         return _internal.Rows.of_columns([events], _one_time(time), None if user is None else [user])
     if hasattr(events, "collect") and not _is_arrow(events):
         raise InputError("this table has not been computed yet: collect it first")
-    # Polars copies a frame whose columns have other chunks than each other before it gives it away, and a column not.
+    # Polars copies a frame whose columns have other chunks than each other before it gives it away, and a
+    # column not.
     if isinstance(events, Mapping) or _is_pandas(events, "DataFrame") or _is_polars(events):
         return _of_columns(
             _named(events, _name("key", key)),
@@ -57,8 +80,8 @@ def _of_columns(key: Any, time: Any, user: Any) -> _internal.Rows:
     return _internal.Rows.of_columns(_column(key, "key"), times, users, exact)
 
 
-def _one_time(time: Any) -> list[int] | None:
-    return None if time is None else [micros(time)]
+def _one_time(time: Any) -> list[tuple[int]] | None:
+    return None if time is None else [(micros(time),)]
 
 
 def _name(role: str, name: Any) -> str:
@@ -103,7 +126,8 @@ def _is_numpy(given: Any) -> bool:
 
 
 def _column(given: Any, role: str) -> Any:
-    """A column as the Rust side takes it: Arrow's, an array of 64-bit numbers, or a list, each of whose values is read by itself."""
+    """A column for the Rust side: Arrow, an array of 64-bit numbers, or a list, whose values are read one
+    by one."""
     if _is_pandas(given, "Series") or _is_pandas(given, "Index"):
         return _of_pandas(given, role)
     if _is_numpy(given):
@@ -209,15 +233,19 @@ def _pandas_times(series: Any) -> tuple[Any, bool]:
     return _of_pandas(series, "time"), False
 
 
-def _list_of_times(given: Iterable[Any]) -> list[int | None]:
+def _list_of_times(given: Iterable[Any]) -> list[Any]:
     return [_moment(moment) for moment in given]
 
 
-def _moment(given: Any) -> int | None:
-    """A moment that is read by itself: what is none is the loss of its event alone."""
+def _moment(given: Any) -> Any:
+    """Text and numbers unchanged, for the reader of times; any other moment as microseconds in a tuple; None if invalid."""
     if type(given).__name__ in ("NoneType", "NAType", "NaTType"):
         return None
+    if hasattr(given, "item") and getattr(getattr(given, "dtype", None), "kind", "") != "M":
+        given = given.item()
+    if isinstance(given, (str, int, float)):
+        return given
     try:
-        return micros(given)
+        return (micros(given),)
     except (TypeError, ValueError, ArithmeticError, AttributeError):
         return None

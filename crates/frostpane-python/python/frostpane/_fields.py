@@ -16,62 +16,67 @@ Keys = Union["range", "Sequence[str | int]", "str", "PathLike[str]"]
 
 
 class Fields(TypedDict, total=False):
-    """What can be asked for. These are the names that the program's options and a specification in TOML have."""
+    """The fields of a specification, named like the options of the program and the keys in TOML."""
 
     window: Span | Sequence[Span] | None
-    """How far back to look: a number of events, a time such as ``"30d"``, or several of one kind. 1,000,000 events unless told."""
+    """The window: a number of events, a time such as ``"30d"``, or several of one kind; by default
+    1,000,000 events."""
     slide: Span | None
-    """The step by which the window slides, if it is not to be chosen."""
+    """The step by which the window slides; by default chosen."""
     until: Moment | None
-    """Where all windows end, if that is known before the first event; with people it must be."""
+    """The end of all windows, if it is known before the first event; if users are protected it must be."""
     top: int | None
-    """List so many keys, those with the highest counts."""
+    """The number of keys to list, those with the highest counts."""
     all: bool | None
     """List every key that privacy allows."""
     alpha: float | None
-    """A key is heavy from this share of the norm on, and heavy keys are listed unless ``top`` or ``all`` say which. 0.05 unless told."""
+    """The share of the norm from which a key is heavy; heavy keys are listed unless ``top`` or ``all`` is
+    given. 0.05 by default."""
     norm: Literal["l1", "l2"] | None
-    """What heavy is relative to. ``"l2"`` unless told."""
+    """The norm that heaviness is relative to; ``"l2"`` by default."""
     epsilon: float | None
-    """The privacy loss: of one release, or of a list at every slide for ever. 1 unless told."""
+    """The privacy loss of one release, or of all continual releases together; 1 by default."""
     delta: float | None
-    """The chance with which it may be larger. 1e-9 unless told; declared keys have none."""
+    """The probability that the loss is larger; 1e-9 by default, 0 for declared keys."""
     keys: Keys | None
-    """The keys that may be named: ``"open"``, a range of integers, a list, or the name of a file with one a line."""
+    """The keys that may be listed: ``"open"``, a range of integers, a list, or the name of a file with one
+    key a line."""
     unit: str | Mapping[str, Any] | None
-    """What is protected: ``"event"``, or ``{"user": {...}}``; ``user`` and the next ones say the same."""
+    """The unit of privacy: ``"event"``, or ``{"user": {...}}``, which ``user`` and the next fields set
+    too."""
     per_user: int | None
-    """At most so many different keys of a person are counted in an epoch. 1 unless told."""
+    """The number of different keys of a user that count in an epoch; 1 by default."""
     per_key: int | None
-    """Each of them at most so often. 1 unless told."""
+    """The number of times that each of them counts; 1 by default."""
     epoch: Span | None
-    """How long an epoch of people is. A day unless told."""
+    """The length of an epoch; a day by default."""
     offset: Span | None
-    """By how much later than in UTC epochs begin."""
+    """The offset of epochs from UTC."""
     sample_users: str | None
     """The share of users whose events are counted, such as ``"1/4"``."""
     lateness: Span | None
-    """How long to wait for events that come late, by the clock."""
+    """The time to wait for late events, by the clock."""
     policy: Literal["auto", "uniform", "exponential", "smooth", "fixed"] | None
-    """How panes are kept."""
+    """The policy of panes."""
     confidence: float | None
-    """With what probability the statements of a release hold together. 0.95 unless told."""
+    """The probability that all statements of a release hold; 0.95 by default."""
     continual: bool | None
-    """Whether a list is released at every slide."""
+    """Continual releases, one after every slide."""
     releases: int | None
-    """In how many releases an event may be."""
+    """The number of releases that an event may be in."""
     budget: float | Mapping[str, float] | None
-    """What a pane, or an epoch, may lose by all releases of a store: an epsilon, or ``{"epsilon": 3, "delta": 1e-6}``."""
+    """The budget of a pane, or an epoch, for all releases of a store: an epsilon, or ``{"epsilon": 3,
+    "delta": 1e-6}``."""
     horizon: int | None
-    """For how many lists at every slide delta holds. 1,000,000 unless told."""
+    """The number of continual releases that delta holds for; 1,000,000 by default."""
     together: int | None
-    """Over how many lists at every slide the statements hold together. 1,000 unless told."""
+    """The number of continual releases over which the statements hold together; 1,000 by default."""
     memory: int | str | None
-    """The most memory to take. ``"64MB"`` unless told."""
+    """The most memory to use; ``"64MB"`` by default."""
     key_bytes: int | None
-    """The mean length of keys made of bytes, for the reckoning of memory."""
+    """The mean length of keys in bytes, for the estimate of memory."""
     entries: int | None
-    """The most keys that a pane keeps, instead of as many as the memory allows."""
+    """The most keys that a pane keeps; by default as many as the memory allows."""
     sketch: Mapping[str, int] | None
     """The sketch of panes that are not exact."""
 
@@ -82,7 +87,7 @@ _BUDGET_DELTA = 1e-6
 
 
 def to_json(fields: Mapping[str, Any], *, people: bool = False) -> str:
-    """As a specification is written down, with people protected if that is said or follows."""
+    """The fields as JSON, with users protected if a field says or implies it."""
     spec = {name: value for name, value in fields.items() if value is not None}
     bounds = {name: spec.pop(name) for name in _PEOPLE if name in spec}
     if bounds or people:
@@ -131,7 +136,7 @@ def _keys(keys: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy's, or a mapping that is no dict."""
+    """Converts numbers of numpy, and mappings that are no dict."""
     if hasattr(value, "item"):
         return value.item()
     if hasattr(value, "keys"):

@@ -28,7 +28,7 @@ _STYLE = (
 
 
 def page(release: Release) -> str:
-    """The whole of it. Keys are text that strangers chose: everything is escaped."""
+    """The release as HTML. Keys are text of unknown origin: everything is escaped."""
     said = "".join(f"<li>{escape(statement)}</li>" for statement in release.statements)
     return (
         f'{_STYLE}<div class="frostpane"><p><strong>{escape(release.title)}</strong></p>{_table(release)}'

@@ -1,12 +1,18 @@
-"""Things that may exist once."""
+"""Objects that must not be copied."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
 
 
 class Once:
-    """Refuses to be copied: a second one would release the same events again, and nobody would add up what both cost."""
+    """Refuses to be copied: a copy would release the same events again, and the cost of both would not be
+    added up."""
 
     __slots__ = ()
 
@@ -30,3 +36,23 @@ class Once:
 
     def __getstate__(self) -> NoReturn:
         self._refuse()
+
+
+class Closing(Once):
+    """A context manager that closes the object."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

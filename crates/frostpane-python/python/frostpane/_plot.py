@@ -1,4 +1,4 @@
-"""A release as a picture."""
+"""Plots of a release."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def bars(release: Release, ax: Axes | None, most: int) -> Axes:
 
 
 def _label(text: str | int, most: int = _LONGEST_LABEL) -> str:
-    """What can be shown, and does not turn into a formula."""
+    """Text without control characters that a plot does not interpret as a formula."""
     return cut(printable(str(text)), most).replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""How far a long call has come."""
+"""Progress of a long call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from typing import Callable, Union
 
 Progress = Union[bool, Callable[[int, int], object], None]
-"""Whoever wants to know how far a call has come: called with the number of events taken, and of all. ``True`` shows it on standard error, ``None`` only
-where that is a terminal, ``False`` never."""
+"""A receiver of progress: called with the number of events so far, and of all. ``True`` shows it on
+standard error, ``None`` only if that is a terminal, ``False`` never."""
 
 _PATIENCE = 1.0
 
@@ -22,7 +22,7 @@ def told(progress: Progress) -> Callable[[int, int], object] | None:
 
 
 class _Line:
-    """A line that is written over, once a call has taken a while."""
+    """A line on the terminal, once a call has taken a while."""
 
     def __init__(self) -> None:
         self.since = time.monotonic()

@@ -1,4 +1,4 @@
-"""Signatures that show the fields of a specification one by one, for whoever looks at them in a notebook."""
+"""Signatures that list the fields of a specification, for notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def with_fields(function: _Function) -> _Function:
-    """The same function, whose signature has the fields in place of ``**fields``."""
+    """Gives a function a signature with the fields in place of ``**fields``."""
     signature = inspect.signature(function)
     own = [parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
     named = {parameter.name for parameter in own}

@@ -1,4 +1,4 @@
-"""Text that stays within its columns, as the program writes it."""
+"""Text in columns, as the program writes it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Row(Protocol):
 
 
 def printable(text: str) -> str:
-    """Text that can neither take over a terminal nor turn what stands beside it."""
+    """Text without terminal control and bidirectional characters."""
     return "".join(f"\\u{{{ord(c):x}}}" if unicodedata.category(c) == "Cc" or c in _TURNING else c for c in text)
 
 
 def width(text: str) -> int:
-    """The columns that a text takes."""
+    """The width of a text in columns."""
     return sum(_columns(c) for c in text)
 
 
@@ -45,7 +45,7 @@ def _columns(c: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """The text if it fits, otherwise as much of its beginning as does, and an ellipsis."""
+    """The text, shortened with an ellipsis if it does not fit."""
     if width(text) <= most and len(text) <= _MOST_MARKS * most:
         return text
     room, short, taken = max(most - 1, 0), "", 0
@@ -65,7 +65,7 @@ def bar(count: int, most: int, columns: int) -> str:
 
 
 def interval(row: Row) -> str:
-    """The two numbers between which what was counted lies."""
+    """The interval of a count."""
     return f"{row.low:,} to {row.high:,}"
 
 

@@ -1,4 +1,4 @@
-"""Moments and spans of time, as Python has them."""
+"""Moments and spans of time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from . import _internal
 from .errors import InputError
 
 Moment = Union[str, int, float, datetime, date]
-"""A moment: text such as ``2025-12-01`` or ``2025-12-01T08:00:00Z``, a ``datetime`` or a ``date``, in UTC unless it says otherwise; or a Unix time in
-seconds, milliseconds, microseconds or nanoseconds, told apart by its size."""
+"""A moment: text such as ``2025-12-01`` or ``2025-12-01T08:00:00Z``, a ``datetime`` or a ``date``, by
+default in UTC; or a Unix time in seconds, milliseconds, microseconds or nanoseconds, distinguished by
+magnitude."""
 
 Span = Union[str, int, timedelta]
 """A number of events, or a time such as ``"30d"``."""
@@ -22,7 +23,7 @@ _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def micros(moment: Any) -> int:
-    """In microseconds since 1970."""
+    """The moment in microseconds since 1970."""
     if isinstance(moment, str):
         return _internal.moment(moment)
     if isinstance(moment, datetime):
@@ -43,7 +44,7 @@ def micros(moment: Any) -> int:
 
 
 def _unix(number: int, parts: int = 1) -> int:
-    """Of so many parts of a Unix time, whose unit is told by its size."""
+    """The moment of a Unix time, whose unit follows from its magnitude."""
     size = abs(number) // parts
     if size < 100_000_000_000:
         return number * 1_000_000 // parts
@@ -55,7 +56,7 @@ def _unix(number: int, parts: int = 1) -> int:
 
 
 def edge(moment: Any) -> str | int:
-    """Where a window ends, as a specification has it: a moment, or a number of events."""
+    """The end of a window in a specification: a moment, or a number of events."""
     if hasattr(moment, "item") and getattr(getattr(moment, "dtype", None), "kind", "") in "iu":
         moment = moment.item()
     if isinstance(moment, int) and not isinstance(moment, bool):
@@ -64,7 +65,7 @@ def edge(moment: Any) -> str | int:
 
 
 def span(given: Any) -> str | int:
-    """As a specification has it."""
+    """The span as text in a specification."""
     if isinstance(given, timedelta):
         return f"{given // _MICROSECOND}us"
     if hasattr(given, "item"):

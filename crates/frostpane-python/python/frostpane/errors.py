@@ -1,4 +1,4 @@
-"""What can go wrong: one exception for each kind of error that the library has.
+"""Exceptions, one for each kind of error of the library.
 
 >>> import frostpane
 >>> try:
@@ -35,22 +35,23 @@ __all__ = [
 
 
 class FrostpaneError(Exception):
-    """Any error of this package. Nothing was charged and nothing was counted, unless it says so."""
+    """Base of all errors. Nothing was charged and nothing was counted, unless the message says so."""
 
 
 class ParameterError(FrostpaneError, ValueError):
-    """A parameter lies outside what is allowed."""
+    """A parameter lies outside of its range."""
 
 
 class WindowError(FrostpaneError, ValueError):
-    """An event or a question does not fit the kind of window that was built."""
+    """An event or a request does not fit the kind of window."""
 
 
 class InsufficientBudgetError(FrostpaneError):
-    """Some of the events have been in as many releases as they may, or cannot pay for this one. Nothing was charged.
+    """Some of the events have been in as many releases as they may, or cannot pay for this one. Nothing was
+    charged.
 
-    ``asked``, ``spent`` and ``left`` are what was asked of the first who cannot pay, what they have spent and have left; ``when`` says when the
-    last of them leaves the window, where a store knows.
+    ``asked``, ``spent`` and ``left`` are what was asked of the first who cannot pay, what they have spent and
+    have left; ``when`` says when the last of them leaves the window, where a store knows.
     """
 
     asked: Amount | None
@@ -72,23 +73,24 @@ class EntropyError(FrostpaneError, OSError):
 
 
 class PaneError(FrostpaneError):
-    """Panes that were made with other numbers do not add up."""
+    """Panes that were made with other parameters cannot be merged."""
 
 
 class MemoryLimitError(FrostpaneError, MemoryError):
-    """What users did fits neither into the memory nor onto the disk."""
+    """The users fit neither into the memory nor onto the disk."""
 
 
 class StateError(FrostpaneError):
-    """It was closed or interrupted in the middle, or what was kept cannot be read."""
+    """The object was closed or an update was broken, or stored data cannot be read."""
 
 
 class ConflictError(StateError):
-    """It contradicts what a store has kept: other events under a known id, a restored copy, panes of another state."""
+    """The request contradicts the store: other events under a known id, a restored copy, panes of another
+    store."""
 
 
 class BusyError(StateError):
-    """Another process has the store."""
+    """Another process has the store open."""
 
 
 class FileError(StateError, OSError):
@@ -96,7 +98,7 @@ class FileError(StateError, OSError):
 
 
 class ForkedError(FrostpaneError, RuntimeError):
-    """It belongs to the process that this one was forked from."""
+    """The object belongs to the process that this one was forked from."""
 
 
 class InputError(FrostpaneError, TypeError):
@@ -104,8 +106,8 @@ class InputError(FrostpaneError, TypeError):
 
 
 class ColumnError(FrostpaneError, LookupError):
-    """There is no such column."""
+    """A column is missing."""
 
 
 class OperatorWarning(UserWarning):
-    """Something that whoever makes a release should know. It is for them alone, and not to be published."""
+    """A warning for the operator alone, not to be published."""

@@ -1,4 +1,4 @@
-"""The frequent keys of a sliding window, and private releases of them."""
+"""Frequent keys of a sliding window, in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _internal
 from ._amount import Amount
 from ._columns import rows
 from ._fields import Fields
-from ._once import Once
+from ._once import Closing
 from ._progress import Progress, told
 from ._signature import with_fields
 from ._time import Span, span
@@ -21,41 +21,41 @@ from .release import Release
 from .spec import Spec, written
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What became of events. For the operator, who holds them anyway: **it must not be published**."""
+    """Counts of events by outcome. For the operator, who has the events anyway: **they must not be
+    published**."""
 
     rows: int = 0
-    """How many were given."""
+    """Events that were given."""
     without_key: int = 0
-    """How many had no key that counts: none, one that cannot be read, an undeclared one, or one that is too long."""
+    """Events without a key that counts: missing, unreadable, undeclared or too long."""
     without_time: int = 0
-    """How many had no time within the calendar, and were left out."""
+    """Events without a time within the calendar, which were left out."""
     without_user: int = 0
-    """How many were of nobody, and so not counted where people are protected."""
+    """Events without a user, which do not count if users are protected."""
     beyond_bounds: int = 0
-    """How many were beyond what their people may contribute; known after a release."""
+    """Events beyond the bounds of their users; known after a release."""
     outside: int = 0
-    """How many lay outside a window whose end is known."""
+    """Events outside of a window with a known end."""
     late: int = 0
-    """How many came too late."""
+    """Events that were too late."""
     memory: int = 0
-    """About how many bytes the window takes."""
+    """The approximate memory of the window in bytes."""
     panes: int = 0
-    """How many closed panes there are."""
+    """The number of closed panes."""
 
 
-class HeavyHitters(Once):
+class HeavyHitters(Closing):
     """The frequent keys of a sliding window, and private releases of them, in memory.
 
-    What is asked for is given as keywords (:class:`Fields` has them all), as a :class:`Spec`, or as both. ``key``, ``time`` and ``user`` are the
-    columns of tables that :meth:`update` is given; with ``user``, people are protected and not single events. ``integers`` says that open keys are integers
-    from 0 on; else they are text, and integers are their digits.
+    What is asked for is given as keywords (:class:`Fields` has them all), as a :class:`Spec`, or as both.
+    ``key``, ``time`` and ``user`` are the columns of tables that :meth:`update` is given; with ``user``,
+    users are protected and not single events. ``integers`` says that open keys are integers from 0 on; else
+    they are text, and integers are their digits.
 
     >>> pages = HeavyHitters(window=100_000, top=2)
     >>> pages.update(["/"] * 5_000 + ["/about"] * 1_000)
@@ -70,7 +70,7 @@ class HeavyHitters(Once):
     ...
     frostpane.errors.InsufficientBudgetError: ...
 
-    People are protected by the clock, whose end is told and never read off the events:
+    Users are protected by the clock, whose end is told and never read off the events:
 
     >>> visits = HeavyHitters(user="who", key="page", time="at", per_user=2, window="7d", top=5, until="2026-03-02")
     >>> visits.update({"who": [f"u{n}" for n in range(900)], "page": ["/"] * 900, "at": ["2026-03-01"] * 900})
@@ -100,7 +100,7 @@ class HeavyHitters(Once):
 
     @property
     def spec(self) -> Spec:
-        """What is asked for."""
+        """The specification."""
         return self._spec
 
     def update(
@@ -112,23 +112,27 @@ class HeavyHitters(Once):
         user: Any = None,
         progress: Progress = None,
     ) -> None:
-        """Counts events, all of them or none.
+        """Counts all of the events, or none of them.
 
-        ``events`` is a table (anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, a data frame of pandas, a mapping of columns), a column
-        of keys (Arrow's, numpy's, pandas', an iterable of ``str``, ``bytes`` or ``int``), or one key. Beside a column of keys, ``time`` and ``user`` are columns of
-        the same length. Every value is read by itself: what is no key, no time or no user is the loss of its event alone.
+        ``events`` is a table (anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, a data frame of
+        pandas, a mapping of columns), a column of keys (Arrow's, numpy's, pandas', an iterable of ``str``,
+        ``bytes`` or ``int``), one key, or files, which are read as the program reads them: a path, several
+        paths or, where ``key`` names a column, text with the name of a file, a folder or a pattern of names.
+        Beside a column of keys, ``time`` and ``user`` are columns of the same length. Every value is read by
+        itself: what is no key, no time or no user is the loss of its event alone.
 
-        Types of columns are checked before the first event is counted. An interrupt comes before the first event or after the last: if it cannot wait that long,
-        nothing more is released from this object.
+        Types of columns are checked before the first event is counted. An interrupt comes before the first
+        event or after the last: if it cannot wait that long, nothing more is released from this object.
         """
         names = (key or self._columns[0], self._columns[1] if time is None else time, self._columns[2] if user is None else user)
         self._take(events, *names, progress=progress)
 
     def _take(self, events: Any, key: Any, time: Any, user: Any, *, progress: Progress) -> None:
-        self._hitters.update(rows(events, key, time, user), told(progress))
+        self._hitters.update(rows(events, key, time, user, self._spec._json), told(progress))
 
     def release(self, window: Span | None = None) -> Release:
-        """A private list of the longest window, or of a shorter one. It costs its epsilon of all events that it covers."""
+        """A private list of the longest window, or of a shorter one. Its epsilon is charged to all events
+        that it covers."""
         asked = None if window is None else str(span(window))
         try:
             release = Release(*self._hitters.release(asked))
@@ -139,7 +143,7 @@ class HeavyHitters(Once):
         return release
 
     def _with_numbers(self, error: InsufficientBudgetError) -> InsufficientBudgetError:
-        """Who is refused has been in as many releases as it may."""
+        """A refused event has been in as many releases as it may."""
         one = self._spec.decided()
         delta = 0.0 if one.keys != "open" else one.delta
         releases = one.releases or 1
@@ -153,28 +157,18 @@ class HeavyHitters(Once):
         return Plan(_internal.plan(self._spec._json, events, norm))
 
     def explain(self) -> Explanation:
-        """What epsilon is spent on, stage by stage."""
+        """The stages that epsilon is spent on."""
         return Explanation(self._spec)
 
     @property
     def counted(self) -> Counted:
-        """What became of events. For the operator: **it must not be published**."""
+        """Counts of events by outcome. For the operator, who has the events anyway: **they must not be
+        published**."""
         return Counted(**json.loads(self._hitters.counted()))
 
     def close(self) -> None:
-        """Forgets everything."""
+        """Drops all state."""
         self._hitters.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"HeavyHitters({self._spec!r})"

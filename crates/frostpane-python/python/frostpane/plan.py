@@ -1,4 +1,4 @@
-"""What a release will be good for and what it costs, before any data."""
+"""Plans: accuracy and cost of a release, before any data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Plan:
-    """What to expect of a release. It follows from public numbers alone.
+    """The expected accuracy of a release. It follows from public numbers alone.
 
     >>> plan(top=10, window=1_000_000).surely_listed < 200
     True
@@ -30,17 +30,18 @@ class Plan:
         self._fields: dict[str, Any] = json.loads(text)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it: ``plan`` is how the window is cut into panes, ``forecast`` what a release will say."""
+        """The plan as a dictionary: ``plan`` is the division of the window into panes, ``forecast`` the
+        expected statements of a release."""
         return dict(self._fields)
 
     @property
     def events(self) -> int:
-        """How many events the window is taken to have."""
+        """The assumed number of events of the window."""
         return int(self._fields["forecast"]["events"])
 
     @property
     def memory(self) -> int:
-        """The most bytes that it takes."""
+        """The maximal memory in bytes."""
         return int(self._fields["memory"])
 
     @property
@@ -50,7 +51,7 @@ class Plan:
 
     @property
     def noise(self) -> int:
-        """How far a count may be off, with the stated confidence."""
+        """The maximal error of a count, with the stated confidence."""
         return int(self._fields["forecast"]["noise"])
 
     @property
@@ -60,7 +61,7 @@ class Plan:
 
     @property
     def surely_listed(self) -> int:
-        """Every key that occurs so often is listed, with the stated confidence."""
+        """Every key with this count is listed, with the stated confidence."""
         return int(self._fields["forecast"]["least_listed"])
 
     def __str__(self) -> str:
@@ -81,20 +82,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the things that are measured, and what it spends."""
+    """A measurement, and the epsilon that it spends."""
 
     what: str
     """``boundaries``, ``total``, ``norm`` or ``counts``."""
     words: str
-    """The same, said."""
+    """The measurement in words."""
     epsilon: float
-    """What all of its measurements together may spend of what is protected."""
+    """The epsilon of all of its measurements that one protected unit is in."""
     times: int
-    """In how many of them it is."""
+    """The number of measurements that one protected unit is in."""
 
 
 class Explanation:
-    """What epsilon is spent on, stage by stage, and what is protected.
+    """The stages that epsilon is spent on, and the unit of privacy.
 
     >>> print(explain(top=5, window="7d", per_user=3, epsilon=1))
     Privacy: epsilon 1, delta 1e-09, of which
@@ -117,17 +118,17 @@ class Explanation:
 
     @property
     def epsilon(self) -> float:
-        """All of it."""
+        """The explanation as a dictionary."""
         return self.spec.epsilon
 
     @property
     def delta(self) -> float:
-        """The chance with which it may be larger; 0 for declared keys."""
+        """The probability that the loss is larger; 0 for declared keys."""
         return self.spec.delta if self.spec.keys == "open" else 0.0
 
     @property
     def protected(self) -> str:
-        """What is protected, in words."""
+        """The unit of privacy, in words."""
         unit = self.spec.unit
         if not isinstance(unit, dict):
             return "the key of one event; not that it took place, nor when"
@@ -154,7 +155,7 @@ class Explanation:
 
 @with_fields
 def plan(spec: Spec | None = None, *, events: int | None = None, at_norm: int | None = None, **fields: Unpack[Fields]) -> Plan:
-    """What to expect of a release of so many events; by count, of a full window.
+    """The expected accuracy of a release of so many events; by count, of a full window.
 
     >>> print(plan(top=10, window="7d", events=700_000).threshold)
     42
@@ -164,13 +165,14 @@ def plan(spec: Spec | None = None, *, events: int | None = None, at_norm: int | 
 
 @with_fields
 def explain(spec: Spec | None = None, **fields: Unpack[Fields]) -> Explanation:
-    """What epsilon is spent on, stage by stage."""
+    """The stages that epsilon is spent on."""
     return Explanation(Spec._of(written(spec, dict(fields))))
 
 
 @with_fields
 def epsilon_for(count: int, *, events: int, spec: Spec | None = None, **fields: Unpack[Fields]) -> float | None:
-    """The least epsilon, to the thousandth, at which every key that occurred ``count`` times is listed; none if none does.
+    """The least epsilon, to the thousandth, at which every key with count ``count`` is listed; none if there
+    is none.
 
     >>> epsilon_for(100, events=1_000_000) < 1
     True

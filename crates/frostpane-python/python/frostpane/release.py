@@ -1,4 +1,4 @@
-"""What is published: a list of frequent keys, and how far it can be trusted."""
+"""Releases: a list of frequent keys, and its guarantees."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ class Heavy:
     count: int
     """The noisy count."""
     low: int
-    """The key was counted at least so often; of people, what is beyond the bounds is not counted."""
+    """The count is at least this; if users are protected, contributions beyond the bounds are not counted."""
     high: int
-    """And at most this."""
+    """The count is at most this."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The events that a release is about."""
+    """The window of a release."""
 
     events: int
-    """How many; of people, how many were counted, with noise."""
+    """The number of events; if users are protected, the noisy number of counted ones."""
     between: tuple[int, int] | None
-    """Where that has noise: at least and at most so many."""
+    """Bounds on the number, if it is noisy."""
     begin: str | int | None
     """The first moment, or the number of the first event."""
     end: str | int | None
-    """The first that is not covered any more."""
+    """The first moment, or event, after the window."""
     missed: int
-    """How many more came too late to be counted."""
+    """The number of events that were too late to count."""
 
 
 class Release:
-    """A private list of frequent keys, with what it can be trusted for.
+    """A private list of frequent keys, with its guarantees.
 
-    It prints as the program's table, shows as a table with bars in notebooks, and converts to pandas, Polars and Arrow.
+    It prints as the program's table, shows as a table with bars in notebooks, and converts to pandas, Polars
+    and Arrow.
 
     >>> import frostpane
     >>> release = frostpane.top(["snow"] * 5_000 + ["rain"] * 2_000, top=2)
@@ -71,11 +72,11 @@ class Release:
     heavy: tuple[Heavy, ...]
     """The listed keys, by falling count."""
     window: Coverage
-    """Which events it covers."""
+    """The window."""
     id: str | None
-    """What a store knows it by."""
+    """The id of the release in a store."""
     again: bool
-    """Whether a store had made it before, so that nothing was charged now."""
+    """True if a store had made the release before, so that nothing was charged now."""
 
     def __init__(
         self,
@@ -102,17 +103,17 @@ class Release:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss of this release; of a list at every slide, of all of them together."""
+        """The privacy loss of this release, or of all continual releases together."""
         return float(self.to_dict()["epsilon"])
 
     @property
     def delta(self) -> float:
-        """The chance with which it may be larger; 0 for declared keys."""
+        """The probability that the loss is larger; 0 for declared keys."""
         return float(self.to_dict()["delta"])
 
     @property
     def confidence(self) -> float:
-        """With at least this probability everything stated holds together."""
+        """The probability that all statements hold."""
         return float(self.to_dict()["confidence"])
 
     @property
@@ -132,34 +133,35 @@ class Release:
 
     @property
     def held(self) -> bool:
-        """Whether the three promises of heavy hitters are made, and hold."""
+        """True if the three guarantees of heavy hitters are made, and hold."""
         promises = self.to_dict().get("promises")
         return bool(promises and promises["held"])
 
     @property
     def title(self) -> str:
-        """What the list is, and of which events."""
+        """The title: the keys that are listed, and the window."""
         return str(self._words.get("title", "A private list"))
 
     @property
     def statements(self) -> list[str]:
-        """What holds, with the stated confidence, all at once."""
+        """The statements, which hold together with the stated confidence."""
         return [text for text, _ in self._words.get("statements", [])]
 
     @property
     def privacy(self) -> str:
-        """What is protected, and at what price."""
+        """The unit of privacy and its price."""
         said = str(self._words.get("privacy", f"Privacy: epsilon {self.epsilon:g}, delta {self.delta:g}."))
         return said if self.alone is None else f"{said} {self.alone}"
 
     @property
     def alone(self) -> str | None:
-        """That its epsilon is for itself alone, where no store adds it up; nor does one need to for a list at every slide."""
+        """A note that no store adds up the epsilon of this release; none for continual releases, which
+        need no store for that."""
         return ALONE if self.id is None and "continual" not in self.to_dict() else None
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever made it should know, and nobody else."""
+        """Warnings for the operator alone."""
         return [_in_python(warning) for warning in self._words.get("warnings", [])]
 
     def __len__(self) -> int:
@@ -210,12 +212,12 @@ class Release:
         return page(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as the program's JSON has it."""
+        """The release as a dictionary, like the JSON of the program."""
         fields: dict[str, Any] = json.loads(self._json)
         return fields
 
     def to_json(self) -> str:
-        """As the program writes it."""
+        """The release as JSON, like that of the program."""
         return self._json
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -228,7 +230,7 @@ class Release:
         return rows.__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The listed keys as a table of pyarrow's."""
+        """The listed keys as a table of pyarrow."""
         import pyarrow
 
         return pyarrow.table(self)
@@ -246,13 +248,13 @@ class Release:
         return polars.DataFrame(self)
 
     def plot(self, ax: Axes | None = None, *, most: int = 30) -> Axes:
-        """Bars with intervals, of the first so many keys. Needs matplotlib."""
+        """Bars with intervals, of the first keys. Needs matplotlib."""
         from ._plot import bars
 
         return bars(self, ax, most)
 
 
 def _in_python(text: str) -> str:
-    """What the program calls options are keywords here."""
+    """Replaces options of the program by keywords."""
     named = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
     return named.replace("`frostpane plan`", "`frostpane.plan`")

@@ -1,4 +1,4 @@
-"""What is asked for."""
+"""Specifications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Spec:
-    """Everything that a release is asked to be: what the program's options are, and a file of them.
+    """A specification of releases, with the options of the program as fields.
 
     >>> spec = Spec(window="7d", top=20, epsilon=0.5)
     >>> spec.window, spec.epsilon, spec.delta
@@ -70,31 +70,31 @@ class Spec:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """From what :meth:`to_dict` gives, or the keywords of this class."""
+        """A specification from the result of :meth:`to_dict`, or the keywords of this class."""
         return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, as JSON and TOML have them."""
+        """All fields, as in JSON and TOML."""
         fields: dict[str, Any] = json.loads(self._json)
         return fields
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
-        """From the text of a file that the program reads with ``--spec``."""
+        """A specification from the text of a file for ``--spec``."""
         return cls._of(_internal.read_spec(text, True))
 
     def to_toml(self) -> str:
-        """As the text of such a file."""
+        """The text of such a file."""
         return _internal.spec_to_toml(self._json)
 
     @with_fields
     def replace(self, **fields: Unpack[Fields]) -> Self:
-        """The same but for these fields."""
+        """A copy with other values of these fields."""
         given: dict[str, Any] = {**self.to_dict(), **fields}
         return type(self)(**given)
 
     def decided(self) -> Self:
-        """With all choices made, as it could be stored beside what is released.
+        """The specification with all choices made, to be stored beside a release.
 
         >>> Spec(window=1_000_000, top=5).decided().slide
         1000
@@ -130,7 +130,7 @@ class Spec:
 
 
 def written(spec: Spec | None, fields: dict[str, Any], *, people: bool = False) -> str:
-    """A specification and what takes the place of its fields, as JSON."""
+    """A specification with other values of some fields, as JSON."""
     given = {name: value for name, value in fields.items() if value is not None}
     if spec is None:
         return _internal.read_spec(to_json(given, people=people))

@@ -1,8 +1,9 @@
-"""The common case, in one call."""
+"""A release in one call."""
 
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _internal
@@ -32,15 +33,26 @@ def top(
     progress: Progress = None,
     **fields: Unpack[Fields],
 ) -> Release:
-    """A private list of the most frequent keys: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
+    """A private list of the most frequent keys, by default 10 of them, or as ``top``, ``alpha`` or ``all``
+    say.
 
-    ``events`` is whatever :meth:`HeavyHitters.update` takes. Without ``until`` the window ends with the last event, which is public where the key of an event is
-    what is protected. With ``user`` people are protected, nothing is read off the events, and ``until`` is required. Keys that are listed are text, and
-    integers are their digits, unless ``integers`` or declared ``keys`` say otherwise.
+    ``events`` is whatever :meth:`HeavyHitters.update` takes; text is the name of a file, a folder or a pattern
+    of names. Without ``until`` the window ends with the last event, which is public where the key of an event
+    is what is protected. With ``user`` users are protected, nothing is read off the events, and ``until`` is
+    required. Keys that are listed are text, and integers are their digits, unless ``integers`` or declared
+    ``keys`` say otherwise.
 
     >>> release = top({"page": ["/", "/", "/about"] * 1_000}, key="page", top=2, epsilon=0.5)
     >>> [heavy.key for heavy in release], release.epsilon
     (['/', '/about'], 0.5)
+
+    Files are read as the program reads them: CSV, TSV, JSON Lines, Parquet and text, compressed or not.
+
+    >>> import tempfile
+    >>> file = tempfile.mkdtemp() + "/visits.csv"
+    >>> _ = open(file, "w").write("page,user\\n" + "/,u1\\n/about,u2\\n/,u3\\n" * 1_000)
+    >>> [heavy.key for heavy in top(file, key="page", top=1)]
+    ['/']
     """
     given: dict[str, Any] = dict(fields)
     if spec is None and not any(given.get(name) is not None for name in ("top", "alpha", "all", "norm")):
@@ -50,7 +62,7 @@ def top(
     asked = written(spec, given, people=user is not None)
     if isinstance(Spec._of(asked).window, list):
         raise ParameterError("several windows are several releases, each at its epsilon: take HeavyHitters, and release each of them")
-    taken = rows(events, key, time, user)
+    taken = rows(Path(events) if isinstance(events, str) else events, key, time, user, asked)
     hitters = _internal.Hitters(_internal.ended(asked, taken), integers)
     hitters.update(taken, told(progress))
     release = Release(*hitters.release())

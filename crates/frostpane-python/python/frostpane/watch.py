@@ -1,4 +1,4 @@
-"""A list at every slide, all of them at one epsilon."""
+"""Continual releases, all of them at one epsilon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Watch(Once):
-    """The frequent keys of a sliding window, released whenever a slide has ended, all of them at one epsilon.
+    """The frequent keys of a sliding window, released after every slide, all releases at one epsilon.
 
     >>> ports = Watch(window=32_000, slide=1_000, keys=range(1_000), top=3)
     >>> lists = ports.update([22, 443, 443] * 1_000)
@@ -32,12 +32,13 @@ class Watch(Once):
     >>> ports.latest() == lists[-1]
     True
 
-    By the clock, the times of events end slides, and so does :meth:`advance`. Where people are protected only :meth:`advance` does, and it must be called
-    before the first event; for a time that is over, :func:`watch` with ``until`` is simpler. ``integers`` says that open keys are integers from 0 on; else they
-    are text, and integers are their digits.
+    By the clock, the times of events end slides, and so does :meth:`advance`. If users are protected only
+    :meth:`advance` does, and it must be called before the first event; for a time that is over, :func:`watch`
+    with ``until`` is simpler. ``integers`` says that open keys are integers from 0 on; else they are text,
+    and integers are their digits.
     """
 
-    __slots__ = ("_columns", "_spec", "_watching")
+    __slots__ = ("_columns", "_handle", "_spec")
 
     @with_fields
     def __init__(
@@ -54,7 +55,7 @@ class Watch(Once):
 
     def _begin(self, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None, integers: bool) -> None:
         self._spec, self._columns = Spec._of(asked), columns
-        self._watching = _internal.Watching(asked, period, integers)
+        self._handle = _internal.ContinualHandle(asked, period, integers)
 
     @classmethod
     def _over(cls, asked: str, columns: tuple[str | None, str | None, str | None], period: tuple[int, int] | None, integers: bool) -> Watch:
@@ -64,7 +65,7 @@ class Watch(Once):
 
     @property
     def spec(self) -> Spec:
-        """What is asked for."""
+        """The specification."""
         return self._spec
 
     def update(
@@ -76,36 +77,37 @@ class Watch(Once):
         user: Any = None,
         progress: Progress = None,
     ) -> list[Release]:
-        """Counts events, all of them or none, as :meth:`HeavyHitters.update` does, and returns the lists that were due meanwhile.
+        """Counts all of the events or none, as :meth:`HeavyHitters.update` does, and returns the releases
+        that fell due.
 
         Lists that an interrupt has kept from being returned are returned by the next call.
         """
         names = (key or self._columns[0], self._columns[1] if time is None else time, self._columns[2] if user is None else user)
-        return _releases(self._watching.update(rows(events, *names), told(progress)))
+        return _releases(self._handle.update(rows(events, *names, self._spec._json), told(progress)))
 
     def advance(self, time: Moment) -> list[Release]:
-        """Time has come to this moment, with events or without. Returns the lists that are due."""
-        return _releases(self._watching.advance(micros(time)))
+        """Advances time to a moment, with or without events. Returns the releases that fell due."""
+        return _releases(self._handle.advance(micros(time)))
 
     def latest(self) -> Release:
-        """The latest list again: the same, however often it is asked for."""
-        return Release(*self._watching.latest())
+        """The latest release again, unchanged."""
+        return Release(*self._handle.latest())
 
     @property
     def counted(self) -> Counted:
-        """What became of events. For the operator: **it must not be published**."""
-        return Counted(**json.loads(self._watching.counted()))
+        """Counts of events by outcome. For the operator: **they must not be published**."""
+        return Counted(**json.loads(self._handle.counted()))
 
     def close(self) -> None:
-        """Forgets everything."""
-        self._watching.close()
+        """Drops all state."""
+        self._handle.close()
 
     def __repr__(self) -> str:
         return f"Watch({self._spec!r})"
 
 
 class Lists(Once):
-    """Lists as they become due, one after the other."""
+    """An iterator of releases as they fall due."""
 
     __slots__ = ("_due", "_events", "_watch")
 
@@ -123,7 +125,7 @@ class Lists(Once):
     def _past(self, events: Iterator[Any]) -> Iterator[list[Release]]:
         for some in events:
             self._watch.update(some)
-        yield _releases(self._watch._watching.finish())
+        yield _releases(self._watch._handle.finish())
 
     def __iter__(self) -> Lists:
         return self
@@ -146,11 +148,12 @@ def watch(
     begin: Moment | None = None,
     **fields: Unpack[Fields],
 ) -> Lists:
-    """A list at every slide of ``events``, all of them at one epsilon, as an iterator.
+    """Continual releases of ``events``, all of them at one epsilon, as an iterator.
 
-    ``events`` is whatever :meth:`HeavyHitters.update` takes, or an iterator of those (a generator of tables, one after the other): lists come as soon as
-    they are due. With ``user``, people are protected and ``until`` is required: events may come in any order, and lists come at the end, from ``begin`` on (a
-    window before ``until`` unless told).
+    ``events`` is whatever :meth:`HeavyHitters.update` takes, or an iterator of those (a generator of tables,
+    one after the other): lists come as soon as they are due. With ``user``, users are protected and
+    ``until`` is required: events may come in any order, and lists come at the end, from ``begin`` on (a
+    window before ``until`` by default).
 
     >>> lists = watch(["snow", "rain", "snow"] * 1_000, window=2_000, slide=1_000, top=1)
     >>> [release[0].key for release in lists]

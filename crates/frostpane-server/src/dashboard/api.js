@@ -1,27 +1,27 @@
 // Requests to the service.
 
 const TOKEN = "frostpane-token";
-/** Milliseconds until a lost connection is tried again. */
+/** Milliseconds until a reconnect. */
 const AGAIN = 2_000;
-/** The service sends a heartbeat every 15 seconds: after so long without one it is gone. */
+/** The service sends a heartbeat every 15 seconds: after so long without one the connection is lost. */
 const SILENT = 45_000;
 const GONE = { error: "the service does not answer", do: "this page keeps trying" };
-/** By how much the clock of the service is ahead of this one, in milliseconds. */
+/** Milliseconds by which the clock of the service is ahead of this one. */
 let ahead = 0;
 
-/** What time it is for the service. */
+/** The time of the service. */
 export const now = () => Date.now() + ahead;
 
-/** The token that this tab has, if any. */
+/** The token of this tab, or null. */
 export const token = () => sessionStorage.getItem(TOKEN);
 
-/** Keeps a token for as long as the tab is open; none forgets it. */
+/** Stores a token for as long as the tab is open; null deletes it. */
 export function keep(text) {
   if (text) sessionStorage.setItem(TOKEN, text);
   else sessionStorage.removeItem(TOKEN);
 }
 
-/** A request that failed: what went wrong, and what to do. */
+/** A failed request: the error, and the remedy. */
 export class Problem extends Error {
   constructor(status, { error, do: then }) {
     super(error);
@@ -30,7 +30,7 @@ export class Problem extends Error {
   }
 }
 
-/** The answer to a request. */
+/** Sends a request and returns the response. */
 async function ask(path, options = {}) {
   const headers = { ...options.headers };
   if (token()) headers.Authorization = `Bearer ${token()}`;
@@ -48,17 +48,17 @@ async function ask(path, options = {}) {
   throw new Problem(response.status, said);
 }
 
-/** What is at a path, as JSON. */
+/** Gets JSON. */
 export const get = async (path, options) => (await ask(path, options)).json();
 
-/** What is answered to JSON. */
+/** Posts JSON and returns the JSON of the response. */
 export const post = (path, body, options) =>
   get(path, { ...options, method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
 
-/** The path of something of a stream. */
+/** The path of a resource of a stream. */
 export const of = (name, what = "") => `/v1/streams/${encodeURIComponent(name)}${what}`;
 
-/** The outcome of a promise, or a problem if it takes too long. */
+/** Fails if a promise takes too long. */
 function withinTime(promise, time) {
   let timer;
   const late = new Promise((_, fail) => {
@@ -67,7 +67,7 @@ function withinTime(promise, time) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Server-sent events of a body. */
+/** Parses server-sent events. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -88,10 +88,9 @@ async function* events(body) {
   }
 }
 
-/** Waits for some milliseconds. */
 export const rest = (time) => new Promise((done) => setTimeout(done, time));
 
-/** Does something that may succeed later: while the service does not answer or is busy it is tried again. */
+/** Retries while the service does not answer or is busy. */
 export async function persist(act, failed) {
   for (;;) {
     try {
@@ -104,10 +103,10 @@ export async function persist(act, failed) {
   }
 }
 
-/** Releases of a stream after a number, a page of them: the path. */
+/** The path of a page of releases after a number. */
 export const after = (name, number) => of(name, `/releases?after=${number}`);
 
-/** Receives every release of a stream after a number, and connects again when the connection is lost. Where too many listen it polls. */
+/** Receives every release of a stream after a number; reconnects, and polls while there are too many listeners. */
 export async function listen(name, last, { heard, told }) {
   const hear = (list) => {
     last = list.number;

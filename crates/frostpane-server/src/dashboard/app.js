@@ -1,4 +1,4 @@
-// The page of lists: one stream, its latest list, and its past.
+// The page of lists: the latest list of a stream, and its past.
 
 import { after, get, keep, listen, now, of, persist, token } from "./api.js";
 import { Budget } from "./budget.js";
@@ -11,9 +11,9 @@ import { FAILED, age, edge, grouped, isMoment, many, period, position, span } fr
 
 /** Milliseconds between two announcements of the first keys to a screen reader. */
 const ANNOUNCED = 30_000;
-/** How late a list may be before it is said to be, in milliseconds. */
+/** Milliseconds after which a list is overdue. */
 const LATE = 15_000;
-/** From this age on a list has it beside it, in milliseconds. */
+/** Milliseconds from which on the age of a list is shown. */
 const OLD = 60_000;
 
 const trouble = (problem) => complain(at("problem"), problem);
@@ -41,7 +41,7 @@ function choice(name, kind, current) {
   return make("li", { class: kind === "failed" ? "failed" : null }, link, make("span", { class: "small" }, ` ${kind}`));
 }
 
-/** What there is to say where no stream can be shown. */
+/** Explains why no stream can be shown. */
 function instead(asked, streams, failed) {
   const paragraphs = failed.includes(asked) ? [FAILED.what, FAILED.then] : asked ? unknown(asked, streams) : none(failed);
   document.title = `${failed.includes(asked) ? "Failed stream" : asked ? "Unknown stream" : "Lists"}: Frostpane`;
@@ -55,7 +55,7 @@ function instead(asked, streams, failed) {
 const unknown = (asked, streams) => ["No stream of this name can be read here. It may be misspelt, deleted, or not public: then it needs a token, which the operator page takes.", ...(streams.length ? [] : none([]))];
 const none = (failed) => [failed.length ? "No stream can be shown." : "No stream is public.", "PUT /v1/streams/NAME?public=true with a token of the scope admin begins one. Streams that are not public are shown with a token, which the operator page takes."];
 
-/** What the stream is asked for. */
+/** The specification in a sentence. */
 function about({ spec, continual, people, slide_seconds: slide }) {
   const which = spec.top ? `The ${many(spec.top, "key")} with the highest counts` : spec.all ? "All keys that can be shown" : `Keys from alpha ${spec.alpha} on`;
   const window = span([spec.window].flat().at(-1)).replace(/^1 /, "");
@@ -64,7 +64,7 @@ function about({ spec, continual, people, slide_seconds: slide }) {
   return `${which} of the last ${window}, ${often}. Unit of privacy: ${people ? "users" : "single events"}.`;
 }
 
-/** Everything that is shown of a stream. */
+/** The view of a stream. */
 class View {
   /** The number of the latest list. */
   last = 0;
@@ -93,7 +93,7 @@ class View {
     });
   }
 
-  /** Reads the lists of the past. */
+  /** Loads past lists. */
   async recall() {
     this.last ||= Math.max(0, this.#stream.releases - HELD);
     for (let next = this.last; next !== null; ) {
@@ -103,7 +103,7 @@ class View {
     }
   }
 
-  /** Shows what there is, for the first time. */
+  /** Shows the stream for the first time. */
   show() {
     at("columns").hidden = false;
     at("live").hidden = false;
@@ -112,7 +112,7 @@ class View {
     setInterval(() => this.#state(), 1_000);
   }
 
-  /** One more list. */
+  /** Adds a list. */
   hear(list) {
     if (list.number <= this.last) return;
     this.#add(list);
@@ -122,14 +122,14 @@ class View {
     this.#state();
   }
 
-  /** That the connection was lost, or is there. */
+  /** Records that the connection was lost, or is back. */
   async told(problem) {
     const again = this.#problem && !problem;
     const closed = problem?.status === 401 || problem?.status === 403;
     this.#problem = closed ? { message: "this stream can no longer be read without a token", then: "the operator page takes one" } : problem;
     this.#state();
     if (!again) return;
-    // A service that was restored, or begun anew, counts from a lower number on.
+    // A service that was restored or recreated counts from a lower number.
     const { releases } = await get(of(this.#stream.name)).catch(() => ({ releases: this.last }));
     if (releases < this.last) location.reload();
   }
@@ -171,14 +171,14 @@ class View {
     this.#ranks.follow(key);
   }
 
-  /** How old the latest list is, in milliseconds; none if nobody knows. */
+  /** The age of the latest list in milliseconds; null if it is not known. */
   #age() {
     const to = this.#latest?.release.window.to;
     if (isMoment(to)) return now() - position(to);
     return this.#heard && now() - this.#heard;
   }
 
-  /** Why what is shown may no longer be true. */
+  /** The reason why the view may be out of date. */
   #doubt() {
     if (this.#problem && this.#problem.status !== 429) return this.#problem;
     const { continual, slide_seconds: slide } = this.#stream;
@@ -198,7 +198,7 @@ class View {
     else say(element, this.#shown ? `Live, ${list}` : "Connected, no list yet");
   }
 
-  /** Tells a screen reader the first keys, in the order of the lanes: that tied keys trade places is no news. */
+  /** Tells a screen reader the first keys, in the order of the lanes, which tied keys do not change. */
   #announce({ number, order }, names) {
     const first = order.slice(0, 3).map((key) => names.text(key, 48));
     const text = first.length ? `First are ${first.join(", ")}.` : "Nothing is listed.";
@@ -208,7 +208,7 @@ class View {
   }
 }
 
-/** Which events a list is of. */
+/** The window of a list in a sentence. */
 function covered({ window, heavy, bounds }) {
   const { events, between, from, to } = window;
   if (!between && events === 0) return `No events${isMoment(to) ? ` in the window up to ${edge(to)} (UTC)` : " yet"}.`;
@@ -221,7 +221,7 @@ try {
   await begin();
 } catch (problem) {
   if (problem.status === 401 && token()) {
-    // It was revoked: what is public needs none.
+    // The token was revoked: public streams need none.
     keep(null);
     location.reload();
   }

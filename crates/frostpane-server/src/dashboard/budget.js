@@ -1,15 +1,14 @@
-// The privacy budget: what every pane has spent, how many releases are left, and when there will be more.
+// The privacy budget: spending of each pane, releases left, and when there will be more.
 
 import { get, of } from "./api.js";
 import { make } from "./dom.js";
 import { edge, grouped, isMoment, many, mark, marks, position, small, span } from "./words.js";
 
-/** Milliseconds between two requests for it. */
+/** Milliseconds between two requests for the budget. */
 const AGAIN = 10_000;
-/** More panes than this are not drawn one by one. */
+/** The most panes that are drawn one by one. */
 const MOST = 180;
 
-/** The budget of a stream. */
 export class Budget {
   #place;
   #stream;
@@ -22,7 +21,7 @@ export class Budget {
     setInterval(() => document.hidden || this.#look(), AGAIN);
   }
 
-  /** Shows it after a release; a single release has changed it. */
+  /** Shows the budget after a release; single releases change it. */
   show(number, release) {
     const first = this.#latest[0] === 0;
     this.#latest = [number, release];
@@ -49,7 +48,7 @@ export class Budget {
   }
 }
 
-/** Of a continual release: each pane is charged once, and delta holds up to the horizon. */
+/** Continual release: each pane is charged once, and delta holds up to the horizon. */
 function sequence(stream, number, release) {
   const { epsilon, horizon } = stream.spec;
   const words = [[make("b", {}, "Charged once."), ` Every pane is charged epsilon ${small(epsilon)} when it opens. That covers all lists it is in: later lists cost nothing more.`]];
@@ -63,20 +62,19 @@ function sequence(stream, number, release) {
   return words;
 }
 
-/** Of single releases. */
 function single({ charge, left, more }, { spec }) {
   const words = [[make("b", {}, left === 1 ? "1 release is left" : `${grouped(left)} releases are left`), ` for the longest window, ${span([spec.window].flat().at(-1))}. Each one charges epsilon ${small(charge.epsilon)} to every pane in the window.`]];
   if (more && position(more.at) !== null) words.push([`The panes that have spent most leave the window ${isMoment(more.at) ? `on ${edge(more.at)} (UTC)` : `at ${edge(more.at)}`}; then ${many(more.left, "release is", "releases are")} left.`]);
   return words;
 }
 
-/** The share of the cap that is spent, between 0 and 1. */
+/** The fraction of the cap that is spent. */
 function share(spent, cap) {
   const part = cap.rho > 0 ? spent.rho / cap.rho : spent.epsilon / cap.epsilon;
   return Math.min(1, part || 0);
 }
 
-/** A column for each pane; of very many panes one for each period, as wide as it has panes. */
+/** A column for each pane; for very many panes, one for each period, as wide as its panes. */
 function chart({ periods, cap }) {
   const all = periods.reduce((sum, { panes }) => sum + panes, 0);
   const column = (wide, spent) => {

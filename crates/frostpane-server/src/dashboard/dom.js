@@ -1,4 +1,4 @@
-// Elements. Text from outside becomes text and nothing else: there is no other way in here.
+// DOM elements. Input becomes text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -16,15 +16,14 @@ export const make = (tag, attributes = {}, ...children) => fill(document.createE
 /** The same for SVG. */
 export const draw = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** The element with an id. */
 export const at = (id) => document.getElementById(id);
 
-/** Says something in an element; the same again changes nothing, so that nobody hears it twice. */
+/** Sets the text of an element unless it is the same, so that screen readers do not repeat it. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Shows what went wrong, or nothing. */
+/** Shows a problem, or hides the element. */
 export function complain(element, problem) {
   element.hidden = !problem;
   say(element, problem ? `${sentence(problem.message)} ${sentence(problem.then ?? "")}`.trim() : "");
@@ -32,7 +31,7 @@ export function complain(element, problem) {
 
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
 
-/** Copies a text; returns whether it could. */
+/** Copies a text; returns true if that was possible. */
 export async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
   // Without TLS a browser has no clipboard for scripts, but still the command.
@@ -47,10 +46,10 @@ export async function copy(text) {
   return done;
 }
 
-/** Whether things may move. */
+/** True if animations are allowed. */
 export const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
 
-/** A button that stays pressed; returns whether it is. */
+/** Makes a toggle of a button; returns a function that tells its state. */
 export function toggle(button, changed) {
   const pressed = () => button.getAttribute("aria-pressed") === "true";
   button.addEventListener("click", () => {

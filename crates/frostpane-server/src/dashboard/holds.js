@@ -1,10 +1,9 @@
-// What holds for a list, and what is protected.
+// Accuracy and privacy of a list.
 
 import { get, of } from "./api.js";
 import { make } from "./dom.js";
 import { likelier, small } from "./words.js";
 
-/** Accuracy and privacy of the latest list, in sentences. */
 export class Holds {
   #place;
   #name;
@@ -16,7 +15,7 @@ export class Holds {
     this.#name = name;
   }
 
-  /** Shows them for a release; the sentences come from the service. */
+  /** Shows the sentences of a release, which come from the service. */
   async show({ number, release }) {
     this.#wanted = number;
     if (this.#asking) return;

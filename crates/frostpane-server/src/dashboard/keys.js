@@ -1,21 +1,21 @@
-// Names of keys that can be told apart: a character that cannot be seen, or that passes for another, is written out as ⟨U+200B⟩.
+// Unambiguous names of keys: an invisible or confusable character is written as ⟨U+200B⟩.
 
 /** Control, format and unassigned characters, separators, blank letters, variation selectors, and the bracket that begins an escape. */
 const UNSEEN = /[\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u27e8\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
-/** These have a use after a letter of some scripts, and in emoji. */
+/** Legitimate after letters of some scripts, and in emoji. */
 const JOINER = /[\u200c\u200d\ufe0e\ufe0f]/;
 const JOINED = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]|(?![\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}])[\p{L}\p{M}]/u;
 const MARK = /\p{M}/u;
-/** More marks on one letter run into other lines. */
+/** The most marks on a letter: more run into other lines. */
 const MARKS = 2;
-/** So many code points are written beside a key. */
+/** The most code points that are shown beside a key. */
 const POINTS = 200;
-/** Part of a Korean syllable. */
+/** Parts of Korean syllables. */
 const JAMO = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]/;
-/** Scripts with letters that pass for each other: a word is written in one of them. */
+/** Scripts with confusable letters: a word should use one of them. */
 const ALPHABETS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic", "Georgian", "Lisu"].map((name) => new RegExp(`\\p{Script=${name}}`, "u"));
 const WORD = /[\p{L}\p{M}]+/gu;
-/** A letter, and the one that it passes for. */
+/** Pairs of a letter and the one that it resembles. */
 const PAIRS =
   "аaеeоoрpсcуyхxіiјjѕsһhԁdԛqԝwѵvӏlкkАAВBЕEКKМMНHОOРPСCТTХXУYІlЅSЈJЗ3Ьb" +
   "οoαaνvρpυuιiκkΑAΒBΕEΖZΗHΙlΚKΜMΝNΟOΡPΤTΥYΧXոnսuօoհhցgզqıiɑaɡgɩiIl1l|l0O" +
@@ -25,13 +25,13 @@ const LOOKS = new Map([...PAIRS.matchAll(/(.)(.)/gsu)].map(([, letter, like]) =>
 const escaped = (letter) => `⟨U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
 const seen = (letter) => letter === " " || !UNSEEN.test(letter);
 
-/** What a letter looks like. */
+/** The appearance of a letter. */
 const look = (letter) => [...letter.normalize("NFKD")].map((one) => LOOKS.get(one) ?? one).join("");
 
-/** What a whole key looks like. */
+/** The appearance of a key. */
 const skeleton = (key) => look([...key].filter(seen).join("")).trim().replace(/ +/g, " ");
 
-/** The places of letters that are of another script than most of their word. */
+/** The positions of letters in another script than most of their word. */
 function strangers(key) {
   const places = new Set();
   for (const { 0: word, index } of key.matchAll(WORD)) {
@@ -42,7 +42,7 @@ function strangers(key) {
   return places;
 }
 
-/** A key in pieces: its letters, and the escapes of those that need one. */
+/** Splits a key into letters and escapes. */
 function spell(key, hasDouble) {
   const [foreign, composed] = [strangers(key), key === key.normalize("NFC")];
   const pieces = key === "" ? [{ text: "⟨empty⟩", odd: true }] : [];
@@ -62,7 +62,7 @@ function spell(key, hasDouble) {
   return pieces;
 }
 
-/** The beginning and the end, if it is long. */
+/** Cuts the middle out of a long key. */
 function shorten(pieces, columns) {
   const width = (some) => some.reduce((sum, { text }) => sum + [...text].length, 0);
   if (width(pieces) <= columns) return pieces;
@@ -72,7 +72,7 @@ function shorten(pieces, columns) {
   return [...head, { text: "…", odd: false }, ...tail];
 }
 
-/** The names of keys that are shown at once. */
+/** The names of keys that are shown together. */
 export class Names {
   #looks = new Map();
   #spelt = new Map();
@@ -84,18 +84,18 @@ export class Names {
     }
   }
 
-  /** The letters and the escapes of a key; of a long one its beginning and its end. */
+  /** The letters and escapes of a key; a long one is cut. */
   pieces(key, columns = Infinity) {
     if (!this.#spelt.has(key)) this.#spelt.set(key, spell(key, this.#looks.get(skeleton(key)) > 1));
     return shorten(this.#spelt.get(key), columns);
   }
 
-  /** The same as one text. */
+  /** The name as a string. */
   text(key, columns) {
     return this.pieces(key, columns).map(({ text }) => text).join("");
   }
 
-  /** The code points of a key that has escapes, and nothing of others. */
+  /** The code points of a key with escapes; otherwise empty. */
   points(key) {
     const odd = this.pieces(key).some((piece) => piece.odd);
     const point = (letter) => escaped(letter).slice(1, -1) + (seen(letter) && !MARK.test(letter) ? ` ${letter}` : "");

@@ -1,13 +1,13 @@
-// Room for names in a chart of lines: a name lies on no line, no dot and no other name.
+// Places names in a chart so that they overlap no line, dot or other name.
 
 /** In pixels. */
 const HIGH = 13;
 const GAP = 8;
 const LINE = 3;
-/** The distance of points that stand for a line. */
+/** The distance of points that represent a line. */
 const APART = 4;
 
-/** Boxes and points that are taken. */
+/** The boxes and points that are taken. */
 export class Labels {
   #frame;
   #points = [];
@@ -27,7 +27,7 @@ export class Labels {
     }
   }
 
-  /** Where the name of a line can stand, near its latest dot that has room; the place is taken then. */
+  /** Reserves a place for the name of a line, near its latest dot with free space. */
   place({ points }, wide) {
     for (const [column, lane] of [...points].reverse()) {
       const [x, y] = [this.#frame.x(column), this.#frame.y(lane)];
@@ -49,7 +49,7 @@ export class Labels {
   }
 }
 
-/** Points of the curve between two dots. */
+/** Points on the curve between two dots. */
 function along(frame, [from, high], [to, low]) {
   const [x0, x1, y0, y1] = [frame.x(from), frame.x(to), frame.y(high), frame.y(low)];
   const points = Math.ceil((2 * (x1 - x0) + 2 * Math.abs(y1 - y0)) / APART);

@@ -1,4 +1,4 @@
-// The list: a row for each key, with its bar, which moves when its rank does.
+// The list: a row with a bar for each key, which moves with its rank.
 
 import { copy, draw, make, moves, say } from "./dom.js";
 import { ranges, rankText } from "./order.js";
@@ -19,7 +19,7 @@ export class List {
   #followed;
   #made = 0;
 
-  /** In an element; `followed` is told which key is, if any. */
+  /** `followed` is called with the key that the user follows, or null. */
   constructor(place, followed) {
     this.#followed = followed;
     const scale = make("td", { class: "bar", "aria-hidden": "true" }, make("span", {}, "0"), this.#most);
@@ -28,7 +28,7 @@ export class List {
     place.replaceChildren(make("table", { class: "list", role: "table" }, this.#caption, this.#top, this.#body));
   }
 
-  /** Shows a release, with the names of its keys; `colour` is that of a key's line in the chart, if it has one. */
+  /** Shows a release; `colour` returns the colour of a key's line in the chart, if it has one. */
   show({ heavy }, names, colour) {
     const before = new Map([...this.#rows].map(([key, row]) => [key, row.element.getBoundingClientRect().top]));
     const most = Math.max(1, ...heavy.map(({ high }) => high));
@@ -42,12 +42,11 @@ export class List {
     const listed = new Set(heavy.map(({ key }) => key));
     for (const key of [...this.#rows.keys()]) if (!listed.has(key)) this.#rows.delete(key);
     this.#body.replaceChildren(...rows);
-    // A row that was moved has lost the focus.
+    // Moving a row loses the focus.
     if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
     if (before.size && moves()) this.#glide(before);
   }
 
-  /** Marks the key that is followed. */
   follow(key) {
     for (const [one, { element, button }] of this.#rows) {
       element.classList.toggle("followed", one === key);
@@ -79,7 +78,7 @@ export class List {
     return row.element;
   }
 
-  /** The name of a key; beside it the whole of one that is cut, or the code points of one with escapes. */
+  /** Shows the name of a key, with its full text if it is cut, or its code points if it has escapes. */
   #spell(row, key, names) {
     const [text, whole] = [names.text(key, COLUMNS), names.text(key)];
     const points = text === whole ? names.points(key) : whole;

@@ -1,28 +1,28 @@
-//! The pages, embedded: nothing is fetched from elsewhere.
+//! The dashboard, embedded: nothing is fetched from elsewhere.
 
 use axum::Router;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use crate::api::App;
+use crate::http::App;
 use crate::problem::Problem;
 
-/// What a page may do: run its own script, ask this service, and nothing else. No script can make markup of text.
+/// A page may run its own scripts and call this service, and nothing else. No script can turn text into
+/// markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
-/// A file of the dashboard: its path, its type, and what is in it.
-type Page = (&'static str, &'static str, &'static [u8]);
+/// A file of the dashboard: path, type, content.
+type Asset = (&'static str, &'static str, &'static [u8]);
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 const JS: &str = "text/javascript; charset=utf-8";
 
-/// All files.
-const PAGES: &[Page] = &[
+const ASSETS: &[Asset] = &[
     ("/", HTML, include_bytes!("index.html")),
     ("/plan", HTML, include_bytes!("plan.html")),
     ("/operator", HTML, include_bytes!("operator.html")),
@@ -44,25 +44,24 @@ const PAGES: &[Page] = &[
 ];
 
 pub(crate) fn routes() -> Router<App> {
-    let page = |router: Router<App>, (path, kind, bytes): &'static Page| {
+    let page = |router: Router<App>, (path, kind, bytes): &'static Asset| {
         router.route(
             path,
             get(async move |headers: HeaderMap| serve(&headers, kind, bytes)),
         )
     };
-    PAGES.iter().fold(Router::new(), page)
+    ASSETS.iter().fold(Router::new(), page)
 }
 
-/// Where there is nothing: a page for a browser, JSON for others.
+/// Not found: a page for a browser, JSON for others.
 pub(crate) async fn missing(headers: HeaderMap) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok());
-    let mut response = match accepted.is_some_and(|kinds| kinds.contains("text/html")) {
-        true => {
-            let mut page = serve(&HeaderMap::new(), HTML, include_bytes!("missing.html"));
-            *page.status_mut() = StatusCode::NOT_FOUND;
-            page
-        }
-        false => Problem::unknown("page").into_response(),
+    let mut response = if accepted.is_some_and(|kinds| kinds.contains("text/html")) {
+        let mut page = serve(&HeaderMap::new(), HTML, include_bytes!("missing.html"));
+        *page.status_mut() = StatusCode::NOT_FOUND;
+        page
+    } else {
+        Problem::unknown("page").into_response()
     };
     response
         .headers_mut()
@@ -73,9 +72,10 @@ pub(crate) async fn missing(headers: HeaderMap) -> Response {
 fn serve(asked: &HeaderMap, kind: &'static str, bytes: &'static [u8]) -> Response {
     let etag = format!("\"{}\"", &blake3::hash(bytes).to_hex()[..32]);
     let known = asked.get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-    let mut response = match known == Some(&etag) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => bytes.into_response(),
+    let mut response = if known == Some(&etag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        bytes.into_response()
     };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -4,17 +4,17 @@ import { get, keep, of, token } from "./api.js";
 import { at, draw, make, say, toggle } from "./dom.js";
 import { FAILED, age, grouped, many } from "./words.js";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two updates. */
 const EVERY = 2_000;
-/** The number of looks in the chart of events. */
+/** The number of updates in the chart of events. */
 const LOOKS = 60;
 const STANDINGS = { ready: "ready", failed: "failed", clock: "paused: the clock of this machine is not plausible", waiting: "waiting: restored from a copy, continues when the clock has reached its own", stopped: "stopped", source: "not connected to its source", catching_up: "catching up with the clock after a pause", hung: "waiting for its disk, which does not answer" };
 const FULL = "Or the users of an epoch did not fit into the memory of the stream: begin another with more memory, or a sample of the users.";
 
-/** When the streams were last seen. */
+/** The time of the last update. */
 let fresh = null;
 
-/** The latest looks at each stream. */
+/** The latest updates of each stream. */
 const seen = new Map();
 
 const paused = toggle(at("pause"), (is) => (at("pause").textContent = is ? "Go on" : "Pause"));
@@ -101,10 +101,10 @@ function card({ stream, health, problem }) {
   return make("article", { class: `card ${health.standing}` }, title, ...advice.map((text) => make("p", {}, text)), make("dl", {}, ...rows), traffic);
 }
 
-/** A stream that could not be opened, of which nothing else is known. */
+/** The card of a stream that could not be opened. */
 const broken = (name) => make("article", { class: "card failed" }, make("h3", {}, name), make("p", {}, make("b", {}, "Failed. "), FAILED.what), make("p", {}, FAILED.then));
 
-/** A stream without events has no time yet. */
+/** The clock of a stream; without events it has none. */
 const clock = (moment) => (!moment || moment < "1971" ? "no events yet" : moment.slice(0, 19).replace("T", " "));
 
 function ingest({ ingest, room_bytes: room }, rates) {
@@ -118,13 +118,13 @@ function ingest({ ingest, room_bytes: room }, rates) {
   ];
 }
 
-/** Events a second between consecutive looks. */
+/** Events a second between consecutive updates. */
 function rates(name) {
   const looks = seen.get(name) ?? [];
   return looks.slice(1).map((look, index) => (1_000 * (look.events - looks[index].events)) / (look.at - looks[index].at));
 }
 
-/** The same as a line. */
+/** Draws rates as a line. */
 function line(rates) {
   const most = Math.max(1, ...rates);
   const points = rates.map((rate, index) => `${(100 * (index + LOOKS - 1 - rates.length)) / (LOOKS - 2)},${38 - (36 * rate) / most}`);

@@ -1,9 +1,9 @@
-// The order of keys as far as their intervals tell it: keys whose intervals overlap are tied.
+// The order of keys that their intervals imply: keys whose intervals overlap are tied.
 
-/** So many keys have a place that is kept. */
+/** The most keys whose order is remembered. */
 const KEPT = 40;
 
-/** How many of sorted numbers are below a limit. */
+/** The number of sorted numbers below a limit. */
 function below(sorted, limit) {
   let [from, to] = [0, sorted.length];
   while (from < to) {
@@ -14,7 +14,7 @@ function below(sorted, limit) {
   return from;
 }
 
-/** The highest and the lowest rank that each key may have among those listed. */
+/** The best and the worst rank that each listed key may have. */
 export function ranges(heavy) {
   const sorted = (numbers) => numbers.sort((a, b) => a - b);
   const [lows, highs] = [sorted(heavy.map(({ low }) => low)), sorted(heavy.map(({ high }) => high))];
@@ -22,13 +22,13 @@ export function ranges(heavy) {
   return new Map(heavy.map((one) => [one.key, range(one)]));
 }
 
-/** Such ranks as text. */
+/** A range of ranks as text. */
 export const rankText = ([best, worst]) => (best === worst ? String(best) : `${best}–${worst}`);
 
-/** Whether two intervals overlap. */
+/** True if two intervals overlap. */
 export const tied = (one, other) => one.low <= other.high && other.low <= one.high;
 
-/** The order that was, changed only where disjoint intervals contradict it; new keys come as low as theirs allow. */
+/** The last order, changed only where disjoint intervals contradict it; new keys come as low as theirs allow. */
 export function settle(before, heavy) {
   const places = new Map(before.map((key, place) => [key, place]));
   const place = ({ key }) => places.get(key) ?? before.length;

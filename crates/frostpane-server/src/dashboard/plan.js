@@ -1,4 +1,4 @@
-// The forecast of a specification that is set with sliders, before there is any data.
+// The forecast for a specification that is set with sliders.
 
 import { post, rest } from "./api.js";
 import { at, complain, copy, make, say } from "./dom.js";
@@ -10,13 +10,13 @@ const steps = (from, to) => {
   return [...all, 10 ** to];
 };
 const WINDOWS = ["10m", "1h", "6h", "1d", "2d", "7d", "14d", "30d", "90d"];
-/** The epoch of a user is a day, so windows are of days. */
+/** Epochs are days, and so are windows. */
 const DAYS = WINDOWS.filter((window) => window.endsWith("d"));
-/** The number of keys of the example, which are distributed by Zipf's law. */
+/** The number of keys in the example of Zipf's law. */
 const KEYS = 10_000;
-/** Milliseconds after the last change until the forecast is asked for. */
+/** Milliseconds from the last change to the request. */
 const AFTER = 120;
-/** Milliseconds until it is asked for again where the service is busy. */
+/** Milliseconds until a request is repeated when the service is busy. */
 const PATIENCE = 700;
 
 const EPSILONS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10];
@@ -81,7 +81,7 @@ let waiting = 0;
 let busy = false;
 let again = false;
 
-/** Asks for one forecast at a time; a change meanwhile is asked for afterwards. */
+/** Requests one forecast at a time; a change meanwhile causes another request. */
 async function ask() {
   again = true;
   if (busy) return;

@@ -1,4 +1,4 @@
-// Rank over time: a line for each key that was high, up to the latest list.
+// Rank over time: a line for each key that ranked high, up to the latest list.
 
 import { draw, make } from "./dom.js";
 import { Names } from "./keys.js";
@@ -6,7 +6,7 @@ import { Labels } from "./labels.js";
 import { ranges, rankText, settle, tied } from "./order.js";
 import { grouped, isMoment, marks, position } from "./words.js";
 
-/** Keys that were ever so high have a line, and lower ranks are not drawn. */
+/** Keys that were ever among the first `TOP` have a line; ranks below `DEEPEST` are not drawn. */
 const TOP = 10;
 const DEEPEST = 15;
 const COLOURS = 10;
@@ -17,13 +17,13 @@ const DOT = 4;
 const STEP = 28;
 const LETTER = 7.6;
 const PILL = { height: 20, letter: 7, pad: 8, room: 22 };
-/** As many lists are looked back on at the most. */
+/** The most lists in the chart, and in memory. */
 const LOOKS = 16;
 export const HELD = 60;
-/** Lists between two that are looked at. */
+/** Possible numbers of lists between two in the chart. */
 const STRIDES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 60];
 
-/** The course of the lists of a stream. */
+/** The chart of the lists of a stream. */
 export class Ranks {
   #lists = [];
   #colours = new Map();
@@ -49,7 +49,7 @@ export class Ranks {
     new ResizeObserver(() => this.draw()).observe(this.#place);
   }
 
-  /** One more list. */
+  /** Adds a list. */
   add(list) {
     const { heavy } = list.release;
     list.order = settle(this.#lists.at(-1)?.order ?? [], heavy);
@@ -59,22 +59,20 @@ export class Ranks {
     if (this.#lists.length > HELD) this.#lists.shift();
   }
 
-  /** The keys that may have a line. */
   get keys() {
     return this.#lists.flatMap(({ order }) => order.slice(0, TOP));
   }
 
-  /** The colour of a key's line, if it has one. */
   colour = (key) => this.#colours.get(key);
 
-  /** Only this key's line stands out. */
+  /** Highlights the line of a key. */
   follow(key) {
     this.#followed = key;
     this.#svg.classList.toggle("following", this.#series.has(key));
     for (const [one, series] of this.#series) series.group.classList.toggle("followed", one === key);
   }
 
-  /** Draws the lists up to a number, as wide as there is room. */
+  /** Draws the lists up to a number. */
   draw(upTo = this.#shown.at(-1)?.number, names = this.#names) {
     this.#names = names;
     const width = this.#place.clientWidth;
@@ -102,7 +100,7 @@ export class Ranks {
     this.follow(this.#followed);
   }
 
-  /** No two of the highest keys have the same colour, and a key keeps its own; where there are more keys the others have none. */
+  /** Assigns colours: a key keeps its own, the highest keys differ, and the rest have none. */
   #choose(keys) {
     const coloured = keys.slice(0, COLOURS);
     const kept = new Map(coloured.filter((key) => this.#colours.get(key) >= 0).map((key) => [key, this.#colours.get(key)]));
@@ -115,7 +113,7 @@ export class Ranks {
     this.#series.get(key).draw(frame, this.#colours.get(key), this.#names);
   }
 
-  /** Names beside the lines that go on, and of those that have ended where there is room. */
+  /** Names lines that continue, and, where there is space, those that have ended. */
   #label(keys, frame) {
     const all = keys.map((key) => this.#series.get(key));
     const labels = new Labels(frame, all);
@@ -150,7 +148,7 @@ export class Ranks {
 
 const gutter = (width) => (width < 480 ? Math.max(150, width / 2) : 184);
 
-/** Some of the lists, and always the latest: the others stay while it moves. */
+/** Selects lists: always the latest, and others that do not change while it moves. */
 function pick(lists, room) {
   const columns = Math.max(2, Math.min(LOOKS, room));
   const stride = STRIDES.find((stride) => lists.length / stride <= columns - 1) ?? STRIDES.at(-1);
@@ -163,12 +161,12 @@ const laneIn = (list, key) => {
   return lane > 0 && lane <= DEEPEST ? lane : null;
 };
 
-/** The keys that have a line, those that are highest in the latest list first. */
+/** The keys that have a line, the highest in the latest list first. */
 function lines(columns) {
   return [...new Set([...columns].reverse().flatMap(({ order }) => order.slice(0, TOP)))];
 }
 
-/** Where things are: from left to right by the ends of windows, from top to bottom by lanes. */
+/** Coordinates: window ends from left to right, lanes from top to bottom. */
 class Frame {
   #xs;
 
@@ -179,7 +177,7 @@ class Frame {
     const places = ends.includes(null) ? columns.map(({ number }) => number) : ends;
     const [first, last] = [places[0], places.at(-1)];
     const xs = places.map((place) => left + (last > first ? (long * (place - first)) / (last - first) : 0));
-    // What the latest would lie on is left out.
+    // Leaves out lists that the latest would cover.
     const shown = columns.map((_, column) => column === columns.length - 1 || xs.at(-1) - xs[column] > PILL.room + DOT);
     this.columns = columns.filter((_, column) => shown[column]);
     this.#xs = xs.filter((_, column) => shown[column]);
@@ -198,7 +196,7 @@ class Frame {
   }
 }
 
-/** The ends of the windows, as many as there is room for, the latest first. */
+/** The axis: as many window ends as fit, the latest first. */
 function axis(frame) {
   const texts = marks(frame.columns.map(({ release }) => release.window.to));
   let room = Infinity;
@@ -212,7 +210,7 @@ function axis(frame) {
   });
 }
 
-/** A bar between keys on lanes next to each other whose intervals overlap. */
+/** A bar between keys on adjacent lanes whose intervals overlap. */
 function ties(frame, keys) {
   const drawn = new Set(keys);
   return frame.columns.flatMap(({ order, found }, column) => {
@@ -222,11 +220,11 @@ function ties(frame, keys) {
   });
 }
 
-/** The line of a key, whose dots glide when the latest list comes. */
+/** The line of a key, whose dots move when a list arrives. */
 class Series {
   group;
   key;
-  /** The columns in which it is, and its lanes there. */
+  /** Its columns and lanes. */
   points = [];
   #title = draw("title");
   #path = draw("path");
@@ -271,7 +269,7 @@ class Series {
     this.#dots.set(number, dot);
   }
 
-  /** In the latest list: the ranks that it may have. */
+  /** The dot in the latest list, with the possible ranks. */
   #end(frame, column, lane) {
     this.#latest.style.display = lane === null ? "none" : "";
     if (lane === null) return;
@@ -283,7 +281,7 @@ class Series {
     this.#latest.style.transform = `translate(${frame.x(column)}px, ${frame.y(lane)}px)`;
   }
 
-  /** Names the line, if there is room for it. */
+  /** Places the name of the line. Returns false if there is no space. */
   label(frame, labels) {
     const [column, lane] = this.points.at(-1);
     const goesOn = column === frame.columns.length - 1;

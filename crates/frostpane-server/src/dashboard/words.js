@@ -1,55 +1,55 @@
-// Numbers and moments as text.
+// Numbers and times as text.
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 
-/** A whole number with its thousands set apart. */
+/** A whole number with separators of thousands. */
 export const grouped = (number) => Math.round(number).toLocaleString("en-US");
 
-/** So many of something. */
+/** A number with a noun. */
 export const many = (number, one, more = `${one}s`) => (number === 1 ? `1 ${one}` : `${grouped(number)} ${more}`);
 
-/** A small number as it is written. */
+/** A small number with four digits. */
 export function small(number) {
   if (number === 0) return "0";
   return number < 1e-4 ? number.toExponential() : String(Number(number.toPrecision(4)));
 }
 
-/** A share in percent, to two digits. */
+/** A fraction in percent, with two digits. */
 export const percent = (share) => `${Number((100 * share).toPrecision(2))} %`;
 
 const two = (number) => String(number).padStart(2, "0");
 
 const hasSeconds = (moment) => new Date(moment).getUTCSeconds() !== 0;
 
-/** The time of day; seconds where they matter. */
+/** The time of day, with seconds if they are not zero. */
 export function clock(moment, exact = hasSeconds(moment)) {
   const at = new Date(moment);
   const seconds = exact ? `:${two(at.getUTCSeconds())}` : "";
   return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}${seconds}`;
 }
 
-/** The day. */
+/** The date. */
 export function day(moment) {
   const at = new Date(moment);
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
 }
 
-/** The number of an event that an end of a window is, if it is one; none is before the first. */
+/** The event number of a window end, at least 0; null if the end is a time. */
 function ordinal(end) {
   const digits = String(end).match(/^(?:event )?(-?\d+)$/);
   return digits && Math.max(0, Number(digits[1]));
 }
 
-/** An end of a window as a number that grows with time; none if there is no end. */
+/** A window end as a number that grows with time; null if there is none. */
 export function position(end) {
   const place = ordinal(end) ?? Date.parse(end);
   return Number.isFinite(place) ? place : null;
 }
 
-/** Whether it is a moment, and not the number of an event. */
+/** True if a window end is a time, and not an event number. */
 export const isMoment = (end) => position(end) !== null && ordinal(end) === null;
 
-/** An end of a window: a moment, or the number of an event. */
+/** A window end as text: a time, or an event number. */
 export function edge(end) {
   if (position(end) === null) return "no event yet";
   return isMoment(end) ? `${day(end)}, ${clock(end)}` : `event ${grouped(ordinal(end))}`;
@@ -57,7 +57,7 @@ export function edge(end) {
 
 const isMidnight = (end) => position(end) % 86_400_000 === 0;
 
-/** Several of them as short as they can be beside each other. */
+/** Several window ends, as short as possible beside each other. */
 export function marks(ends) {
   const moments = ends.filter(isMoment);
   const [days, exact] = [new Set(moments.map(day)), moments.some(hasSeconds)];
@@ -66,10 +66,9 @@ export function marks(ends) {
   return ends.map((end) => (isMoment(end) ? moment(end) : position(end) === null ? "none" : grouped(ordinal(end))));
 }
 
-/** One of them. */
 export const mark = (end) => marks([end])[0];
 
-/** How long ago something was. */
+/** An age as text. */
 export function age(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
   if (seconds < 120) return many(seconds, "second");
@@ -77,7 +76,7 @@ export function age(milliseconds) {
   return seconds < 172_800 ? many(Math.floor(seconds / 3_600), "hour") : many(Math.floor(seconds / 86_400), "day");
 }
 
-/** From one end up to another. */
+/** The period between two window ends. */
 export function period(from, to) {
   if (!isMoment(from)) return `${edge(from)} up to ${mark(to)}`;
   const exact = [from, to].some(hasSeconds);
@@ -87,20 +86,20 @@ export function period(from, to) {
 
 const UNITS = { s: "second", m: "minute", h: "hour", d: "day", w: "week" };
 
-/** A span such as 1m30s in words; a number is of events. */
+/** A span such as 1m30s in words; a plain number counts events. */
 export function span(text) {
   if (/^\d+$/.test(text)) return many(Number(text), "event");
   const parts = [...String(text).matchAll(/(\d+)([smhdw])/g)];
   return parts.length ? parts.map(([, number, unit]) => many(Number(number), UNITS[unit])).join(" ") : String(text);
 }
 
-/** By how much an outcome may become more or less likely, rounded up. */
+/** The factor by which the probability of an outcome may change, rounded up. */
 export function likelier(epsilon) {
   const factor = Math.exp(epsilon);
   return factor < 100 ? `${Math.ceil(factor * 10) / 10} times` : `${grouped(Math.ceil(factor))} times`;
 }
 
-/** A stream whose state cannot be opened or written: what that means, and what to do. */
+/** Explains a stream whose state cannot be opened or written. */
 export const FAILED = {
   what: "The state of this stream cannot be opened or written, so it takes no events and releases nothing.",
   then: "For the operator: the log of the service has the cause. If it is the disk, its space or its permissions, correct that and start the service again; nothing is lost. Only if the log says that the state is damaged, restore a copy with the command frostpane-server restore, which marks the past of the stream as spent.",

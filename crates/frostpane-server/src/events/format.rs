@@ -1,57 +1,55 @@
-//! The forms that events may have.
+//! Formats and compressions of bodies, as headers name them.
 
 use axum::http::StatusCode;
+use frostpane_events::{Compression, Format};
 
 use crate::problem::{Problem, Result};
 
-/// In which form events are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// An object a line.
-    JsonLines,
-    /// An array of objects.
-    JsonArray,
-    /// A key a line.
-    Text,
-    /// Values with commas between them, with a header.
-    Csv,
-    /// The same with tabs.
-    Tsv,
-    /// The stream format of Arrow.
-    Arrow,
+/// The name of a format, as it is kept with the id of a request.
+pub fn name(format: Format) -> &'static str {
+    match format {
+        Format::Jsonl => "jsonl",
+        Format::JsonArray => "json",
+        Format::Text => "text",
+        Format::Csv => "csv",
+        Format::Tsv => "tsv",
+        Format::Arrow => "arrow",
+        Format::Parquet => "parquet",
+    }
 }
 
-impl Format {
-    /// Its name, as it is kept with the id of a request.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::JsonLines => "jsonl",
-            Self::JsonArray => "json",
-            Self::Text => "text",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Arrow => "arrow",
+/// The format that a Content-Type names.
+pub fn of_content_type(content_type: Option<&str>) -> Result<Format> {
+    let name = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();
+    Ok(match name.to_ascii_lowercase().as_str() {
+        "application/x-ndjson" | "application/jsonl" | "application/x-jsonlines" => Format::Jsonl,
+        "application/json" => Format::JsonArray,
+        "text/plain" => Format::Text,
+        "text/csv" => Format::Csv,
+        "text/tab-separated-values" => Format::Tsv,
+        "application/vnd.apache.arrow.stream" => Format::Arrow,
+        _ => {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the type of the events is missing or not one that is read here",
+                "give Content-Type: application/x-ndjson, application/json, text/plain, text/csv, text/tab-separated-values or \
+                 application/vnd.apache.arrow.stream",
+            ));
         }
-    }
+    })
+}
 
-    /// As a request says.
-    pub fn of(content_type: Option<&str>) -> Result<Self> {
-        let name = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();
-        Ok(match name.to_ascii_lowercase().as_str() {
-            "application/x-ndjson" | "application/jsonl" | "application/x-jsonlines" => Self::JsonLines,
-            "application/json" => Self::JsonArray,
-            "text/plain" => Self::Text,
-            "text/csv" => Self::Csv,
-            "text/tab-separated-values" => Self::Tsv,
-            "application/vnd.apache.arrow.stream" => Self::Arrow,
-            _ => {
-                return Err(Problem::new(
-                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                    "the type of the events is missing or not one that is read here",
-                    "give Content-Type: application/x-ndjson, application/json, text/plain, text/csv, text/tab-separated-values or \
-                     application/vnd.apache.arrow.stream",
-                ));
-            }
-        })
+/// The compression that a Content-Encoding names.
+pub fn of_content_encoding(content_encoding: Option<&str>) -> Result<Compression> {
+    let name = content_encoding.unwrap_or("identity").trim();
+    match name.to_ascii_lowercase().as_str() {
+        "identity" | "" => Ok(Compression::None),
+        "gzip" | "x-gzip" => Ok(Compression::Gzip),
+        "zstd" => Ok(Compression::Zstd),
+        _ => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body is packed in a way that is not known here",
+            "give Content-Encoding: gzip or zstd, or send it unpacked",
+        )),
     }
 }

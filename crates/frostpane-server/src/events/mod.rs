@@ -1,55 +1,67 @@
-//! Events as producers send them: read as a whole, or refused with the line that is wrong and never with what is in it.
+//! Events of requests: what HTTP adds to [`frostpane_events`]. That is limits, turns of the processor, the
+//! clock, and refusals that name the line and never show a part of it.
 
-mod arrow;
-mod csv;
-mod format;
-mod json;
-mod packing;
-mod sink;
-mod text;
-pub mod time;
+mod admission;
+pub mod format;
+mod refusal;
+mod unpack;
 
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod neighbours;
 
 use frostpane::Bytes;
+use frostpane_events::{Column, Error, Format, OnInvalid, Schema, read_bytes};
 use frostpane_store::KeyKind;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::key::{AnyBatch, ServedKey};
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::stream::Columns;
-pub use format::Format;
-pub use packing::{Packing, too_large, unpack};
-use sink::Sink;
-pub use sink::Wrong;
+use admission::Admission;
+pub use unpack::{too_large, unpack};
 
-/// How events are to be read.
+/// The treatment of events that are wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Wrong {
+    /// The first refuses the request as a whole.
+    #[default]
+    Refuse,
+    /// Those that cannot be read are events without a key and without a user; those without a time to be had
+    /// are left out. All are counted.
+    Skip,
+}
+
+/// The format and the columns of events, and the clock.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// In which form they are.
+    /// Their format.
     pub format: Format,
-    /// Where they have their parts.
+    /// The names of their columns.
     pub columns: Columns,
-    /// Of which type the keys are.
+    /// The type of the keys.
     pub keys: KeyKind,
-    /// What an event of this stream has.
+    /// The columns that an event of this stream has.
     pub has: Has,
-    /// What becomes of those that are wrong.
+    /// The treatment of those that are wrong.
     pub wrong: Wrong,
     /// Those before this moment are left out.
     pub since: Option<i64>,
-    /// When they came. Because clocks differ some are a little later: those are of this moment or, of users, of their own. Those later
-    /// still are left out, as wrong.
+    /// The present. Because clocks differ some are a little later: those are of this moment or, of users, of
+    /// their own. Those later still are left out, as wrong.
     pub present: i64,
     /// Those before this moment are in no window any more, and left out too.
     pub earliest: i64,
-    /// How much later than the present is a little, in microseconds.
+    /// Microseconds that count as a little later than the present.
     pub tolerance: i64,
-    /// How many there may be.
+    /// The largest number of events.
     pub most: usize,
 }
 
-/// What an event of a stream has beside its key.
+/// The columns of an event beside its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Has {
     /// A time of its own.
@@ -63,10 +75,29 @@ pub struct Has {
 pub struct Read {
     /// Those that can be taken.
     pub batch: AnyBatch,
-    /// How many they are.
+    /// The number of those.
     pub events: u64,
-    /// How many were wrong, and left out.
+    /// The number of those that could not be read, or were left out.
     pub wrong: u64,
+}
+
+impl Reading {
+    fn schema(&self) -> Schema {
+        let Columns { key, time, user } = &self.columns;
+        let column = |name: &str| Column::Name(name.to_owned());
+        Schema {
+            key: (self.format != Format::Text).then(|| column(key)),
+            time: time.as_deref().filter(|_| self.has.time).map(column),
+            by_clock: self.has.time,
+            user: self.has.user.then(|| column(user)),
+            on_invalid: match self.wrong {
+                Wrong::Refuse => OnInvalid::Refuse,
+                Wrong::Skip => OnInvalid::Count,
+            },
+            most_events: self.most as u64,
+            ..Schema::default()
+        }
+    }
 }
 
 /// Reads all events.
@@ -78,14 +109,22 @@ pub fn read(body: &[u8], reading: &Reading) -> Result<Read> {
 }
 
 fn read_as<K: ServedKey>(body: &[u8], reading: &Reading) -> Result<Read> {
-    let mut sink = Sink::<K>::new(reading);
-    match reading.format {
-        Format::JsonLines => json::lines(body, &mut sink)?,
-        Format::JsonArray => json::array(body, &mut sink)?,
-        Format::Text => text::lines(body, &mut sink)?,
-        Format::Csv => csv::rows(body, b',', &mut sink)?,
-        Format::Tsv => csv::rows(body, b'\t', &mut sink)?,
-        Format::Arrow => arrow::batches(body, &mut sink)?,
+    if reading.format == Format::Text && (reading.has.time || reading.has.user) {
+        return Err(Problem::invalid(
+            "a line of text is a key alone, but events of this stream have a time or a user too",
+            "send JSON Lines, CSV or Arrow; or have events take the time of their arrival, by creating the stream with ?time=arrival",
+        ));
     }
-    Ok(sink.finish())
+    let mut admission = Admission::<K>::new(reading);
+    let tally = read_bytes(body, reading.format, &reading.schema(), |event| {
+        admission.take(event);
+        Ok::<_, Error>(())
+    })
+    .map_err(|error| refusal::of(error, reading))?;
+    let (batch, left_out) = admission.finish();
+    Ok(Read {
+        events: batch.len() as u64,
+        batch: K::any(batch),
+        wrong: tally.unreadable - tally.not_text + left_out,
+    })
 }

@@ -1,4 +1,5 @@
-//! Neighbours: another key or another user in one event, however odd, moves no other event, in any form and with keys of either type.
+//! Neighbours: another key or another user in one event, however odd, moves no other event, in any form and
+//! with keys of either type.
 
 use std::sync::Arc;
 
@@ -9,14 +10,15 @@ use arrow_array::{
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{Field, Schema};
 use frostpane::Bytes;
+use frostpane_events::Format;
 use frostpane_store::KeyKind;
 
-use super::{Format, Has, Reading, Wrong, read};
+use super::{Has, Reading, Wrong, read};
 use crate::key::ServedKey;
 use crate::stream::Columns;
 
 const EVENTS: usize = 40;
-/// Where the odd event stands.
+/// Places of the odd event.
 const PLACES: [usize; 3] = [0, 20, EVENTS - 1];
 const NOW: i64 = 1_764_547_200_000_000;
 
@@ -63,31 +65,30 @@ fn plain(row: usize) -> Row {
     [(row % 7).to_string(), format!("-{row}")].map(String::into_bytes)
 }
 
-/// Bodies that differ in the key, or in the user, of one event: nothing else does. `lost` says whether that event is left out.
-fn assert_alone(format: Format, write: impl Fn(&[Row]) -> Vec<u8>, odd: &[u8], lost: bool) {
+/// Compares bodies that differ in the key, or in the user, of one event: nothing else does. `wrong` is the
+/// number of events that cannot be read then.
+fn assert_alone(format: Format, write: impl Fn(&[Row]) -> Vec<u8>, odd: &[u8], wrong: [u64; 2]) {
     let usual: Vec<Row> = (0..EVENTS).map(plain).collect();
     for keys in [KeyKind::Bytes, KeyKind::Integers] {
-        let (before, wrong) = events(&write(&usual), format, keys);
-        assert_eq!((before.len(), wrong), (EVENTS, 0));
+        let (before, unreadable) = events(&write(&usual), format, keys);
+        assert_eq!((before.len(), unreadable), (EVENTS, 0));
         for place in PLACES {
             for column in [0, 1] {
                 let mut rows = usual.clone();
                 rows[place][column] = odd.to_vec();
-                let (mut after, wrong) = events(&write(&rows), format, keys);
+                let (mut after, found) = events(&write(&rows), format, keys);
                 let mut others = before.clone();
                 others.remove(place);
-                if !lost {
-                    after.remove(place);
-                }
+                after.remove(place);
                 let name = String::from_utf8_lossy(odd);
-                assert_eq!(wrong, u64::from(lost), "{name} as {format:?}");
+                assert_eq!(found, wrong[column], "{name} as {format:?}");
                 assert_eq!(after, others, "{name} as {format:?}");
             }
         }
     }
 }
 
-/// What JSON may have in place of a key or a user.
+/// Values of JSON in place of a key or a user.
 const JSON: [&str; 22] = [
     "9223372036854775808",
     "-9223372036854775809",
@@ -129,16 +130,16 @@ fn object(row: &Row) -> Vec<u8> {
 fn one_value_of_json_moves_no_other_event() {
     for odd in JSON {
         let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
-        assert_alone(Format::JsonLines, lines, odd.as_bytes(), false);
+        assert_alone(Format::Jsonl, lines, odd.as_bytes(), [0; 2]);
         let array = |rows: &[Row]| {
             let objects = rows.iter().map(object).collect::<Vec<_>>().join(&b',');
             [b"[", &objects[..], b"]"].concat()
         };
-        assert_alone(Format::JsonArray, array, odd.as_bytes(), false);
+        assert_alone(Format::JsonArray, array, odd.as_bytes(), [0; 2]);
     }
     let bytes = b"\"\xff\"";
     let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
-    assert_alone(Format::JsonLines, lines, bytes, false);
+    assert_alone(Format::Jsonl, lines, bytes, [0; 2]);
 }
 
 #[test]
@@ -154,29 +155,29 @@ fn one_value_of_csv_moves_no_other_event() {
                 .join(&b'\n')
         }
     };
-    for (odd, lost) in [
-        (&b"9223372036854775808"[..], false),
-        (b"1180591620717411303424", false),
-        (b"1.5", false),
-        (b"", false),
-        (b" ", false),
-        (b"NA", false),
-        (b"key", false),
-        (b"\xff", false),
-        (b"\r", false),
-        (b"a\"b", false),
-        (b"\"a,\"\"b\"", false),
-        (b"\"a\"b", false),
-        (b"\"\"", false),
-        (b"\"", true),
-        (b"\"a", true),
-        (b"\"a\"\"", true),
-        (b"a,b", true),
+    for (odd, wrong) in [
+        (&b"9223372036854775808"[..], [0; 2]),
+        (b"1180591620717411303424", [0; 2]),
+        (b"1.5", [0; 2]),
+        (b"", [0; 2]),
+        (b" ", [0; 2]),
+        (b"NA", [0; 2]),
+        (b"key", [0; 2]),
+        (b"\xff", [0; 2]),
+        (b"\r", [0; 2]),
+        (b"a\"b", [0; 2]),
+        (b"\"a,\"\"b\"", [0; 2]),
+        (b"\"a\"b", [0; 2]),
+        (b"\"\"", [0; 2]),
+        (b"\"", [1; 2]),
+        (b"\"a", [1; 2]),
+        (b"\"a\"\"", [1; 2]),
+        (b"a,b", [1, 0]),
     ] {
-        assert_alone(Format::Csv, rows_by(b','), odd, lost);
-        assert_alone(Format::Tsv, rows_by(b'\t'), odd, false);
+        assert_alone(Format::Csv, rows_by(b','), odd, wrong);
+        assert_alone(Format::Tsv, rows_by(b'\t'), odd, [0; 2]);
     }
-    assert_alone(Format::Tsv, rows_by(b'\t'), b"a\tb", true);
+    assert_alone(Format::Tsv, rows_by(b'\t'), b"a\tb", [1, 0]);
 }
 
 /// Keys and users as columns, which hold what is no value of theirs as none.
@@ -234,10 +235,10 @@ fn one_value_of_arrow_moves_no_other_event() {
         "18446744073709551615",
     ] {
         let odd = odd.as_bytes();
-        assert_alone(Format::Arrow, |rows| stream(rows, text), odd, false);
-        assert_alone(Format::Arrow, |rows| stream(rows, bytes), odd, false);
-        assert_alone(Format::Arrow, |rows| stream(rows, integers), odd, false);
-        assert_alone(Format::Arrow, |rows| stream(rows, unsigned), odd, false);
-        assert_alone(Format::Arrow, |rows| stream(rows, dictionary), odd, false);
+        assert_alone(Format::Arrow, |rows| stream(rows, text), odd, [0; 2]);
+        assert_alone(Format::Arrow, |rows| stream(rows, bytes), odd, [0; 2]);
+        assert_alone(Format::Arrow, |rows| stream(rows, integers), odd, [0; 2]);
+        assert_alone(Format::Arrow, |rows| stream(rows, unsigned), odd, [0; 2]);
+        assert_alone(Format::Arrow, |rows| stream(rows, dictionary), odd, [0; 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! The present moment. Whether the clock of the machine can be believed is judged by the state.
+//! The wall clock. The state decides if it can be believed.
 
 use jiff::Timestamp;
 

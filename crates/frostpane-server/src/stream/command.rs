@@ -1,4 +1,4 @@
-//! What the thread that has a stream's state is asked to do.
+//! Commands to the thread of a stream.
 
 use std::sync::Arc;
 
@@ -10,76 +10,62 @@ use super::published::{Most, Published};
 use crate::key::AnyBatch;
 use crate::problem::Result;
 
-/// Where the answer goes. Who asked may have gone.
+/// Receives the answer; the client may have gone.
 pub type Reply<T> = oneshot::Sender<Result<T>>;
 
-/// Something to do.
-pub enum Command {
-    /// Events to be taken.
-    Take(Taking),
-    /// A release that is asked for by an id.
+pub enum StreamCommand {
+    Ingest(IngestRequest),
+    /// Make a release under an id.
     Release {
-        /// Its id.
         id: String,
-        /// Its window; the longest unless told.
         window: Option<Span>,
-        /// The release, and whether it had been made before.
         reply: Reply<(Arc<Published>, bool)>,
     },
-    /// What a release would cost.
+    /// Compute the cost of a release, and its window.
     DryRun {
-        /// Its window; the longest unless told.
         window: Option<Span>,
-        /// The cost, and from where up to where.
         reply: Reply<(DryRun, [String; 2])>,
     },
-    /// Releases that are not held any more.
+    /// Read releases that are no longer in memory.
     After {
-        /// After this number.
         number: u64,
-        /// So many at the most.
         most: Most,
-        /// Those.
         reply: Reply<Vec<Arc<Published>>>,
     },
-    /// The release of an id.
+    /// Read the release with an id.
     Find(String, Reply<Option<Arc<Published>>>),
-    /// What was answered to a request that had this identity, if it was taken.
+    /// Look up the answer to a request, if it was taken before.
     Recall(Identity, Reply<Option<Acknowledged>>),
-    /// To let go of the state, after everything that was asked before.
+    /// Close the state, after all earlier commands.
     Stop(oneshot::Sender<()>),
 }
 
-/// What tells a request from all others of its stream, and what it stands for.
+/// The identity of a request within its stream.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Its id.
     pub id: String,
-    /// A hash of what it brought.
+    /// A hash of its body.
     pub digest: [u8; 32],
-    /// How that is to be read.
+    /// The format and options with which the body is parsed.
     pub terms: String,
 }
 
-/// Events that are there for good.
+/// Events that are durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acknowledged {
     /// They came for the first time.
     First,
-    /// They had come before, and this was answered then; none if an earlier program took them.
+    /// They had come before and got this receipt; `None` if an earlier version took them.
     Again(Option<String>),
 }
 
 /// Events of one request.
-pub struct Taking {
-    /// What tells the request from others, if it may come again.
+pub struct IngestRequest {
     pub identity: Option<Identity>,
-    /// What is kept of the answer, for when it comes again.
+    /// Stored for when the request is repeated.
     pub receipt: String,
-    /// The events.
     pub batch: AnyBatch,
-    /// Room in the queue, which they give back when they are taken.
-    pub room: tokio::sync::OwnedSemaphorePermit,
-    /// Where the answer goes.
+    /// Permits for queue space, returned when the events are taken.
+    pub queue_permit: tokio::sync::OwnedSemaphorePermit,
     pub reply: Reply<Acknowledged>,
 }

@@ -1,161 +1,156 @@
-//! A stream of the service: what requests see of it, and the thread that has its state.
+//! A stream of the service: its handle, shared by requests, and the actor thread that owns its state.
 
+mod actor;
 mod clock;
 mod command;
-mod disk;
-mod keeper;
+mod disk_quota;
+mod disk_watch;
 mod published;
 mod settings;
 mod spec_json;
-mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use frostpane::{Bytes, Keys, Spec};
-use frostpane_store::{Begin, Budget, Clock, ClockError, Header, KeyKind, Store};
+use frostpane_events::Format;
+use frostpane_store::{Begin, Budget, ClockError, Header, KeyKind, Store, WallClock};
 use jiff::Timestamp;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::events::{Format, Has, Reading, Wrong};
+use crate::events::{Has, Reading, Wrong};
 use crate::key::{AnyBatch, AnyKeys, ServedKey};
 use crate::log;
-use crate::metrics::OfStream;
-use crate::pace::Pace;
+use crate::metrics::StreamMetrics;
 use crate::problem::{Problem, Result};
-use crate::workers::give_way;
-pub use clock::now;
+use crate::rate_limiter::RateLimiter;
+use crate::worker_pool::give_way;
+use actor::StreamActor;
+pub(crate) use clock::now;
 use command::Reply;
-pub use command::{Acknowledged, Command, Identity, Taking};
-use keeper::Keeper;
-pub use published::{Most, Published, Shelf, Words};
+pub(crate) use command::{Acknowledged, Identity, IngestRequest, StreamCommand};
+use disk_watch::DiskWatch;
+pub use published::{Most, Published, Shelf};
 pub use settings::{Columns, Settings};
-pub use spec_json::SpecJson;
-use work::Work;
+pub(crate) use spec_json::SpecJson;
 
-/// Changes of settings: how many a second, and how many at once.
+/// Changes of settings a second, and at once.
 const CHANGES: (u32, u32) = (1, 10);
-/// How many requests may wait.
-const WAITING: usize = 1_024;
-/// How many bytes of events may wait.
-const ROOM: usize = 64 << 20;
-/// After so many seconds at the most whoever has to wait is told to come again: an hour.
-const LONGEST_REST: u64 = 3_600;
-/// How many of those who read may wait for the thread that takes events.
+/// Commands that may wait.
+const QUEUE_COMMANDS: usize = 1_024;
+/// Bytes of events that may wait.
+const QUEUE_BYTES: usize = 64 << 20;
+/// The longest Retry-After, in seconds.
+const LONGEST_RETRY_AFTER: u64 = 3_600;
+/// Readers that may wait for the actor thread.
 const READERS: usize = 8;
 
-/// A stream, for those who ask something of it.
-pub struct Stream {
+/// A handle of a stream.
+pub struct StreamHandle {
     folder: PathBuf,
     settings: RwLock<Arc<Settings>>,
-    /// How often settings may change; held while one change is written.
-    changing: tokio::sync::Mutex<Pace>,
+    /// Held while a change of settings is written.
+    changing: tokio::sync::Mutex<RateLimiter>,
     spec_json: SpecJson,
-    /// What anyone who may read it is told, as it was written last.
+    /// The description, as it was last written.
     described: Mutex<Option<(Described, bytes::Bytes)>>,
-    shared: Arc<Shared>,
-    commands: SyncSender<Command>,
-    room: Arc<Semaphore>,
+    shared: Arc<SharedState>,
+    commands: SyncSender<StreamCommand>,
+    queue_bytes: Arc<Semaphore>,
     readers: Semaphore,
     header: Header,
 }
 
-/// What a description of a stream depends on: whether it is public, whether it is closed, and how many releases there were.
-pub type Described = (bool, bool, u64);
+/// The part of a stream on which its description depends: public, closed, number of releases.
+pub(crate) type Described = (bool, bool, u64);
 
-/// What requests and the thread of the state share.
-pub(crate) struct Shared {
+/// State that requests share with the actor thread.
+pub(crate) struct SharedState {
     pub name: String,
     pub spec: Spec,
     pub shelf: Shelf,
-    pub metrics: OfStream,
-    /// How long a slide is that the clock ends and by how much it is shifted, in microseconds; none by count.
+    pub metrics: StreamMetrics,
+    /// The length of a slide that the clock ends, and its offset, in microseconds; `None` by count.
     slide: Option<(i64, i64)>,
-    standing: AtomicU8,
-    /// What it has come to.
+    status: AtomicU8,
+    /// The time, or number of events, that the state has reached.
     clock: AtomicI64,
-    /// The clock on the wall.
-    wall: Clock,
+    wall: WallClock,
     dropped: AtomicU64,
-    /// Whether it pulls from a source that cannot be reached, or has not been yet.
+    /// True while its source cannot be reached, or has not been reached yet.
     cut_off: AtomicBool,
-    /// Whether its clock is so far behind that it is let come to the present step by step.
+    /// True while it catches up with the wall clock.
     behind: AtomicBool,
-    /// What goes on with its state, and for how long that may last.
-    work: Work,
+    disk: DiskWatch,
     hung: Duration,
-    /// Whether its window goes by the clock.
     by_clock: bool,
-    /// The latest moment at which events were read.
+    /// The latest moment at which events were parsed.
     seen: AtomicI64,
-    /// How much later than the clock an event may be, in microseconds: it counts as of now or, of users, as of its own time.
+    /// By how much an event may be ahead, in microseconds: it counts as of now or, with users, as of its own
+    /// time.
     tolerance: i64,
-    /// How much earlier an event may be, and a window still reach it.
+    /// By how much an event may be late and a window still cover it.
     reach: i64,
     budget: RwLock<Option<Budget>>,
 }
 
-/// How a stream is gone on with.
+/// Options to open a stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Opening {
-    /// Whether the clock of the machine is right, however far it is ahead of the stream's.
+pub(crate) struct OpenOptions {
+    /// Trusts the clock of the machine, however far it is ahead of that of the stream.
     pub accept_clock: bool,
-    /// Whether something waits at a source: the clock ends no slide before that is taken, or too much time has passed.
+    /// Messages wait at a source: the clock ends no slide before they are taken, or too much time has passed.
     pub drains: bool,
-    /// How much later than the clock an event may be.
     pub tolerance: Duration,
-    /// The most transactions a second.
     pub commits: u32,
-    /// The most bytes on disk.
     pub disk: u64,
-    /// How long a transaction may take before the disk is said to hang.
     pub hung: Duration,
 }
 
-/// How a stream is.
+/// The health of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Standing {
-    /// All is well.
+pub(crate) enum Status {
     Ready,
     /// Its state cannot be opened or written, or users did not fit into its memory.
     Failed,
-    /// The clock on the wall is not believed, and slides are not ended by it.
+    /// The wall clock is not believed, and ends no slides.
     Clock,
-    /// It was restored from a copy, and goes on at a moment that is still to come.
+    /// It was restored from a copy, and continues at a moment to come.
     Waiting,
-    /// It was told to stop.
     Stopped,
-    /// All is well but for its source, which cannot be reached.
+    /// Its source cannot be reached.
     CutOff,
-    /// It was off for long, and ends slides one after the other until it has come to the present.
+    /// It was off for long, and ends slides until it has reached the wall clock.
     CatchingUp,
-    /// A transaction does not come to its end: the disk hangs.
+    /// A transaction does not end: the disk hangs.
     Hung,
 }
 
-impl Shared {
-    fn stand(&self, standing: Standing) {
-        self.standing.store(standing as u8, Ordering::Relaxed);
+impl SharedState {
+    fn set_status(&self, status: Status) {
+        self.status.store(status as u8, Ordering::Relaxed);
     }
 
-    /// How the clock lets it stand, by which whoever has failed or stopped stays so. Returns whether that is new.
-    fn stand_by_clock(&self, to: Standing) -> bool {
-        let by_clock = [Standing::Ready, Standing::Clock, Standing::Waiting].map(|standing| standing as u8);
+    /// Sets a status that follows from the clock, unless the stream has failed or stopped. Returns true if it
+    /// is new.
+    fn set_status_by_clock(&self, to: Status) -> bool {
+        let by_clock = [Status::Ready, Status::Clock, Status::Waiting].map(|status| status as u8);
         let changed = self
-            .standing
+            .status
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
                 (by_clock.contains(&from) && from != to as u8).then_some(to as u8)
             });
         changed.is_ok()
     }
 
-    /// What time it is for this stream: never before what it has come to, and never by a clock that is not believed.
+    /// The time of this stream: never before the time that it has reached, and never that of an implausible
+    /// clock.
     fn present(&self) -> std::result::Result<i64, ClockError> {
         if !self.by_clock {
             return Ok(now());
@@ -164,15 +159,16 @@ impl Shared {
         self.wall.read((reached > 0).then_some(reached))
     }
 
-    /// What whoever asks is told while the clock is not believed.
-    fn doubted(&self, doubt: ClockError) -> Problem {
-        let problem = Problem::unavailable(doubt.to_string());
+    /// The refusal of requests while the clock is implausible.
+    fn clock_problem(&self, cause: ClockError) -> Problem {
+        let problem = Problem::unavailable(cause.to_string());
         let reached = self.clock.load(Ordering::Relaxed);
-        match (doubt, Timestamp::from_microsecond(reached)) {
+        match (cause, Timestamp::from_microsecond(reached)) {
             (ClockError::Behind, Ok(at)) => {
                 let left = u64::try_from((reached - now()) / 1_000_000).unwrap_or(0);
                 let then = format!("send the same again after {at:.0}");
-                Problem::new(problem.status(), problem.error(), then).after(left.clamp(1, LONGEST_REST))
+                Problem::new(problem.status(), problem.error(), then)
+                    .after(left.clamp(1, LONGEST_RETRY_AFTER))
             }
             _ => problem,
         }
@@ -182,15 +178,14 @@ impl Shared {
         *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
     }
 
-    fn tell(&self, clock: i64, dropped: u64) {
+    fn set_progress(&self, clock: i64, dropped: u64) {
         self.clock.store(clock, Ordering::Relaxed);
         self.dropped.store(dropped, Ordering::Relaxed);
     }
 }
 
-impl Stream {
-    /// Begins the state of a stream in a new folder.
-    pub fn create_in(folder: &Path, spec: Spec, settings: &Settings, begin: Begin) -> Result<()> {
+impl StreamHandle {
+    pub(crate) fn create_in(folder: &Path, spec: Spec, settings: &Settings, begin: Begin) -> Result<()> {
         match AnyKeys::of(&spec)? {
             AnyKeys::Bytes(keys) => create::<Bytes>(folder, spec, keys, begin)?,
             AnyKeys::Integers(keys) => create::<u64>(folder, spec, keys, begin)?,
@@ -198,45 +193,44 @@ impl Stream {
         settings.write(folder)
     }
 
-    /// Goes on with one.
-    pub fn open(name: &str, folder: &Path, opening: Opening) -> Result<Self> {
-        // Whoever asks is not told why a state cannot be opened: its operator is.
+    pub(crate) fn open(name: &str, folder: &Path, options: OpenOptions) -> Result<Self> {
+        // Only the operator learns why a state cannot be opened.
         let why = |cause: &frostpane_store::Error| log::of_stream(name, cause);
         let header = Header::read(folder).inspect_err(why)?;
         match header.keys {
             KeyKind::Bytes => {
                 let store = Store::<Bytes>::open(folder).inspect_err(why)?;
-                Self::start(name, folder, store, opening)
+                Self::start(name, folder, store, options)
             }
             KeyKind::Integers => {
                 let store = Store::<u64>::open(folder).inspect_err(why)?;
-                Self::start(name, folder, store, opening)
+                Self::start(name, folder, store, options)
             }
         }
     }
 
-    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>, opening: Opening) -> Result<Self> {
+    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>, options: OpenOptions) -> Result<Self> {
         let settings = Settings::read(folder)?;
         let header = store.header().clone();
         let spec = header.spec.clone();
         let slide = (store.stream().clock() != i64::MAX).then(|| slide(&store));
         let timed = settings.columns.time.is_some() || spec.longest().is_by_count();
-        // Where only the times of events move a stream, a clock that is ahead ends nothing.
-        let accepted = opening.accept_clock || (slide.is_none() && timed);
-        let tolerance = i64::try_from(opening.tolerance.as_micros()).unwrap_or(i64::MAX);
-        let shared = Arc::new(Shared {
+        // Where only the times of events advance the stream, a clock that is ahead ends no slide.
+        let accepted = options.accept_clock || (slide.is_none() && timed);
+        let tolerance = i64::try_from(options.tolerance.as_micros()).unwrap_or(i64::MAX);
+        let shared = Arc::new(SharedState {
             name: name.to_owned(),
-            wall: store.clock(opening.tolerance, accepted),
+            wall: store.clock(options.tolerance, accepted),
             slide,
-            metrics: OfStream::default(),
+            metrics: StreamMetrics::default(),
             shelf: Shelf::default(),
-            standing: AtomicU8::new(Standing::Ready as u8),
+            status: AtomicU8::new(Status::Ready as u8),
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
-            cut_off: AtomicBool::new(opening.drains),
+            cut_off: AtomicBool::new(options.drains),
             behind: AtomicBool::new(false),
-            work: Work::default(),
-            hung: opening.hung,
+            disk: DiskWatch::default(),
+            hung: options.hung,
             by_clock: !spec.longest().is_by_count(),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
@@ -244,49 +238,45 @@ impl Stream {
             budget: RwLock::default(),
             spec,
         });
-        if opening.drains {
+        if options.drains {
             shared.wall.drain();
         }
-        let (commands, asked) = sync_channel(WAITING);
-        let keeper = Keeper::new(folder.to_owned(), store, shared.clone(), asked, timed, &opening)?;
+        let (commands, asked) = sync_channel(QUEUE_COMMANDS);
+        let actor = StreamActor::new(folder.to_owned(), store, shared.clone(), asked, timed, &options)?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| {
-                // Long work of a stream holds up nobody who reads.
                 give_way();
-                keeper.run();
+                actor.run();
             })
             .map_err(|_| Problem::unavailable("no thread could be started"))?;
         Ok(Self {
             folder: folder.to_owned(),
             settings: RwLock::new(Arc::new(settings)),
-            changing: tokio::sync::Mutex::new(Pace::new(CHANGES.0, CHANGES.1)),
+            changing: tokio::sync::Mutex::new(RateLimiter::new(CHANGES.0, CHANGES.1, Instant::now())),
             spec_json: SpecJson::of(name, &header.spec)?,
             described: Mutex::default(),
             shared,
             commands,
-            room: Arc::new(Semaphore::new(ROOM)),
+            queue_bytes: Arc::new(Semaphore::new(QUEUE_BYTES)),
             readers: Semaphore::new(READERS),
             header,
         })
     }
 
-    /// What it is asked for, with all choices made.
-    pub fn spec(&self) -> &Spec {
+    pub(crate) fn spec(&self) -> &Spec {
         &self.shared.spec
     }
 
-    /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// What tells its state from all others.
-    pub fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What may change while it goes on.
+    /// The settings, which may change.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings
             .read()
@@ -294,20 +284,20 @@ impl Stream {
             .clone()
     }
 
-    /// Changes that, and keeps it: seldom, on a thread that may wait for the disk, and not at all where nothing changes.
-    pub async fn set(
+    /// Changes and stores settings, at a limited rate, on a thread that may wait for the disk.
+    pub(crate) async fn set(
         self: &Arc<Self>,
         writing: &Semaphore,
         change: impl FnOnce(&mut Settings),
     ) -> Result<()> {
-        let mut pace = self.changing.lock().await;
+        let mut limiter = self.changing.lock().await;
         let known = self.settings();
         let mut changed = Settings::clone(&known);
         change(&mut changed);
         if changed == *known {
             return Ok(());
         }
-        pace.turn().map_err(|_| changed_too_often())?;
+        limiter.turn(Instant::now()).map_err(|_| changed_too_often())?;
         let _turn = writing.acquire().await;
         let (stream, changed) = (self.clone(), Arc::new(changed));
         let written = changed.clone();
@@ -319,13 +309,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Its specification as JSON.
-    pub fn spec_json(&self) -> &SpecJson {
+    pub(crate) fn spec_json(&self) -> &SpecJson {
         &self.spec_json
     }
 
-    /// What anyone who may read it is told: written anew only where something changed.
-    pub fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
+    /// The description, written again only when something has changed.
+    pub(crate) fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
         let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
         match &*described {
             Some((known, bytes)) if *known == of => bytes.clone(),
@@ -337,8 +326,8 @@ impl Stream {
         }
     }
 
-    /// How events that come now are to be read.
-    pub fn reading(&self, format: Format, wrong: Wrong) -> Result<Reading> {
+    /// The rules by which events that come now are parsed.
+    pub(crate) fn reading(&self, format: Format, wrong: Wrong) -> Result<Reading> {
         let settings = self.settings();
         let present = self.present()?;
         Ok(Reading {
@@ -358,8 +347,8 @@ impl Stream {
         })
     }
 
-    /// What has been spent, as of the last pane that ended or release that was made.
-    pub fn budget(&self) -> Option<Budget> {
+    /// The budget as of the last pane that ended or release that was made.
+    pub(crate) fn budget(&self) -> Option<Budget> {
         self.shared
             .budget
             .read()
@@ -367,159 +356,163 @@ impl Stream {
             .clone()
     }
 
-    /// What time it is for this stream, of which events are read now.
-    pub fn present(&self) -> Result<i64> {
+    /// The time of this stream, as of which events are parsed now.
+    pub(crate) fn present(&self) -> Result<i64> {
         let present = self.shared.present();
-        let present = present.map_err(|doubt| self.shared.doubted(doubt))?;
+        let present = present.map_err(|cause| self.shared.clock_problem(cause))?;
         self.shared.seen.fetch_max(present, Ordering::Relaxed);
         Ok(present)
     }
 
-    /// What is published.
+    /// The latest releases.
     pub fn shelf(&self) -> &Shelf {
         &self.shared.shelf
     }
 
-    /// Numbers for the operator.
-    pub(crate) fn metrics(&self) -> &OfStream {
+    pub(crate) fn metrics(&self) -> &StreamMetrics {
         &self.shared.metrics
     }
 
-    /// How it is.
-    pub fn standing(&self) -> Standing {
-        match self.shared.standing.load(Ordering::Relaxed) {
-            0..4 if self.hangs_for() > self.shared.hung => Standing::Hung,
-            0 if self.shared.behind.load(Ordering::Relaxed) => Standing::CatchingUp,
-            0 if self.shared.cut_off.load(Ordering::Relaxed) => Standing::CutOff,
-            0 => Standing::Ready,
-            1 => Standing::Failed,
-            2 => Standing::Clock,
-            3 => Standing::Waiting,
-            _ => Standing::Stopped,
+    pub(crate) fn status(&self) -> Status {
+        match self.shared.status.load(Ordering::Relaxed) {
+            0..4 if self.hangs_for() > self.shared.hung => Status::Hung,
+            0 if self.shared.behind.load(Ordering::Relaxed) => Status::CatchingUp,
+            0 if self.shared.cut_off.load(Ordering::Relaxed) => Status::CutOff,
+            0 => Status::Ready,
+            1 => Status::Failed,
+            2 => Status::Clock,
+            3 => Status::Waiting,
+            _ => Status::Stopped,
         }
     }
 
-    /// For how long it has been waiting for its disk, as far as that is known without asking the disk.
-    pub fn hangs_for(&self) -> Duration {
-        self.shared.work.lasts()
+    /// The time for which it has been waiting for its disk, known without asking the disk.
+    pub(crate) fn hangs_for(&self) -> Duration {
+        self.shared.disk.lasts()
     }
 
-    /// Whether it has been done with its disk since so long ago.
-    pub fn ended_within(&self, time: Duration) -> bool {
-        self.shared.work.ended_within(time)
+    /// Returns true if an operation of its disk has ended within this time.
+    pub(crate) fn ended_within(&self, time: Duration) -> bool {
+        self.shared.disk.ended_within(time)
     }
 
-    /// Whether it does what it should, be that to wait.
-    pub fn is_well(&self) -> bool {
-        matches!(self.standing(), Standing::Ready | Standing::Waiting)
+    /// Returns true if it works, or waits as it should.
+    pub(crate) fn is_well(&self) -> bool {
+        matches!(self.status(), Status::Ready | Status::Waiting)
     }
 
-    /// How far its clock, or its number of events, has come. For the operator.
-    pub fn clock(&self) -> i64 {
+    /// The time, or number of events, that it has reached. For the operator alone.
+    pub(crate) fn clock(&self) -> i64 {
         self.shared.clock.load(Ordering::Relaxed)
     }
 
-    /// How many events came too late. For the operator.
-    pub fn dropped(&self) -> u64 {
+    /// The number of late events. For the operator alone.
+    pub(crate) fn dropped(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
 
-    /// How many bytes of events wait, of how many that may. For the operator.
-    pub fn waiting(&self) -> (usize, usize) {
-        (ROOM - self.room.available_permits(), ROOM)
+    /// The bytes of events that wait, and the most that may. For the operator alone.
+    pub(crate) fn waiting(&self) -> (usize, usize) {
+        (QUEUE_BYTES - self.queue_bytes.available_permits(), QUEUE_BYTES)
     }
 
-    /// How many microseconds a slide has, where the clock ends it.
-    pub fn slide(&self) -> Option<(i64, i64)> {
+    /// The length and offset of a slide in microseconds, where the clock ends it.
+    pub(crate) fn slide(&self) -> Option<(i64, i64)> {
         self.shared.slide
     }
 
-    /// Whether the source that it pulls from was reached just now.
-    pub fn reaches_source(&self, reached: bool) {
+    /// Records if its source was reached.
+    pub(crate) fn reaches_source(&self, reached: bool) {
         self.shared.cut_off.store(!reached, Ordering::Relaxed);
     }
 
-    /// What waited at its source has been taken: the clock may end slides.
-    pub fn drained(&self) {
+    /// Records that its source is drained: the clock may end slides.
+    pub(crate) fn drained(&self) {
         self.shared.wall.drained();
     }
 
-    /// Takes events; they are there for good when this returns. With an identity the receipt is what is answered when they come again.
-    pub async fn take(
+    /// Takes events, which are durable when this returns. With an identity, the receipt is returned if they
+    /// are repeated.
+    pub(crate) async fn take(
         &self,
         identity: Option<Identity>,
         receipt: String,
         batch: AnyBatch,
     ) -> Result<Acknowledged> {
-        // What is larger than the whole room waits for all of it.
-        let size = u32::try_from(batch.bytes().clamp(1, ROOM)).unwrap_or(u32::MAX);
-        let room = self
-            .room
+        // A batch larger than the queue takes all of it.
+        let size = u32::try_from(batch.bytes().clamp(1, QUEUE_BYTES)).unwrap_or(u32::MAX);
+        let queue_permit = self
+            .queue_bytes
             .clone()
             .try_acquire_many_owned(size)
             .map_err(|_| overloaded())?;
         let known = identity.clone();
-        let taking = |reply| {
-            Command::Take(Taking {
+        let ingest = |reply| {
+            StreamCommand::Ingest(IngestRequest {
                 identity,
                 receipt,
                 batch,
-                room,
+                queue_permit,
                 reply,
             })
         };
         let sent = {
-            // Held until they are in the queue: what is closed meanwhile is closed for them too.
+            // Held until the batch is in the queue, so that none follows the close.
             let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
-            match settings.closed {
-                true => None,
-                false => Some(self.send(taking)?),
-            }
+            (!settings.closed).then(|| self.send(ingest)).transpose()?
         };
         match sent {
-            Some(answer) => answer.await.map_err(|_| gone())?,
+            Some(answer) => answer.await.map_err(|_| stopping())?,
             None => self.recall_or(known, closed()).await,
         }
     }
 
-    /// What was answered to a request that was taken before, whatever would become of it now; else this refusal.
-    pub async fn recall_or(&self, identity: Option<Identity>, refusal: Problem) -> Result<Acknowledged> {
+    /// The answer to a request that was taken before; otherwise this refusal.
+    pub(crate) async fn recall_or(
+        &self,
+        identity: Option<Identity>,
+        refusal: Problem,
+    ) -> Result<Acknowledged> {
         let known = match identity {
-            Some(identity) => self.ask(|reply| Command::Recall(identity, reply)).await?,
+            Some(identity) => self.ask(|reply| StreamCommand::Recall(identity, reply)).await?,
             None => None,
         };
         known.ok_or(refusal)
     }
 
-    /// Asks the thread that has the state, for someone who reads: a few at a time, so that they do not hold up events.
-    pub async fn look<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+    /// Sends a command of a reader: only a few at a time, so that they do not delay events.
+    pub(crate) async fn look<T>(&self, command: impl FnOnce(Reply<T>) -> StreamCommand) -> Result<T> {
         let _turn = self.readers.try_acquire().map_err(|_| overloaded())?;
         self.ask(command).await
     }
 
-    /// Asks the thread that has the state.
-    pub async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T> {
+    /// Sends a command to the actor thread.
+    pub(crate) async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> StreamCommand) -> Result<T> {
         let answer = self.send(command)?;
-        answer.await.map_err(|_| gone())?
+        answer.await.map_err(|_| stopping())?
     }
 
-    fn send<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<oneshot::Receiver<Result<T>>> {
+    fn send<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> StreamCommand,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
         self.commands
             .try_send(command(reply))
             .map_err(|refused| match refused {
                 TrySendError::Full(_) => overloaded(),
-                TrySendError::Disconnected(_) => gone(),
+                TrySendError::Disconnected(_) => stopping(),
             })?;
         Ok(answer)
     }
 
-    /// Lets go of the state, after everything that waits.
-    pub async fn stop(&self) {
+    /// Closes the state, after all commands that wait.
+    pub(crate) async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         let commands = self.commands.clone();
-        // It may have to wait for room.
-        let sent = tokio::task::spawn_blocking(move || commands.send(Command::Stop(done)).is_ok()).await;
+        // The queue may be full.
+        let sent =
+            tokio::task::spawn_blocking(move || commands.send(StreamCommand::Stop(done)).is_ok()).await;
         if sent.unwrap_or(false) {
             let _ = stopped.await;
         }
@@ -532,7 +525,7 @@ fn create<K: ServedKey>(folder: &Path, spec: Spec, keys: Keys<K>, begin: Begin) 
     Ok(())
 }
 
-/// How long a slide, or an epoch, is, and at which moment one ends.
+/// The length of a slide, or an epoch, and a moment at which one ends.
 fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     let stream = store.stream();
     let number = stream.numbers().end;
@@ -542,15 +535,14 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     (slide, (stream.begins(number) + lateness).rem_euclid(slide))
 }
 
-/// Twice the longest window, because windows are rounded up to whole slides, and as much as events may be late.
+/// Twice the longest window, because windows are rounded up to whole slides, and the lateness.
 fn reach(spec: &Spec) -> i64 {
     let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
     let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
     window.saturating_mul(2).saturating_add(lateness)
 }
 
-/// That no more events are taken.
-pub fn closed() -> Problem {
+pub(crate) fn closed() -> Problem {
     Problem::conflict(
         "this stream is closed, and takes no more events",
         "send them to another",
@@ -566,8 +558,7 @@ fn changed_too_often() -> Problem {
     .after(1)
 }
 
-/// That its clock has not come to the present.
-pub fn catching_up() -> Problem {
+pub(crate) fn catching_up() -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "this stream was off for long and is catching up with the clock: nothing of this request was done",
@@ -576,8 +567,7 @@ pub fn catching_up() -> Problem {
     .after(5)
 }
 
-/// That more comes in than can be kept.
-pub fn overloaded() -> Problem {
+pub(crate) fn overloaded() -> Problem {
     Problem::new(
         StatusCode::TOO_MANY_REQUESTS,
         "more is coming in than can be kept: nothing of this request was taken",
@@ -586,6 +576,6 @@ pub fn overloaded() -> Problem {
     .after(1)
 }
 
-fn gone() -> Problem {
+fn stopping() -> Problem {
     Problem::unavailable("the stream is being stopped")
 }

@@ -1,17 +1,15 @@
-//! What has been published: the same bytes for everybody.
+//! Published releases: the same bytes for everybody.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use frostpane::{Key, Release, words};
-use serde::{Deserialize, Serialize};
+use frostpane_render::ReaderSummary;
 use tokio::sync::watch;
-use utoipa::ToSchema;
 
-/// So many of the latest are held in memory at the most.
+/// The most releases that are held in memory: the latest.
 pub const HELD: usize = 256;
-/// And so many bytes of them, of which the latest alone may have more: 4 MB.
+/// The most bytes of them: 4 MB, of which the latest alone may have more.
 pub const HELD_BYTES: usize = 4 << 20;
 
 /// A release as it was published.
@@ -19,56 +17,21 @@ pub const HELD_BYTES: usize = 4 << 20;
 pub struct Published {
     /// From 1 on, in the order in which they were made.
     pub number: u64,
-    /// Of one that was asked for.
+    /// The id of a release that was asked for.
     pub id: Option<String>,
-    /// Its JSON, as it is kept.
+    /// Its JSON as the state has it.
     pub json: Bytes,
-    /// The same for those who listen, as one event.
+    /// The JSON as one server-sent event.
     pub frame: Bytes,
-    /// What tells these bytes from all others.
+    /// A hash of the JSON.
     pub etag: String,
-    /// What it says, for people; none if it was made by an earlier process.
-    pub words: Option<Arc<Words>>,
-}
-
-/// What a release says, for people.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Words {
-    /// What the list is of.
-    pub title: String,
-    /// Which time it covers.
-    pub covered: String,
-    /// What holds of it, all at once, a sentence each.
-    pub holds: Vec<String>,
-    /// With what confidence.
-    pub sure: String,
-    /// What is protected, and how well.
-    pub privacy: String,
-    /// What is not.
-    pub not_hidden: String,
-    /// Why it is empty, if it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why_empty: Option<String>,
-}
-
-impl Words {
-    /// Of a release.
-    pub fn of<K: Key>(release: &Release<K>) -> Self {
-        Self {
-            title: words::title(release),
-            covered: words::covered(release),
-            holds: words::holds(release),
-            sure: words::sure(release),
-            privacy: words::privacy(release, "", &words::of_sequence(release)),
-            not_hidden: words::not_hidden(release.unit),
-            why_empty: words::why_empty(release),
-        }
-    }
+    /// Its summary; none if an earlier process made it.
+    pub words: Option<Arc<ReaderSummary>>,
 }
 
 impl Published {
-    /// With what follows from its bytes.
-    pub fn new(number: u64, id: Option<String>, json: Vec<u8>, words: Option<Words>) -> Self {
+    /// A release with the frame and the hash of its JSON.
+    pub fn new(number: u64, id: Option<String>, json: Vec<u8>, words: Option<ReaderSummary>) -> Self {
         let (head, end) = (format!("id: {number}\nevent: release\ndata: "), b"\n\n");
         let frame = Bytes::from([head.as_bytes(), &json, end].concat());
         Self {
@@ -83,18 +46,18 @@ impl Published {
     }
 }
 
-/// How many releases are returned together: a number, and bytes of which the first alone may have more.
+/// A limit of the releases that are returned together. The first alone may have more bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
-    /// How many.
+    /// The most releases.
     pub number: usize,
-    /// How many bytes.
+    /// The most bytes.
     pub bytes: usize,
     is_first: bool,
 }
 
 impl Most {
-    /// So many, and so many bytes.
+    /// A limit of a number of releases and of bytes.
     pub fn new(number: usize, bytes: usize) -> Self {
         Self {
             number,
@@ -103,7 +66,7 @@ impl Most {
         }
     }
 
-    /// Whether one more fits, which is taken.
+    /// Returns true if one more fits, and counts it.
     pub fn take(&mut self, next: &Published) -> bool {
         let (fits, size) = (
             self.bytes.checked_sub(next.json.len()),
@@ -124,14 +87,13 @@ impl Most {
         taken
     }
 
-    /// Whether nothing more fits.
+    /// Returns true if nothing more fits.
     pub fn is_used(&self) -> bool {
         self.number == 0 || self.bytes == 0
     }
 }
 
-/// The latest releases of a stream, for those who read and those who listen. Whoever listens holds no copy of them, only how far they
-/// have come.
+/// The latest releases of a stream. Listeners hold no copy of them, only the number of the last that they saw.
 #[derive(Debug)]
 pub struct Shelf {
     held: Mutex<Latest>,
@@ -166,19 +128,19 @@ impl Default for Shelf {
 }
 
 impl Shelf {
-    /// One more, which is kept and charged already.
+    /// Adds a release that is stored and charged already.
     pub fn put(&self, published: Published) {
         let number = published.number;
         self.held().push(published);
         self.latest.send_replace(number);
     }
 
-    /// The latest, if there is one.
+    /// The latest release, if there is one.
     pub fn latest(&self) -> Option<Arc<Published>> {
         self.held().releases.back().cloned()
     }
 
-    /// That with an id, if it is held.
+    /// The release with an id, if it is held.
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
         let held = self.held();
         let mut found = held
@@ -188,7 +150,7 @@ impl Shelf {
         found.next().cloned()
     }
 
-    /// The next after a number, so many and so many bytes at the most; none if some that are not held come before them.
+    /// The releases after a number, up to a limit; none if some of them are not held.
     pub fn after(&self, number: u64, most: Most) -> Option<Vec<Arc<Published>>> {
         let held = self.held();
         match held.releases.front() {
@@ -201,12 +163,12 @@ impl Shelf {
         }
     }
 
-    /// Has those who listen look again.
+    /// Wakes all listeners.
     pub fn wake(&self) {
         self.latest.send_modify(|_| ());
     }
 
-    /// To be told when there is another.
+    /// A receiver of the number of each further release.
     pub fn listen(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
     }

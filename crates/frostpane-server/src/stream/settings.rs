@@ -1,4 +1,4 @@
-//! What a service keeps of a stream beside its state.
+//! Settings of a stream, stored beside its state.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,38 +9,39 @@ use frostpane_store::Header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::file;
+use crate::atomic_file;
 use crate::problem::{Problem, Result};
 
 const FILE: &str = "service.json";
 
-/// What may change while a stream goes on, and where its events have their parts.
+/// Settings that may change, and the fields of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Whether anyone may read its releases, budget and plan.
+    /// Anyone may read releases, budget and plan.
     pub public: bool,
-    /// Whether it takes no more events, for ever.
+    /// No more events are taken, ever.
     pub closed: bool,
-    /// Where events have their parts.
+    /// The fields of an event.
     pub columns: Columns,
-    /// What it was asked for, before choices were made.
+    /// The specification of the request, before choices were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Spec>,
-    /// Events before this moment are left out, in microseconds since 1970: they may be in the releases of a stream that this one replaces.
+    /// Events before this moment, in microseconds since 1970, are left out: a stream that this one replaces
+    /// may have released them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
 }
 
-/// The names of fields, or columns, that hold the parts of an event.
+/// The fields, or columns, that hold the parts of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Columns {
-    /// Of the key.
+    /// The field of the key.
     pub key: String,
-    /// Of the time; none if the time of an event is that of its arrival.
+    /// The field of the time; null if the time of an event is that of its arrival.
     pub time: Option<String>,
-    /// Of the user.
+    /// The field of the user.
     pub user: String,
 }
 
@@ -55,7 +56,8 @@ impl Default for Columns {
 }
 
 impl Settings {
-    /// Those of a stream's folder. A state that `frostpane init` began has none, and is not public.
+    /// Reads the settings in the folder of a stream. A state that `frostpane init` created has none, and is
+    /// private.
     pub fn read(folder: &Path) -> Result<Self> {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => serde_json::from_slice(&bytes)
@@ -73,10 +75,10 @@ impl Settings {
         }
     }
 
-    /// Keeps them.
+    /// Writes the settings into the folder of a stream.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let failed = || Problem::unavailable("the settings of a stream cannot be written");
         let bytes = serde_json::to_vec_pretty(self).map_err(|_| failed())?;
-        file::replace(&folder.join(FILE), &bytes).map_err(|_| failed())
+        atomic_file::replace(&folder.join(FILE), &bytes).map_err(|_| failed())
     }
 }

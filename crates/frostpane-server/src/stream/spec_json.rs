@@ -1,4 +1,4 @@
-//! A specification as others are shown it.
+//! The specification of a stream as JSON.
 
 use frostpane::Spec;
 use serde_json::value::RawValue;
@@ -6,17 +6,16 @@ use serde_json::{Value, json, to_string, to_value};
 
 use crate::problem::{Problem, Result};
 
-/// The specification of a stream as JSON, written once.
+/// The specification, serialized once.
 #[derive(Debug)]
 pub struct SpecJson {
-    /// With its declared keys, of which there may be megabytes.
+    /// With the declared keys, of which there may be megabytes.
     pub whole: Box<RawValue>,
-    /// With their number, and where they are, in their place.
+    /// With the number of declared keys, and the path at which they are, in place of the keys.
     pub brief: Box<RawValue>,
 }
 
 impl SpecJson {
-    /// Of the stream with this name.
     pub fn of(name: &str, spec: &Spec) -> Result<Self> {
         let raw = |value: &Value| to_string(value).and_then(RawValue::from_string);
         let written = to_value(spec).and_then(|mut value| {

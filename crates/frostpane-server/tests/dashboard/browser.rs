@@ -1,4 +1,5 @@
-//! A real browser, told what to do by its own protocol: a message is a line of JSON that ends with a zero, by two pipes.
+//! A browser, controlled by the DevTools protocol over two pipes: JSON messages, each ending with a zero
+//! byte.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -25,7 +26,7 @@ const FLAGS: [&str; 8] = [
     "--remote-debugging-pipe",
 ];
 
-/// The browser that is named in `CHROMIUM`, or the first on the path.
+/// The browser in `CHROMIUM`, or the first on the path.
 pub fn find() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CHROMIUM") {
         return Some(named.into());
@@ -38,7 +39,6 @@ pub fn find() -> Option<PathBuf> {
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
-/// A browser that is open until it is dropped.
 pub struct Browser {
     child: Child,
     profile: PathBuf,
@@ -49,12 +49,11 @@ struct Wire {
     to: ChildStdin,
     from: Receiver<Value>,
     last: u64,
-    /// What happened, and has not been asked for.
+    /// Events that arrived while an answer was awaited.
     events: Vec<Value>,
 }
 
 impl Browser {
-    /// Opens one.
     pub fn open(program: &Path) -> Self {
         let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{}", std::process::id()));
         let mut child = Command::new("sh")
@@ -144,7 +143,6 @@ impl Drop for Browser {
     }
 }
 
-/// A tab, which is closed when it is dropped.
 pub struct Tab<'a> {
     browser: &'a Browser,
     target: String,
@@ -157,20 +155,19 @@ impl Tab<'_> {
         self.browser.send(Some(&self.session), method, params)
     }
 
-    /// Has another size; narrow ones are phones.
+    /// Resizes the tab; narrow ones are phones.
     pub fn resize(&self, width: u32, height: u32) {
         let mobile = width < 600;
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
         self.send("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Goes to an address.
     pub fn open(&self, url: &str) {
         self.send("Page.navigate", json!({ "url": url }));
         self.until("document.readyState === 'complete'");
     }
 
-    /// What an expression comes to, when it has.
+    /// Evaluates an expression and awaits its value.
     pub fn eval(&self, script: &str) -> Value {
         let asked = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let answer = self.send("Runtime.evaluate", asked);
@@ -211,14 +208,13 @@ impl Tab<'_> {
         self.send("Input.insertText", json!({ "text": text }));
     }
 
-    /// Lets the page read what it has copied.
     pub fn allow_clipboard(&self) {
         let permissions = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
         self.browser.send(None, "Browser.grantPermissions", permissions);
         self.send("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
     }
 
-    /// The tab as a picture of a size, in a folder of the build, while nothing moves.
+    /// Saves a screenshot of this size in a folder of the build.
     pub fn picture(&self, name: &str, width: u32, height: u32) {
         self.resize(width, height);
         let still = json!({ "name": "prefers-reduced-motion", "value": "reduce" });
@@ -236,7 +232,7 @@ impl Tab<'_> {
         fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
     }
 
-    /// The addresses that were asked for since the last time, and what went wrong in the page.
+    /// The addresses that were requested since the last call, and errors in the page.
     pub fn happened(&self) -> (Vec<String>, Vec<String>) {
         self.eval("1");
         let wire = &mut *self.browser.wire.borrow_mut();

@@ -1,8 +1,8 @@
-// What a page shows, as its test asks for it.
+// Checks that the dashboard test runs in a page.
 
 const number = (text) => Number(text.replace(/[^\d]/g, ""));
 
-/** The key that a name stands for: an escape is a letter that cannot be seen, or repeats the one before it. */
+/** The key of a name: an escape is an invisible letter, or repeats the one before it. */
 function keyOf(name) {
   let key = "";
   let before = null;
@@ -14,16 +14,16 @@ function keyOf(name) {
   return key;
 }
 
-/** The ranks that a key may have. */
+/** The possible ranks of a key. */
 function ranksOf({ low, high }, heavy) {
   const [best, worst] = [1 + heavy.filter((other) => other.low > high).length, heavy.filter((other) => other.high >= low).length];
   return best === worst ? String(best) : `${best}–${worst}`;
 }
 
-/** The list that is shown, by its number. */
+/** The number of the list that is shown. */
 const shown = () => number(document.getElementById("state").textContent.match(/list [\d,]+/)?.[0] ?? "0");
 
-/** What is wrong with the list that is shown, compared with the release as the service has it. */
+/** Faults of the list, compared with the release of the service. */
 async function faultsOfList(stream) {
   const all = await (await fetch(`/v1/streams/${stream}/releases?after=${shown() - 1}&most=1`)).json();
   const { heavy } = all.releases[0].release;
@@ -50,7 +50,7 @@ async function faultsOfList(stream) {
   return faults;
 }
 
-/** Where an element was moved to. */
+/** The translation of an element. */
 const placeOf = (element) => element.style.transform.match(/-?[\d.]+/g).map(Number);
 
 /** The lines of the chart: the key, its dots from left to right, and its curve as points. */
@@ -64,7 +64,7 @@ function linesOfChart() {
   });
 }
 
-/** What is wrong with the chart, compared with the releases: steps, ties, lanes, colours and names. */
+/** Faults of the chart, compared with the releases: steps, ties, lanes, colours and names. */
 async function faultsOfChart(stream) {
   const { releases } = await (await fetch(`/v1/streams/${stream}/releases`)).json();
   const columns = [...document.querySelectorAll(".axis line")].map((line) => ({ x: Number(line.getAttribute("x1")), ...releases.find(({ number }) => number === Number(line.dataset.list)) })).sort((a, b) => a.x - b.x);
@@ -105,7 +105,7 @@ function faultsOfLanes(columns, lines, releases) {
     const traded = pairs.filter(([a, b]) => laneIn(a, column) > laneIn(b, column));
     const between = releases.filter(({ number }) => number > before.number && number <= column.number);
     const shown = ([a, b]) => between.some((list) => ofKey(list, a.key) && ofKey(list, b.key) && apart(ofKey(list, b.key), ofKey(list, a.key)));
-    // One that jumps over a third key, which stays where it is, jumps over those between too.
+    // A key that passes a third key passes those between, too.
     const above = (one, other, when) => laneIn(one, when) < laneIn(other, when);
     const over = ([a, b]) => both.some((c) => above(c, a, before) && above(c, a, column) && shown([c, b]));
     const under = ([a, b]) => both.some((c) => above(b, c, before) && above(b, c, column) && shown([a, c]));
@@ -116,7 +116,7 @@ function faultsOfLanes(columns, lines, releases) {
   });
 }
 
-/** How far two colours are from each other, as they are seen (OKLab). */
+/** The perceived distance of two colours (OKLab). */
 function distance(...colours) {
   const [a, b] = colours.map((colour) => {
     const [r, g, b] = colour.match(/[\d.]+/g).map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
@@ -133,7 +133,7 @@ function faultsOfColours(lines) {
   return coloured.length < Math.min(10, lines.length) ? [...close, "some have no colour"] : close;
 }
 
-/** Names that lie on each other, on a dot or on a line, and lines without one that are not told of. */
+/** Names that overlap each other, a dot or a line, and lines without a name that the legend does not mention. */
 function faultsOfNames(lines) {
   const legend = document.querySelector(".legend").textContent;
   const { left, top } = document.querySelector(".bump").getBoundingClientRect();
@@ -151,14 +151,14 @@ function faultsOfNames(lines) {
   ]).concat(unnamed);
 }
 
-/** What can be done here, and is not hidden. */
+/** Visible controls. */
 function controls() {
   const all = [...document.querySelectorAll("a[href], button, input, summary, [tabindex='0']")];
   const seen = all.filter((one) => one.checkVisibility() && !one.disabled && !one.matches("[type=radio]:not(:checked)"));
   return seen.map((one, index) => (one.dataset.tour ??= String(index)) && one);
 }
 
-/** The one that has the focus, if it can be seen that it has. */
+/** The element with a visible focus. */
 function focused() {
   const one = document.activeElement;
   const style = getComputedStyle(one);
@@ -166,7 +166,7 @@ function focused() {
   return { tour: one.dataset.tour ?? null, ringed, what: one.outerHTML.slice(0, 120) };
 }
 
-/** What keeps people out. */
+/** Violations of accessibility. */
 async function barriers() {
   const run = await axe.run(document, { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"] } });
   return run.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ""}`).join("; ")}`);

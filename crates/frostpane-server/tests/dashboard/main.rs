@@ -1,7 +1,7 @@
 //! The dashboard in a real browser, with the streams of `--demo`.
 //!
-//! One service and one browser serve all of it: each chapter opens its own tabs. In every tab it is looked at that nothing is asked of
-//! another host and that nothing goes wrong in the page.
+//! One service and one browser serve all chapters, each of which opens its own tabs. In every tab, nothing
+//! may be requested from another host, and no error may occur.
 
 mod browser;
 mod server;
@@ -21,11 +21,10 @@ const CHECKS: &str = include_str!("checks.js");
 const PAGES: [&str; 3] = ["/", "/plan", "/operator"];
 const WIDE: (u32, u32) = (1_300, 900);
 const PHONE: (u32, u32) = (390, 844);
-/// The list is there, with all that is asked for after it.
+/// True when the list is complete.
 const COMPLETE: &str = "document.querySelectorAll('.list tbody tr').length > 5 && document.querySelectorAll('.series').length > 5 \
                         && document.querySelector('#holds li') !== null && document.querySelector('#budget .plot') !== null";
 
-/// What every chapter has.
 struct Scene<'a> {
     server: &'a Server,
     browser: &'a Browser,
@@ -109,7 +108,6 @@ fn axe() -> Option<String> {
 }
 
 impl Scene<'_> {
-    /// A tab at a page.
     fn tab(&self, path: &str, (width, height): (u32, u32), theme: &str) -> Tab<'_> {
         let tab = self.browser.tab(width, height, theme);
         tab.open(&self.server.url(path));
@@ -117,21 +115,21 @@ impl Scene<'_> {
         tab
     }
 
-    /// A tab at the page of lists that has them.
+    /// A tab with a complete list.
     fn lists(&self, size: (u32, u32), theme: &str) -> Tab<'_> {
         let tab = self.tab("/?stream=searches", size, theme);
         tab.until(COMPLETE);
         tab
     }
 
-    /// That nothing was asked of others and nothing went wrong; returns what was asked for.
+    /// Fails if another host was called or an error occurred. Returns the requested addresses.
     fn well(&self, tab: &Tab<'_>) -> Vec<String> {
         let (asked, wrong) = self.happened(tab);
         assert!(wrong.is_empty(), "{wrong:#?}");
         asked
     }
 
-    /// What was asked for, and what went wrong; to ask others is wrong.
+    /// The requested addresses, and errors; a request to another host is an error.
     fn happened(&self, tab: &Tab<'_>) -> (Vec<String>, Vec<String>) {
         let (asked, mut wrong) = tab.happened();
         let own = self.server.url("/");
@@ -161,7 +159,7 @@ fn click(tab: &Tab<'_>, place: &str) {
     tab.eval(&format!("document.querySelector({place:?}).click()"));
 }
 
-/// Presses Pause, and waits until everything stands still.
+/// Presses Pause, and waits for animations.
 fn pause(tab: &Tab<'_>) {
     click(tab, "#pause");
     tab.until("document.getAnimations().length === 0");
@@ -257,7 +255,6 @@ fn moves(scene: &Scene<'_>) {
         true
     );
     tab.until("document.getElementById('told').textContent.includes('First are')");
-    // Whoever looked at it waits, whoever listens is not told, until it goes on.
     pause(&tab);
     assert_eq!(text(&tab, "#pause"), "Go on");
     tab.eval("window.before = document.querySelector('.list').textContent");
@@ -275,7 +272,7 @@ fn lost(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
     let live = "document.getElementById('state')?.textContent.startsWith('Live')";
     tab.until(live);
-    // Whoever listens is hung up on when the stream is for a few alone.
+    // A listener is disconnected when the stream becomes private.
     let public = |is: bool| {
         let asked = tab.eval(&format!(
             "fetch('/v1/streams/searches', {{ method: 'PATCH', headers: {{ Authorization: 'Bearer {}' }}, body: '{{\"public\":{is}}}' }}).then((answer) => answer.status)",
@@ -317,7 +314,7 @@ fn followed(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-/// From which count on a key is surely listed.
+/// The count from which on a key is surely listed.
 const SURE: &str = "number(document.querySelector('#sure b')?.textContent ?? '0')";
 
 fn plan(scene: &Scene<'_>) {
@@ -349,7 +346,7 @@ fn plan(scene: &Scene<'_>) {
     let (before, after) = change("#window", "ArrowRight");
     assert!(after != before);
     assert!(text(&tab, "#spec").contains("\"per_user\": 6"));
-    // What is shown is what the service says of the specification that is shown.
+    // The page shows the plan of the specification that it shows.
     let said = tab.eval(
         "fetch('/v1/plan?events=100000', { method: 'POST', body: document.getElementById('spec').textContent }).then((answer) => answer.json())",
     );
@@ -358,7 +355,7 @@ fn plan(scene: &Scene<'_>) {
         number(&tab, SURE),
         "{said}"
     );
-    // However fast it moves, the last place is what is told.
+    // After fast moves, the last position counts.
     tab.eval("document.querySelector('#events').focus()");
     (0..6).for_each(|_| tab.press("ArrowLeft"));
     tab.until("document.querySelector('#answer .warn') !== null || document.querySelector('#answer').textContent.includes('1,000 in a window')");
@@ -382,7 +379,7 @@ fn operator(scene: &Scene<'_>) {
     give("frostpane_wrong");
     tab.until("document.getElementById('said').textContent.includes('not valid')");
     assert_eq!(tab.eval("sessionStorage.length"), 0);
-    // A browser tells of every answer that is no success.
+    // A browser logs every error status.
     tab.happened();
     give(&scene.server.token);
     tab.until("document.querySelectorAll('.card').length === 3");
@@ -407,13 +404,13 @@ fn operator(scene: &Scene<'_>) {
     let asked = scene.well(&tab);
     assert!(!asked.iter().any(|url| url.contains(&scene.server.token)));
     tab.picture("dashboard-operator", WIDE.0, 900);
-    // Another tab does not have it, and this one forgets it.
+    // The token belongs to one tab, which can forget it.
     let other = scene.tab("/operator", WIDE, "light");
     other.until("document.getElementById('said').textContent.startsWith('No token')");
     click(&tab, "#forget");
     tab.until("document.querySelectorAll('.card').length === 0 && sessionStorage.length === 0");
     scene.well(&tab);
-    // One that was revoked does not keep anyone from what is public.
+    // With a revoked token, public streams are still shown.
     tab.eval("sessionStorage.setItem('frostpane-token', 'frostpane_revoked')");
     tab.open(&scene.server.url("/"));
     tab.until(COMPLETE);
@@ -457,7 +454,7 @@ fn by_count(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-/// That nothing on the page keeps people out.
+/// Checks accessibility.
 fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
     let Some(axe) = &scene.axe else { return };
     tab.until("document.getAnimations().length === 0");
@@ -468,7 +465,7 @@ fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
     assert_eq!(faults(tab, "barriers()"), Vec::<String>::new(), "{what}");
 }
 
-/// Asks the service for something, with its token; that has to be done.
+/// Calls the service with its token and expects success.
 fn ask(tab: &Tab<'_>, token: &str, method: &str, path: &str, body: &str) {
     let asked = json!({ "method": method, "body": if body.is_empty() { Value::Null } else { body.into() },
         "headers": { "Authorization": format!("Bearer {token}"), "Content-Type": "application/x-ndjson" } });
@@ -478,7 +475,6 @@ fn ask(tab: &Tab<'_>, token: &str, method: &str, path: &str, body: &str) {
     assert_eq!(said, "", "{method} {path}");
 }
 
-/// Events of keys, so many of each.
 fn events<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     let line = |(key, count): (&str, usize)| format!("{}\n", json!({ "key": key })).repeat(count);
     counts.into_iter().map(line).collect()
@@ -486,7 +482,7 @@ fn events<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> String {
 
 const CONTINUAL: &str = r#"{ "window": "10m", "slide": "2s", "all": true, "epsilon": 5, "continual": true, "horizon": 1000, "together": 10 }"#;
 
-/// A tab at a public stream with such keys, the first the most frequent.
+/// A tab with a public stream of these keys, the most frequent first.
 fn stream_of<'a>(scene: &'a Scene<'_>, name: &str, keys: &[&str]) -> Tab<'a> {
     let tab = scene.tab("/operator", WIDE, "light");
     let token = &scene.server.token;
@@ -536,7 +532,7 @@ fn hostile(scene: &Scene<'_>) {
     fits(&tab, "hostile keys");
 }
 
-/// Keys that look the same, or nearly, and their names.
+/// Keys that look alike, and their names.
 const LOOK_ALIKES: [(&str, &str); 14] = [
     ("login", "login"),
     ("login\u{200b}", "login⟨U+200B⟩"),
@@ -569,7 +565,7 @@ fn look_alikes(scene: &Scene<'_>) {
         json!(LOOK_ALIKES[..10].iter().map(|(_, name)| name).collect::<Vec<_>>())
     );
     assert_eq!(faults(&tab, "faultsOfList('look-alikes')"), Vec::<String>::new());
-    // Code points on focus, and the key itself to be copied.
+    // Focus shows code points; Copy copies the key itself.
     tab.eval("document.querySelectorAll('.list .key')[2].focus()");
     let points = "document.querySelectorAll('.list .points')[2]";
     tab.press("Tab");
@@ -591,7 +587,7 @@ fn look_alikes(scene: &Scene<'_>) {
     fits(&tab, "look-alikes");
 }
 
-/// Three keys that are tied, one that comes from below, and others that come and go; lists at unequal times.
+/// Three tied keys, one that rises, and others that come and go; releases at unequal times.
 fn chart(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
     let token = &scene.server.token;
@@ -603,7 +599,7 @@ fn chart(scene: &Scene<'_>) {
             .iter()
             .enumerate()
             .map(|(index, key)| (key.as_str(), 1_000 * (round + 1) + 100 * index));
-        // Now the one and now the other is ahead, by less than the intervals tell.
+        // Each leads in turn, by less than the intervals.
         let [ash, elm] = [[724, 720, 728, 720, 728][round], [720, 728, 720, 728, 720][round]];
         let tied = [("ash", ash), ("elm", elm), ("oak", 650)];
         let pine = ("pine", if round < 2 { 50 } else { 3_000 });
@@ -703,7 +699,7 @@ fn empty(scene: &Scene<'_>) {
     }
 }
 
-/// A service of its own, which dies with a page open and comes back with a state that cannot be read.
+/// A service is killed while a page is open, and restarts with an unreadable state.
 fn gone(scene: &Scene<'_>) {
     let server = Server::plain();
     let own = Scene {
@@ -746,7 +742,7 @@ fn gone(scene: &Scene<'_>) {
     server.restart();
     tab.until(&format!("shown() > {before} && document.getElementById('state')?.textContent.startsWith('Live') && document.querySelector('.stale') === null"));
     assert_eq!(tab.eval("document.getElementById('problem').hidden"), true);
-    // The operator sees both, a stranger the public one.
+    // The operator sees both streams, others the public one.
     operator.until(
         "document.querySelectorAll('.card.failed').length === 2 && document.querySelector('.stale') === null",
     );
@@ -780,7 +776,7 @@ fn on_demand(scene: &Scene<'_>) {
         scene.server.token
     );
     assert_eq!(tab.eval(&asked), 201);
-    // The page hears of it, and what it has cost.
+    // The page shows the release and its cost.
     tab.until("document.querySelectorAll('.list tbody tr').length === 15");
     tab.until(&format!(
         "number(document.querySelector('#budget b').textContent) === {before} - 1"
@@ -796,7 +792,7 @@ fn on_demand(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-/// How many pixels the page is too wide.
+/// The pixels by which the page is too wide.
 fn over(tab: &Tab<'_>) -> f64 {
     number(
         tab,
@@ -844,7 +840,6 @@ fn keyboard(scene: &Scene<'_>) {
         match page {
             "/" => {
                 tab.until(COMPLETE);
-                // By the keyboard, as everything here.
                 while tab.eval("document.activeElement.id") != "pause" {
                     tab.press("Tab");
                 }
@@ -929,7 +924,7 @@ fn pause_if_it_moves(tab: &Tab<'_>) {
     tab.until("document.getAnimations().length === 0");
 }
 
-/// The checks of the other chapters notice what they are there for.
+/// The checks of the other chapters find faults that are put into a page.
 fn found(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
     pause(&tab);

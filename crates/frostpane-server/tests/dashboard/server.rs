@@ -1,4 +1,4 @@
-//! The real executable.
+//! The service as a process.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,18 +12,15 @@ use std::{fs, thread};
 const PATIENCE: Duration = Duration::from_secs(120);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane-server");
 
-/// A service that goes on until it is dropped.
 pub struct Server {
     child: RefCell<Child>,
     folder: PathBuf,
-    /// Where it listens, as in 127.0.0.1:7878.
     pub address: String,
-    /// What the operator was told.
     pub token: String,
 }
 
 impl Server {
-    /// One with streams that are made up.
+    /// Starts `--demo`.
     pub fn demo() -> Self {
         let folder = new_folder("demo");
         let (child, lines) = start(&folder, &["--demo", "--listen", "127.0.0.1:0"]);
@@ -35,7 +32,7 @@ impl Server {
         }
     }
 
-    /// One without streams.
+    /// Starts a service without streams.
     pub fn plain() -> Self {
         let folder = new_folder("plain");
         let scopes = ["admin", "ingest", "release", "read"].map(|scope| ["--scope", scope]);
@@ -57,31 +54,29 @@ impl Server {
         }
     }
 
-    /// Ends it at once, as if the machine had stopped.
+    /// Kills the process.
     pub fn kill(&self) {
         let child = &mut *self.child.borrow_mut();
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// Goes on with one without made-up streams, at the same address.
+    /// Restarts a plain service at the same address.
     pub fn restart(&self) {
         let (child, lines) = start(&self.folder, &["data", "--listen", &self.address]);
         *self.child.borrow_mut() = child;
         told(&lines, "listening on http://");
     }
 
-    /// The folder of a stream.
     pub fn stream(&self, name: &str) -> PathBuf {
         self.folder.join("data/streams").join(name)
     }
 
-    /// An address below it.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The answer to a GET, with its headers, as it comes.
+    /// The raw answer to a GET.
     pub fn get(&self, path: &str, headers: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -121,7 +116,7 @@ fn new_folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The process, and what it tells.
+/// Starts the process; receives its log.
 fn start(folder: &Path, args: &[&str]) -> (Child, Receiver<String>) {
     let mut child = Command::new(PROGRAM)
         .args(args)
@@ -132,12 +127,12 @@ fn start(folder: &Path, args: &[&str]) -> (Child, Receiver<String>) {
         .unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let (tell, told) = channel();
-    // What it tells later is not waited for, and must not stop it.
+    // Later lines are dropped, and must not block the process.
     thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(tell.send(line))));
     (child, told)
 }
 
-/// What follows in the first line that has this in it.
+/// The rest of the first line that contains this text.
 fn told(lines: &Receiver<String>, what: &str) -> String {
     loop {
         let line = lines.recv_timeout(PATIENCE);

@@ -1,31 +1,36 @@
 //! A service without a socket.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use frostpane::Bytes;
 use frostpane_server::{Limits, Scope, Service, app};
+use frostpane_store::Store;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
-/// A list at every hundred events, of the last thousand.
+/// Continual release of a window of a thousand events.
 pub const BY_COUNT: &str = r#"{ "window": 1000, "slide": 100, "top": 5, "continual": true }"#;
-/// Single lists of the last thousand events.
+/// Single releases of a window of a thousand events.
 pub const SINGLE: &str = r#"{ "window": 1000, "slide": 100, "top": 5, "releases": 2 }"#;
-/// Single lists of what people did in a week.
+/// Single releases that protect users.
 pub const PEOPLE: &str =
     r#"{ "window": "7d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 2 }"#;
-/// A list every hour, of what people did in a day.
+/// Continual release that protects users.
 pub const WATCHED: &str = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// A folder that is new, and gone afterwards.
+/// A new folder, deleted when it is dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -36,6 +41,16 @@ impl Folder {
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
+
+    /// The state of a stream, which must not be in use.
+    pub fn store(&self, name: &str) -> Store<Bytes> {
+        Store::open(&self.0.join("streams").join(name)).unwrap()
+    }
+
+    /// The number of events that a stream has counted.
+    pub fn counted(&self, name: &str) -> u64 {
+        self.store(name).stream().counted()
+    }
 }
 
 impl Drop for Folder {
@@ -44,7 +59,7 @@ impl Drop for Folder {
     }
 }
 
-/// A service, and a token that may do everything.
+/// A service without a socket, and a token with all scopes.
 pub struct Api {
     pub service: Arc<Service>,
     pub router: Router,
@@ -52,7 +67,6 @@ pub struct Api {
     pub folder: Folder,
 }
 
-/// What was answered.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -80,7 +94,6 @@ impl Answer {
     }
 }
 
-/// Limits that a test can reach.
 pub fn limits() -> Limits {
     Limits {
         body: 1 << 20,
@@ -100,7 +113,7 @@ impl Api {
     }
 
     pub fn with_limits(folder: Folder, limits: Limits) -> Self {
-        // A process that another test starts has the lock for a moment too, until it is another program.
+        // A process that another test is starting has the lock file open until it executes its program.
         let until = Instant::now() + Duration::from_secs(10);
         let service = loop {
             match Service::open(&folder.0, None, limits.clone()) {
@@ -119,14 +132,14 @@ impl Api {
         }
     }
 
-    /// Stops, and begins again with what is kept.
+    /// Stops the service and opens its folder again.
     pub async fn restarted(self) -> Self {
         self.service.stop().await;
         let limits = self.service.limits.clone();
         Self::with_limits(self.into_folder(), limits)
     }
 
-    /// What is left when it is gone.
+    /// Drops the service and returns its folder.
     pub fn into_folder(self) -> Folder {
         let Self {
             folder,
@@ -142,12 +155,22 @@ impl Api {
         self.service.tokens.make(producer, stream, scopes).unwrap().1
     }
 
-    /// With the token of this service.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, "").await
+    }
+
+    /// The health of a stream.
+    pub async fn health(&self, name: &str) -> Value {
+        let path = format!("/v1/streams/{name}/health");
+        self.get(&path).await.is(200).json()
+    }
+
+    /// Calls with the token of this service.
     pub async fn call(&self, method: &str, path: &str, body: impl Into<Body>) -> Answer {
         self.with(method, path, &[], body).await
     }
 
-    /// With more headers.
+    /// The same with more headers.
     pub async fn with(
         &self,
         method: &str,
@@ -160,7 +183,7 @@ impl Api {
         self.raw(method, path, &headers, body).await
     }
 
-    /// With these headers alone.
+    /// Calls with these headers alone.
     pub async fn raw(
         &self,
         method: &str,
@@ -193,15 +216,12 @@ impl Api {
         self.with("POST", &path, &[("content-type", kind)], body).await
     }
 
-    /// The number of events that a stream has counted, which must not be in use.
     pub fn counted(&self, name: &str) -> u64 {
-        let folder = self.folder.0.join("streams").join(name);
-        let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
-        store.stream().counted()
+        self.folder.counted(name)
     }
 }
 
-/// So many events a line each.
+/// Events as JSON Lines.
 pub fn lines(events: usize) -> String {
     let key = |number| if number % 3 == 0 { "snow" } else { "rain" };
     (0..events)
@@ -210,3 +230,27 @@ pub fn lines(events: usize) -> String {
 }
 
 pub const JSONL: &str = "application/x-ndjson";
+pub const ARROW: &str = "application/vnd.apache.arrow.stream";
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// An Arrow stream of one batch with these columns.
+pub fn arrow<const N: usize>(columns: [(&str, ArrayRef); N]) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Waits until a condition holds.
+pub async fn eventually(mut holds: impl AsyncFnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !holds().await {
+        assert!(Instant::now() < until, "it has not come about");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

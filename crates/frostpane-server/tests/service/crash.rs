@@ -1,4 +1,5 @@
-//! The process is killed again and again under load: whatever was acknowledged is there once, and nothing has two noises.
+//! The process is killed repeatedly under load: every acknowledged event is counted once, and no release has
+//! two noises.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use frostpane::Bytes;
-use frostpane_store::{Deed, Store};
+use frostpane_store::{Action, Store};
 
 use crate::call::{Folder, lines};
 use crate::process::{Process, token};
@@ -19,7 +20,7 @@ const CLIENTS: usize = 6;
 const EVENTS: u64 = 50;
 const KILLS: u64 = 50;
 
-/// What clients were answered, and what they saw.
+/// Answers to clients.
 #[derive(Default)]
 struct Seen {
     acknowledged: AtomicU64,
@@ -28,7 +29,7 @@ struct Seen {
     releases: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
-/// Sends numbered requests, each until it is answered, and looks at what is published.
+/// Sends numbered requests, each until it is answered, and reads releases.
 fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &AtomicBool, seen: &Seen) {
     for request in 0.. {
         if over.load(Ordering::Relaxed) {
@@ -52,7 +53,7 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
             let path = format!("/v1/streams/single/releases/{id}");
             let made = until_answered(process, |process| {
                 let answer = process.call("PUT", &path, token, "", b"").ok()?;
-                (answer.status < 300).then_some(answer.body)
+                answer.status.is_success().then_some(answer.body)
             });
             seen.releases.lock().unwrap().insert(id, made);
         }
@@ -72,16 +73,8 @@ fn look(process: &RwLock<Option<Process>>, token: &str, seen: &Seen) {
         return;
     };
     if answer.status == 200 {
-        let head = answer.head.to_ascii_lowercase();
-        let number = head
-            .lines()
-            .find_map(|line| line.strip_prefix("frostpane-number: "))
-            .unwrap();
-        let before = seen
-            .lists
-            .lock()
-            .unwrap()
-            .insert(number.parse().unwrap(), answer.body.clone());
+        let number = answer.header("frostpane-number").parse().unwrap();
+        let before = seen.lists.lock().unwrap().insert(number, answer.body.clone());
         assert!(
             before.is_none_or(|before| before == answer.body),
             "a list has two noises"
@@ -120,7 +113,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
         }
         for kill in 0..KILLS {
             thread::sleep(Duration::from_millis(150 + 97 * (kill % 7)));
-            // Clients hold it to ask, so the process is killed from outside of their turns: by its number.
+            // Clients hold the lock while they call, so the process is killed by its id.
             let id = process.read().unwrap().as_ref().unwrap().id();
             std::process::Command::new("kill")
                 .args(["-KILL", &id.to_string()])
@@ -157,7 +150,7 @@ fn check(folder: &Path, seen: &Seen) {
         .unwrap()
         .into_iter()
         .filter_map(|record| match record.what {
-            Deed::Charged { id, .. } => Some(id),
+            Action::Charged { id, .. } => Some(id),
             _ => None,
         })
         .collect();
@@ -185,14 +178,8 @@ fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
     let token = token(&folder.0, "stop");
     let process = Process::start(&folder.0);
     let spec = br#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
-    process
-        .call("PUT", "/v1/streams/one", &token, "", spec)
-        .unwrap()
-        .is(201);
-    process
-        .call("PUT", "/v1/streams/two", &token, "", LISTS.as_bytes())
-        .unwrap()
-        .is(201);
+    process.create("one", &token, spec);
+    process.create("two", &token, LISTS);
     let kind = "content-type: application/x-ndjson\r\n";
     process
         .call(
@@ -211,5 +198,5 @@ fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
     drop(two);
     assert_eq!(open("one").stream().lists(), 0);
     let process = Process::start(&folder.0);
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    process.get("/readyz", &token).is(200);
 }

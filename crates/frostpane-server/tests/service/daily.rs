@@ -1,11 +1,11 @@
-//! What an operator does from day to day, as docs/service.md says.
+//! Daily operation, as in docs/service.md.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, lines};
-use crate::process::{PROGRAM, Process, token};
+use crate::process::{PROGRAM, Process, certify, token};
 
 const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1s" } }, "releases": 3 }"#;
 
@@ -25,20 +25,8 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     let options = ["--witness", witness.0.to_str().unwrap()];
     let token = token(&folder.0, "web");
     let process = Process::with(&folder.0, &options);
-    process
-        .call("PUT", "/v1/streams/people", &token, "", SPEC)
-        .unwrap()
-        .is(201);
-    process
-        .call(
-            "PUT",
-            "/v1/streams/count",
-            &token,
-            "",
-            br#"{ "window": 1000, "top": 5 }"#,
-        )
-        .unwrap()
-        .is(201);
+    process.create("people", &token, SPEC);
+    process.create("count", &token, br#"{ "window": 1000, "top": 5 }"#);
     let kind = "content-type: application/x-ndjson\r\n";
     process
         .call(
@@ -50,7 +38,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         )
         .unwrap()
         .is(200);
-    // Before an epoch has ended there is nothing to release, and nothing is charged.
+    // Before an epoch has ended, nothing is released or charged.
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         let one = process.call("PUT", "/v1/streams/people/releases/one", &token, "", b"");
@@ -64,7 +52,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     assert!(process.stop());
     copy(&folder.0, &backup.0);
 
-    // The copy is older than what was released since.
+    // The copy lacks a later release.
     let process = Process::with(&folder.0, &options);
     let two = process
         .call("PUT", "/v1/streams/people/releases/two", &token, "", b"")
@@ -74,16 +62,13 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     assert!(process.stop());
     copy(&backup.0, &folder.0);
     let process = Process::with(&folder.0, &options);
-    let ready = |path: &str| process.call("GET", path, &token, "", b"").unwrap().status;
+    let ready = |path: &str| process.get(path, &token).status.as_u16();
     assert_eq!((ready("/v1/streams/people/ready"), ready("/readyz")), (503, 200));
     process
         .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
         .unwrap()
         .is(503);
-    process
-        .call("GET", "/v1/streams/count", &token, "", b"")
-        .unwrap()
-        .is(200);
+    process.get("/v1/streams/count", &token).is(200);
     assert!(process.stop());
 
     let restore = |stream: &str| {
@@ -103,21 +88,14 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     let (done, said) = restore("people");
     assert!(!done && said.contains("no copy"), "{said}");
     let process = Process::with(&folder.0, &options);
-    process
-        .call("GET", "/v1/streams/people/ready", &token, "", b"")
-        .unwrap()
-        .is(200);
-    let budget = process
-        .call("GET", "/v1/streams/people/budget", &token, "", b"")
-        .unwrap()
-        .is(200)
-        .json();
+    process.get("/v1/streams/people/ready", &token).is(200);
+    let budget = process.get("/v1/streams/people/budget", &token).is(200).json();
     assert_eq!(budget["left"], 0, "all of its past is spent");
     process
         .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
         .unwrap()
         .is(402);
-    // What comes until it goes on would count nowhere: it is not taken, and may come again.
+    // Until the stream continues, events are refused and may be sent again.
     let event = r#"{"key":"snow","user":"u","time":1763380800}"#;
     let early = process
         .call(
@@ -130,10 +108,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         .unwrap()
         .is(503);
     assert!(early.text().contains("restored"), "{}", early.text());
-    let health = process
-        .call("GET", "/v1/streams/people/health", &token, "", b"")
-        .unwrap()
-        .is(200);
+    let health = process.get("/v1/streams/people/health", &token).is(200);
     assert_eq!(health.json()["standing"], "waiting");
 
     let listed = Command::new(PROGRAM)
@@ -151,10 +126,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
         .status()
         .unwrap();
     assert!(revoked.success());
-    process
-        .call("GET", "/v1/streams/count", &token, "", b"")
-        .unwrap()
-        .is(401);
+    process.get("/v1/streams/count", &token).is(401);
 }
 
 #[test]
@@ -167,35 +139,11 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
         .unwrap();
     assert!(!open.status.success());
     assert!(String::from_utf8(open.stderr).unwrap().contains("--tls-cert"));
-    let key = folder.0.with_extension("key");
-    let certificate = folder.0.with_extension("pem");
-    let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-days",
-            "1",
-            "-keyout",
-        ])
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate)
-        .output();
-    if !made.is_ok_and(|made| made.status.success()) {
-        println!("openssl is missing: TLS was not tried");
+    let files = Folder::new();
+    std::fs::create_dir(&files.0).unwrap();
+    let Some(options) = certify("localhost", &files.0) else {
         return;
-    }
-    let options = [
-        "--tls-cert",
-        certificate.to_str().unwrap(),
-        "--tls-key",
-        key.to_str().unwrap(),
-    ];
+    };
     let process = Process::with(&folder.0, &options);
     let mut asks = Command::new("openssl")
         .args(["s_client", "-quiet", "-connect", &process.address.to_string()])
@@ -213,10 +161,9 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
         process.raw(request).is_err(),
         "what is not encrypted is not answered"
     );
-    let _ = (std::fs::remove_file(key), std::fs::remove_file(certificate));
 }
 
-/// A state as an earlier program wrote it, which knew nothing of deliveries; and what it had shown.
+/// Copies a state of an earlier version, which had no deliveries. Returns its releases.
 fn put_older(stream: &Path) -> serde_json::Value {
     let golden =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../frostpane-store/tests/golden/1-list-by-count");
@@ -231,7 +178,7 @@ fn put_older(stream: &Path) -> serde_json::Value {
     serde_json::from_slice(&unpack("expected")).unwrap()
 }
 
-/// The same as a later program would write it.
+/// The same in the format of a later version.
 fn put_newer(stream: &Path) {
     put_older(stream);
     use redb::ReadableTable;
@@ -249,7 +196,7 @@ fn put_newer(stream: &Path) {
     transaction.commit().unwrap();
 }
 
-/// A release that was charged, and given up when its state was restored.
+/// Drops a release that was charged, as a restore does.
 fn give_up(stream: &Path, id: &str) {
     let releases = redb::TableDefinition::<&str, &[u8]>::new("releases");
     let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
@@ -277,22 +224,14 @@ async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
     api.service.stop().await;
     give_up(&api.folder.0.join("streams/one"), "monday");
     let api = api.restarted().await;
-    api.call("GET", "/v1/streams/one/releases/monday", "")
-        .await
-        .is(404);
+    api.get("/v1/streams/one/releases/monday").await.is(404);
     api.call("PUT", "/v1/streams/one/releases/monday", "")
         .await
         .is(409);
-    api.call("GET", "/v1/streams/one/releases/tuesday", "")
-        .await
-        .is(200);
-    let page = api
-        .call("GET", "/v1/streams/one/releases", "")
-        .await
-        .is(200)
-        .json();
+    api.get("/v1/streams/one/releases/tuesday").await.is(200);
+    let page = api.get("/v1/streams/one/releases").await.is(200).json();
     assert_eq!(page["releases"].as_array().unwrap().len(), 1);
-    api.call("GET", "/readyz", "").await.is(200);
+    api.get("/readyz").await.is(200);
 }
 
 #[tokio::test]
@@ -302,7 +241,7 @@ async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
     let shown = put_older(&streams.join("older"));
     put_newer(&streams.join("newer"));
     let api = Api::in_folder(folder);
-    let page = api.call("GET", "/v1/streams/older/releases", "").await.is(200);
+    let page = api.get("/v1/streams/older/releases").await.is(200);
     for list in shown["lists"].as_array().unwrap() {
         assert!(page.text().contains(list[1].as_str().unwrap()), "as it was shown");
     }
@@ -313,9 +252,9 @@ async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
     let api = api.restarted().await;
     let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
     assert_eq!(sent.json()["again"], true);
-    api.call("GET", "/v1/streams/newer", "").await.is(503);
-    api.call("GET", "/v1/streams/newer/ready", "").await.is(503);
-    api.call("GET", "/readyz", "").await.is(200);
+    api.get("/v1/streams/newer").await.is(503);
+    api.get("/v1/streams/newer/ready").await.is(503);
+    api.get("/readyz").await.is(200);
     api.call("PUT", "/v1/streams/newer", BY_COUNT).await.is(409);
     api.service.stop().await;
     let counted = api.counted("older");

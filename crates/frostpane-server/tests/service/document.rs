@@ -1,4 +1,4 @@
-//! The description of all routes is one, and every route in it does what it says.
+//! The OpenAPI document is valid, and every route in it responds as documented.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::call::{Api, BY_COUNT, JSONL, SINGLE, lines};
 
-/// For every route a request that is answered as it should be: its path, a body and the status.
+/// A request for every route: method, route, path, body, expected status.
 const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
     ("get", "/healthz", "/healthz", "", 200),
     ("get", "/readyz", "/readyz", "", 200),
@@ -117,7 +117,7 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     api.create("gone", SINGLE).await;
     api.call("DELETE", "/v1/streams/gone", "").await.is(204);
     api.send("one", JSONL, lines(500)).await.is(200);
-    let document = api.call("GET", "/v1/openapi.json", "").await.is(200).json();
+    let document = api.get("/v1/openapi.json").await.is(200).json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let mut called = BTreeSet::new();
     for (method, route, path, body, status) in REQUESTS {
@@ -149,7 +149,7 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
 }
 
-/// That everything which is referred to is there, and every route has an id and a description.
+/// Checks that references resolve and routes are described.
 fn references(document: &Value, part: &Value) {
     match part {
         Value::Object(fields) => {

@@ -1,38 +1,24 @@
-//! Events in all of their forms, each of which counts once.
+//! Events in all formats.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{DataType, Field, Schema};
 use frostpane_server::Scope;
 
-use crate::call::{Api, BY_COUNT, JSONL, PEOPLE, lines};
+use crate::call::{ARROW, Api, BY_COUNT, JSONL, PEOPLE, arrow, gzip, lines};
 
 const BY_CLOCK: &str = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(bytes).unwrap();
-    packed.finish().unwrap()
-}
-
-fn arrow() -> Vec<u8> {
-    let schema = Arc::new(Schema::new(vec![
-        Field::new("key", DataType::Utf8, true),
-        Field::new("time", DataType::Int64, false),
-    ]));
+fn arrow_with_times() -> Vec<u8> {
     let now = jiff::Timestamp::now().as_second();
-    let columns: Vec<arrow_array::ArrayRef> = vec![
-        Arc::new(StringArray::from(vec![Some("snow"), None, Some("rain")])),
-        Arc::new(Int64Array::from(vec![now, now, now])),
-    ];
-    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-    writer
-        .write(&RecordBatch::try_new(schema, columns).unwrap())
-        .unwrap();
-    writer.into_inner().unwrap()
+    arrow([
+        (
+            "key",
+            Arc::new(StringArray::from(vec![Some("snow"), None, Some("rain")])),
+        ),
+        ("time", Arc::new(Int64Array::from(vec![now, now, now]))),
+    ])
 }
 
 #[tokio::test]
@@ -42,7 +28,7 @@ async fn events_may_come_in_any_form() {
     let now = jiff::Timestamp::now();
     let (text, seconds, millis) = (now.to_string(), now.as_second(), now.as_millisecond());
     let jsonl = format!(
-        "{{\"key\":\"snow\",\"time\":\"{text}\"}}\r\n\n{{\"time\":{seconds},\"key\":null,\"more\":[1,{{}}]}}\n{{\"key\":7,\"time\":{millis}.5}}"
+        "{{\"key\":\"snow\",\"time\":\"{text}\"}}\r\n{{\"time\":{seconds},\"key\":null,\"more\":[1,{{}}]}}\n{{\"key\":7,\"time\":{millis}.5}}"
     );
     let array = format!(
         "[{{\"key\":\"sn\\u00f6w\",\"time\":{seconds}}}, {{\"key\":\"\",\"time\":{seconds}}}, {{\"key\":\"c\",\"time\":{seconds}}}]"
@@ -54,7 +40,7 @@ async fn events_may_come_in_any_form() {
         ("application/json; charset=utf-8", array.into_bytes()),
         ("text/csv", csv.into_bytes()),
         ("text/tab-separated-values", tsv.into_bytes()),
-        ("application/vnd.apache.arrow.stream", arrow()),
+        (ARROW, arrow_with_times()),
     ];
     for (kind, body) in all {
         let taken = api.send("clock", kind, body).await.is(200).json();
@@ -71,7 +57,13 @@ async fn events_may_come_in_any_form() {
         .is(200)
         .json();
     assert_eq!(taken["events"], 4, "an empty line is an event without a key");
-    api.send("count", "text/csv", "key\nsnow\n\n").await.is(422);
+    let taken = api
+        .send("count", "text/csv", "key\nsnow\n\n")
+        .await
+        .is(200)
+        .json();
+    assert_eq!(taken["events"], 2, "so is an empty row");
+    api.send("count", JSONL, "{\"key\":\"snow\"}\n\n").await.is(422);
     api.call("PUT", "/v1/streams/arrival?time=arrival", BY_CLOCK)
         .await
         .is(201);
@@ -79,7 +71,7 @@ async fn events_may_come_in_any_form() {
     api.send("clock", "text/plain", "snow\nrain").await.is(422);
     let ports = r#"{ "window": 1000, "slide": 100, "top": 5, "keys": "0..1000" }"#;
     api.call("PUT", "/v1/streams/ports?key=port", ports).await.is(201);
-    // What is no number is an event without a key, as is one that was not declared.
+    // An event whose key is no integer, or not declared, has no key.
     let body = "{\"port\":443}\n{\"port\":\"22\"}\n{\"port\":\"ssh\"}\n{\"port\":5000}\n";
     assert_eq!(api.send("ports", JSONL, body).await.is(200).json()["events"], 4);
 }
@@ -130,11 +122,11 @@ async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
         .await
         .is(200)
         .json();
-    assert_eq!((&taken["events"], &taken["wrong"]), (&1.into(), &4.into()));
+    assert_eq!((&taken["events"], &taken["wrong"]), (&5.into(), &2.into()));
     api.service.stop().await;
     assert_eq!(
         api.counted("one"),
-        1,
+        5,
         "nothing of the request that was refused is there"
     );
 }
@@ -151,7 +143,7 @@ async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
         api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"],
         true
     );
-    // Unpacked it is the same.
+    // The digest is of the decompressed body.
     let packed = [&headers[..], &[("content-encoding", "gzip")]].concat();
     let again = api
         .with("POST", path, &packed, gzip(lines(10).as_bytes()))
@@ -159,7 +151,7 @@ async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
         .is(200);
     assert_eq!(again.json()["again"], true);
     api.with("POST", path, &headers, lines(11)).await.is(409);
-    // Another token of the same producer knows the key, another producer has keys of their own.
+    // Keys belong to a producer, whichever of its tokens it uses.
     let (mine, other) = (
         api.token_for("tests", "one", &[Scope::Ingest]),
         api.token_for("somebody", "one", &[Scope::Ingest]),
@@ -198,7 +190,7 @@ async fn requests_at_the_same_time_share_a_transaction() {
     while let Some(done) = all.join_next().await {
         done.unwrap();
     }
-    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    let health = api.health("one").await;
     assert_eq!(health["ingest"]["events"], 500, "half of them came twice");
     assert!(health["ingest"]["commits"].as_u64().unwrap() < 200, "{health}");
     api.service.stop().await;
@@ -236,20 +228,12 @@ async fn of_people_nothing_tells_how_many_events_there_were() {
     api.create("people", PEOPLE).await;
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\",\"user\":\"u\"}}\n");
-    let before = api
-        .call("GET", "/v1/streams/people/health", "")
-        .await
-        .is(200)
-        .json();
+    let before = api.health("people").await;
     api.send("people", JSONL, event.repeat(37)).await.is(200);
-    let health = api
-        .call("GET", "/v1/streams/people/health", "")
-        .await
-        .is(200)
-        .json();
+    let health = api.health("people").await;
     assert_eq!(health["ingest"], serde_json::Value::Null);
     assert_eq!(health["standing"], before["standing"]);
-    let metrics = api.call("GET", "/metrics", "").await.is(200).text();
+    let metrics = api.get("/metrics").await.is(200).text();
     let of_people: Vec<&str> = metrics.lines().filter(|line| line.contains("people")).collect();
     assert_eq!(of_people.len(), 2, "{of_people:?}");
     assert!(!metrics.contains("37"));
@@ -271,28 +255,14 @@ async fn clocks_of_producers_may_be_a_little_ahead() {
     let body = event(at(-1)) + &event(at(3)) + &event(at(60)) + &event(at(1_000_000_000));
     let taken = api.send("one", JSONL, body).await.is(200).json();
     assert_eq!((&taken["events"], &taken["wrong"]), (&2.into(), &2.into()));
-    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    let health = api.health("one").await;
     assert_eq!(
         (&health["ingest"]["events"], &health["ingest"]["late"]),
         (&2.into(), &0.into())
     );
 }
 
-/// A stream whose column of keys is this.
-fn arrow_of(column: arrow_array::ArrayRef) -> Vec<u8> {
-    let schema = Arc::new(Schema::new(vec![Field::new(
-        "key",
-        column.data_type().clone(),
-        true,
-    )]));
-    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-    writer
-        .write(&RecordBatch::try_new(schema, vec![column]).unwrap())
-        .unwrap();
-    writer.into_inner().unwrap()
-}
-
-/// A dictionary that grows with every batch, each of which would keep its own.
+/// A dictionary that grows with every batch.
 fn deltas() -> Vec<u8> {
     use arrow_array::DictionaryArray;
     use arrow_array::types::Int32Type;
@@ -309,7 +279,7 @@ fn deltas() -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Columns that name the same bytes: what says where the text of the second lies is changed to where that of the first does.
+/// Two columns with the same bytes: the offset of the second is overwritten with that of the first.
 fn aliases() -> Vec<u8> {
     const LONG: usize = 256_000;
     let column = |text: &str| Arc::new(StringArray::from(vec![text; 64])) as arrow_array::ArrayRef;
@@ -318,7 +288,7 @@ fn aliases() -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     let mut bytes = writer.into_inner().unwrap();
-    // Two numbers of eight bytes: where it begins, and how long it is.
+    // Offset and length, eight bytes each.
     let number = |bytes: &[u8], at: usize| i64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let find = |bytes: &[u8], begins: std::ops::Range<i64>, length: i64| {
         (0..1 << 12)
@@ -352,16 +322,12 @@ async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
         (Arc::new(runs), 422),
     ];
     for (bomb, status) in bombs {
-        let body = arrow_of(bomb);
+        let body = arrow([("key", bomb)]);
         assert!(body.len() < 1 << 20);
-        api.send("one", "application/vnd.apache.arrow.stream", body)
-            .await
-            .is(status);
+        api.send("one", ARROW, body).await.is(status);
     }
     for bomb in [deltas(), aliases()] {
-        api.send("one", "application/vnd.apache.arrow.stream", bomb)
-            .await
-            .is(422);
+        api.send("one", ARROW, bomb).await.is(422);
     }
     let words = ["snow", "rain", "snow"];
     let mut views = StringViewBuilder::new();
@@ -373,15 +339,14 @@ async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
         Arc::new(Int64Array::from(vec![1, 2, 3])),
     ];
     for good in good {
-        api.send("one", "application/vnd.apache.arrow.stream", arrow_of(good))
-            .await
-            .is(200);
+        api.send("one", ARROW, arrow([("key", good)])).await.is(200);
     }
     api.service.stop().await;
     assert_eq!(api.counted("one"), 12);
 }
 
-/// Whatever a key or a user is, nobody else's event is refused for it; and it is what `frostpane` reads in the same line.
+/// No key or user makes the service refuse the event of another user; `frostpane` reads the same from such
+/// lines.
 #[tokio::test]
 async fn what_a_key_is_refuses_nothing() {
     let api = Api::new();

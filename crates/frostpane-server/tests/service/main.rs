@@ -1,8 +1,9 @@
-//! The service as others use it: called without a socket where that shows the same, and as a process of its own where it does not.
+//! Integration tests: the service without a socket where that suffices, otherwise as a process.
 
-mod again;
+mod anonymous;
 mod bad;
 mod call;
+mod confidential;
 mod crash;
 mod daily;
 mod document;
@@ -11,12 +12,11 @@ mod log;
 mod nats;
 mod nats_neighbours;
 mod own_time;
-mod people;
 mod process;
-mod quiet;
 mod releases;
+mod repeated_requests;
 mod shares;
 mod steady;
-mod strangers;
 mod streams;
 mod tokens;
+mod user_memory;

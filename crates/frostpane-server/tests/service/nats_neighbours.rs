@@ -1,7 +1,7 @@
-//! Neighbours through NATS: streams of the same thousand events and of one more, whose user, key, time or form is odd. It moves one count, or nothing.
+//! Neighbours through NATS: the same thousand events, and one more whose user, key, time or form is odd. That
+//! event changes one count, or nothing.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use frostpane::Bytes;
@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
-use crate::call::Folder;
-use crate::nats::{Nats, free_port, left, program};
+use crate::call::{Folder, eventually};
+use crate::nats::{Pulling, left};
 use crate::process::{Process, token};
 
 const EVENTS: u64 = 1_000;
@@ -22,7 +22,7 @@ const HALF_A_DAY: i64 = 12 * 3_600;
 /// The line of an event, and the key whose count it moves.
 type Row = (Vec<u8>, Option<u64>);
 
-/// What there is in the place of a user, as JSON has it.
+/// JSON in the place of a user.
 const USERS: [(&str, Option<u64>); 31] = [
     ("9223372036854775807", Some(3)),
     ("9223372036854775808", Some(3)),
@@ -57,7 +57,7 @@ const USERS: [(&str, Option<u64>); 31] = [
     ("ann", None),
 ];
 
-/// What there is in the place of a key.
+/// JSON in the place of a key.
 const ODD_KEYS: [(&str, Option<u64>); 27] = [
     ("\"3\"", Some(3)),
     ("\"\\u0033\"", Some(3)),
@@ -88,7 +88,7 @@ const ODD_KEYS: [(&str, Option<u64>); 27] = [
     ("three", None),
 ];
 
-/// What there is in the place of the whole event.
+/// Text in the place of the whole event.
 const LINES: [&str; 22] = [
     "",
     "\r",
@@ -114,13 +114,28 @@ const LINES: [&str; 22] = [
     "[{\"key\": 3, \"time\": TIME, \"user\": \"ann\"}]",
 ];
 
-/// The same, with more than one of what there may be one of.
-const TWICE: [&str; 5] = [
-    "{\"key\": 3, \"key\": 4, \"time\": TIME, \"user\": \"ann\"}",
-    "{\"key\": 3, \"time\": TIME, \"time\": 5, \"user\": \"ann\"}",
-    "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"-1\"}",
-    "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"ann\"}",
-    "{\"key\": 3, \"time\": TIME, \"user\": \"ann\"} {\"key\": 3, \"time\": TIME, \"user\": \"bob\"}",
+/// The same, with a field or an object twice: of keys the last counts, of times and users the first.
+const TWICE: [(&str, Option<u64>); 5] = [
+    (
+        "{\"key\": 3, \"key\": 4, \"time\": TIME, \"user\": \"ann\"}",
+        Some(4),
+    ),
+    (
+        "{\"key\": 3, \"time\": TIME, \"time\": 5, \"user\": \"ann\"}",
+        Some(3),
+    ),
+    (
+        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"-1\"}",
+        Some(3),
+    ),
+    (
+        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"ann\"}",
+        Some(3),
+    ),
+    (
+        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\"} {\"key\": 3, \"time\": TIME, \"user\": \"bob\"}",
+        None,
+    ),
 ];
 
 fn event(key: &[u8], time: &[u8], user: &[u8]) -> Vec<u8> {
@@ -136,7 +151,7 @@ fn event(key: &[u8], time: &[u8], user: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// What there is in the place of a time, and whether it is one of this epoch.
+/// JSON in the place of a time; true if it is a time of this epoch.
 fn times(second: i64) -> Vec<(String, bool)> {
     let moment = Timestamp::from_second(second).unwrap();
     let east = moment.to_zoned(TimeZone::fixed(Offset::constant(9)));
@@ -168,7 +183,7 @@ fn times(second: i64) -> Vec<(String, bool)> {
     ]
 }
 
-/// A text of so many bytes, as JSON has it.
+/// A JSON string of so many bytes.
 fn long(bytes: usize) -> Vec<u8> {
     [&b"\""[..], &b"x".repeat(bytes), b"\""].concat()
 }
@@ -184,10 +199,11 @@ fn rows(second: i64) -> Vec<Row> {
         let event = event(b"3", odd.as_bytes(), b"\"ann\"");
         (event, counts.then_some(3))
     });
-    let lines = LINES.iter().chain(&TWICE).map(|odd| (line(odd), None));
+    let lines = LINES.iter().map(|odd| (line(odd), None));
+    let twice = TWICE.iter().map(|(odd, key)| (line(odd), *key));
     let deep = [b"[".repeat(200), b"]".repeat(200)].concat();
     let rest = [
-        // Somebody who was there: no more of the same is counted.
+        // A user that has its key already: the second event is not counted.
         (event(b"1", &time, b"-1"), None),
         (event(b"1", &time, b"\"-1\""), None),
         (by(b"\"\xff\""), None),
@@ -202,7 +218,13 @@ fn rows(second: i64) -> Vec<Row> {
         (of(&long(900_000)), None),
         (of(&deep), None),
     ];
-    users.chain(keys).chain(times).chain(lines).chain(rest).collect()
+    users
+        .chain(keys)
+        .chain(times)
+        .chain(lines)
+        .chain(twice)
+        .chain(rest)
+        .collect()
 }
 
 /// The messages of a thousand users: each once, each with one of five keys.
@@ -216,12 +238,12 @@ fn usual(second: i64) -> Vec<Vec<Vec<u8>>> {
     events.chunks(each).map(<[_]>::to_vec).collect()
 }
 
-/// How the odd event comes.
+/// The place of the odd event.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// As a line of a message of others; keys are bytes.
+    /// A line of a message with other events; keys are bytes.
     Line,
-    /// As a message; keys are integers.
+    /// A message of its own; keys are integers.
     Message,
 }
 
@@ -290,7 +312,6 @@ impl Neighbour {
         }
     }
 
-    /// The release of a stream that nobody has.
     fn release(&self, folder: &Folder, begins: i64) -> Published {
         let path = folder.0.join("streams").join(&self.name);
         published(match self.place {
@@ -299,7 +320,7 @@ impl Neighbour {
         })
     }
 
-    /// What is wrong with it, if anything is: all is as usual, but for the count that the row says.
+    /// Returns a fault unless all is as usual but for the count that the row names.
     fn fault(&self, found: &Published, usual: &Published) -> Option<String> {
         let (mut counts, public) = usual.clone();
         let (odd, key) = self.row.as_ref()?;
@@ -317,16 +338,16 @@ fn release<K: StoredKey>(path: &Path, begins: i64) -> Value {
     serde_json::from_slice(&lists[0].json).unwrap()
 }
 
-/// The counts of the five keys, and all that does not follow from counts.
+/// The counts of the five keys, and all fields that do not follow from counts.
 type Published = (Vec<u64>, Value);
 
-/// A key of the odd event alone counts once at the most.
+/// A key that only the odd event has may count once at most.
 fn published(mut release: Value) -> Published {
     let fields = release.as_object_mut().unwrap();
     let heavy = fields.remove("heavy").unwrap();
     fields.remove("norm_estimate");
     let window = fields["window"].as_object_mut().unwrap();
-    // How many events there were, with noise.
+    // The noisy number of events.
     for field in ["events", "between"] {
         window.remove(field);
     }
@@ -342,7 +363,7 @@ fn published(mut release: Value) -> Published {
     (counts, release)
 }
 
-/// Has a service pull all of them, each from the stream of its name.
+/// Pulls each stream from the JetStream stream of its name.
 async fn pull(folder: &Path, context: &jetstream::Context, port: u16, streams: &[Neighbour]) {
     let options = streams.iter().flat_map(|stream| {
         let from = format!("nats://127.0.0.1:{port}/{}", stream.name);
@@ -354,46 +375,36 @@ async fn pull(folder: &Path, context: &jetstream::Context, port: u16, streams: &
         ]
     });
     let options: Vec<String> = options.collect();
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let process = Process::with(folder, &options);
-    let until = Instant::now() + Duration::from_secs(60);
     for Neighbour { name, .. } in streams {
-        while left(context, name, name).await != Some(0) {
-            assert!(Instant::now() < until, "{name}: {}", process.log.lock().unwrap());
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        eventually(async || left(context, name, name).await == Some(0)).await;
     }
     assert!(process.stop());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_odd_event_moves_one_count_or_nothing() {
-    let Some(program) = program() else {
-        println!("nats-server is missing: pulling was NOT tried (as root: apt-get install nats-server)");
+    let Some(nats) = Pulling::start().await else {
         return;
     };
-    let (folder, kept, port) = (Folder::new(), Folder::new(), free_port());
-    let _nats = Nats::start(&program, &kept.0, port);
-    let options = async_nats::ConnectOptions::new().retry_on_initial_connect();
-    let client = options.connect(format!("nats://127.0.0.1:{port}")).await.unwrap();
-    let context = jetstream::new(client);
+    let (folder, context) = (&nats.folder, &nats.context);
     let now = Timestamp::now().as_second();
     let begins = now - 60;
     let streams = Neighbour::all(now);
     let token = token(&folder.0, "nats");
     let process = Process::start(&folder.0);
     for stream in &streams {
-        stream.publish(&context, now).await;
+        stream.publish(context, now).await;
         let path = format!("/v1/streams/{}", stream.name);
         let created = process.call("PUT", &path, &token, "", stream.spec(begins).as_bytes());
         created.unwrap().is(201);
     }
     assert!(process.stop());
-    pull(&folder.0, &context, port, &streams).await;
+    pull(&folder.0, context, nats.port, &streams).await;
 
     let releases: Vec<Published> = streams
         .iter()
-        .map(|stream| stream.release(&folder, begins))
+        .map(|stream| stream.release(folder, begins))
         .collect();
     for (counts, _) in &releases[..2] {
         assert_eq!(*counts, [EVENTS / KEYS; KEYS as usize]);

@@ -1,24 +1,23 @@
-//! Pairs of streams that differ in one user's event: it moves one count of the epoch of its own time, or nothing.
+//! Pairs of streams that differ in an event of one user: it changes one count of the epoch of its time, or
+//! nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow_ipc::writer::StreamWriter;
+use arrow_array::{ArrayRef, Int64Array, StringArray};
 use frostpane::{Bytes, Edge};
 use frostpane_server::Limits;
 use frostpane_store::Store;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::call::{Api, Folder, JSONL, limits};
+use crate::call::{ARROW, Api, Folder, JSONL, arrow, limits};
 
-const ARROW: &str = "application/vnd.apache.arrow.stream";
 const HALF_A_DAY: i64 = 12 * 3_600;
-/// What clocks of producers may be ahead here: long enough that no machine is too slow for what follows.
+/// Long enough for slow machines.
 const TOLERANCE: Duration = Duration::from_secs(120);
 
-/// Releases of epochs of half a day, one of which begins at this second; panes wait for an hour, and noise is 0 but for a negligible
-/// chance.
+/// Epochs of half a day, one of which begins at this second; an hour of lateness; noise is 0 but for a
+/// negligible chance.
 pub fn spec(begins: i64) -> String {
     let offset = begins.rem_euclid(HALF_A_DAY);
     format!(
@@ -27,7 +26,7 @@ pub fn spec(begins: i64) -> String {
     )
 }
 
-/// The events of a user at these seconds, in a form.
+/// Events of a user at these seconds, in a format.
 fn body(kind: &str, seconds: &[i64]) -> Vec<u8> {
     let object = |time: &i64| format!(r#"{{"key":"x","time":{time},"user":"challenge"}}"#);
     let objects: Vec<String> = seconds.iter().map(object).collect();
@@ -39,22 +38,18 @@ fn body(kind: &str, seconds: &[i64]) -> Vec<u8> {
         "application/json" => format!("[{}]", objects.join(",")).into_bytes(),
         "text/csv" => rows(",").into_bytes(),
         "text/tab-separated-values" => rows("\t").into_bytes(),
-        ARROW => arrow(seconds),
+        ARROW => arrow_of(seconds),
         _ => objects.join("\n").into_bytes(),
     }
 }
 
-fn arrow(seconds: &[i64]) -> Vec<u8> {
+fn arrow_of(seconds: &[i64]) -> Vec<u8> {
     let text = |text: &str| Arc::new(StringArray::from(vec![text; seconds.len()])) as ArrayRef;
     let times = Arc::new(Int64Array::from(seconds.to_vec())) as ArrayRef;
-    let columns = [("key", text("x")), ("time", times), ("user", text("challenge"))];
-    let batch = RecordBatch::try_from_iter(columns).unwrap();
-    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-    writer.write(&batch).unwrap();
-    writer.into_inner().unwrap()
+    arrow([("key", text("x")), ("time", times), ("user", text("challenge"))])
 }
 
-/// How often the key was counted in the epochs before and after a second, of a state that nobody has.
+/// The counts of the key in the epochs before and after a second.
 pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
     let mut store = Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
     let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
@@ -69,7 +64,7 @@ pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
     [begins - HALF_A_DAY, begins].map(of_epoch)
 }
 
-/// The seconds of the events that are sent one request after the other, from the beginning of an epoch on; how often they count before
+/// Seconds, from the begin of an epoch, of events that are sent one by one; their count in the epochs before
 /// and after it.
 type Row = (&'static str, &'static [i64], [u64; 2]);
 
@@ -123,7 +118,6 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
     }
 }
 
-/// What waits for its epoch is there for good, and under its id once.
 #[tokio::test]
 async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
     let tolerance = || Limits {

@@ -1,5 +1,6 @@
-//! The service as a process of its own, asked over a real socket.
+//! The service as a process, called over a socket.
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -8,42 +9,50 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use axum::http::HeaderMap;
+
+use crate::call::Answer;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane-server");
 
-/// A process that serves a folder.
 pub struct Process {
     child: Child,
     pub address: SocketAddr,
     pub log: Arc<Mutex<String>>,
 }
 
-/// What was answered.
-#[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
-    }
-
-    #[track_caller]
-    pub fn is(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}", self.text());
-        self
+/// Waits until a condition holds.
+#[track_caller]
+pub fn wait_until(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < until, "it has not come about");
+        thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// A token for everything, made as an operator does.
+/// A certificate of this name and its key, as options of the service; `None` without openssl.
+pub fn certify(name: &str, folder: &Path) -> Option<[String; 4]> {
+    let [certificate, key] = ["certificate", "key"].map(|file| folder.join(file).display().to_string());
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"])
+        .args([
+            "-subj",
+            &format!("/CN={name}"),
+            "-keyout",
+            &key,
+            "-out",
+            &certificate,
+        ])
+        .output();
+    if !made.is_ok_and(|made| made.status.success()) {
+        println!("openssl is missing: TLS was NOT tried");
+        return None;
+    }
+    Some(["--tls-cert".to_owned(), certificate, "--tls-key".to_owned(), key])
+}
+
+/// Creates a token with all scopes from the command line.
 pub fn token(folder: &Path, producer: &str) -> String {
     let scopes = ["ingest", "read", "release", "admin"].map(|scope| format!("--scope={scope}"));
     let made = Command::new(PROGRAM)
@@ -59,10 +68,10 @@ pub fn token(folder: &Path, producer: &str) -> String {
 
 impl Process {
     pub fn start(folder: &Path) -> Self {
-        Self::with(folder, &[])
+        Self::with(folder, &[""; 0])
     }
 
-    pub fn with(folder: &Path, options: &[&str]) -> Self {
+    pub fn with(folder: &Path, options: &[impl AsRef<OsStr>]) -> Self {
         let mut child = Command::new(PROGRAM)
             .arg(folder)
             .args(["--listen", "127.0.0.1:0"])
@@ -101,24 +110,43 @@ impl Process {
         self.child.id()
     }
 
-    /// At once, whatever it does.
+    /// Kills the process.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// As an operator would, and waits until it has ended.
+    /// Stops the service in order. Returns true if it succeeds.
     pub fn stop(mut self) -> bool {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).status().unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
-        while Instant::now() < until {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.success();
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        false
+        let mut status = None;
+        wait_until(|| {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.is_some_and(|status| status.success())
+    }
+
+    /// Waits until the log has a text.
+    pub fn wait_for_log(&self, text: &str) {
+        wait_until(|| self.log.lock().unwrap().contains(text));
+    }
+
+    pub fn get(&self, path: &str, token: &str) -> Answer {
+        self.call("GET", path, token, "", b"").unwrap()
+    }
+
+    pub fn create(&self, name: &str, token: &str, spec: impl AsRef<[u8]>) {
+        let path = format!("/v1/streams/{name}");
+        let created = self.call("PUT", &path, token, "", spec.as_ref());
+        created.unwrap().is(201);
+    }
+
+    pub fn send(&self, name: &str, token: &str, kind: &str, body: impl AsRef<[u8]>) -> Answer {
+        let path = format!("/v1/streams/{name}/events");
+        let kind = format!("content-type: {kind}\r\n");
+        self.call("POST", &path, token, &kind, body.as_ref()).unwrap()
     }
 
     pub fn call(
@@ -132,27 +160,25 @@ impl Process {
         ask(self.address, method, path, token, headers, body)
     }
 
-    /// The answer to a probe, at the address that is for them.
     pub fn probe(&self, path: &str) -> io::Result<Answer> {
         self.probe_raw(
             format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes(),
         )
     }
 
-    /// The answer to these bytes at that address.
+    /// Sends bytes to the listener of probes.
     pub fn probe_raw(&self, request: &[u8]) -> io::Result<Answer> {
         let log = self.log.lock().unwrap().clone();
         let (_, rest) = log.split_once("probes are answered at http://").unwrap();
         raw(rest.lines().next().unwrap().parse().unwrap(), request)
     }
 
-    /// These bytes, and what comes back until the other side has ended.
     pub fn raw(&self, request: &[u8]) -> io::Result<Answer> {
         raw(self.address, request)
     }
 }
 
-/// Asks whoever listens at an address.
+/// Sends a request to an address.
 pub fn ask(
     address: SocketAddr,
     method: &str,
@@ -192,13 +218,18 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    let length = head.lines().find_map(|line| {
-        line.to_ascii_lowercase()
-            .strip_prefix("content-length: ")
-            .map(str::to_owned)
-    });
+    let headers = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+    let headers: HeaderMap = headers
+        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+        .collect();
     let body = bytes[end + 4..].to_vec();
-    // What was cut off is no answer.
-    let whole = length.is_none_or(|length| length.parse() == Ok(body.len()));
-    whole.then_some(Answer { status, head, body })
+    let length = headers
+        .get("content-length")
+        .map(|length| length.to_str().unwrap().parse());
+    let is_whole = length.is_none_or(|length| length == Ok(body.len()));
+    is_whole.then_some(Answer {
+        status,
+        headers,
+        body,
+    })
 }

@@ -1,4 +1,4 @@
-//! What is published: charged first, the same bytes for everybody.
+//! Releases: charged first, the same bytes for everyone.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ async fn lists_come_at_every_slide_and_are_the_same_bytes_for_everybody() {
     let latest = "/v1/streams/one/releases/latest";
     api.raw("GET", latest, &[], "").await.is(404);
     api.send("one", JSONL, lines(250)).await.is(200);
-    let with_token = api.call("GET", latest, "").await.is(200);
+    let with_token = api.get(latest).await.is(200);
     let without = api.raw("GET", latest, &[], "").await.is(200);
     assert_eq!(
         (with_token.header("frostpane-number"), &with_token.body),
@@ -72,11 +72,10 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
     let api = Api::new();
     api.create("one", SINGLE).await;
     api.send("one", JSONL, lines(900)).await.is(200);
-    let left =
-        async |api: &Api| api.call("GET", "/v1/streams/one/budget", "").await.is(200).json()["left"].clone();
+    let left = async |api: &Api| api.get("/v1/streams/one/budget").await.is(200).json()["left"].clone();
     assert_eq!(left(&api).await, 2);
     let path = "/v1/streams/one/releases/monday";
-    api.call("GET", path, "").await.is(404);
+    api.get(path).await.is(404);
     let dry = api
         .call("PUT", &format!("{path}?dry_run=true"), "")
         .await
@@ -89,16 +88,12 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
     assert_eq!(left(&api).await, 2);
     let first = api.call("PUT", path, "").await.is(201);
     assert_eq!(left(&api).await, 1);
-    // Many at once are one.
     for _ in 0..3 {
         assert_eq!(api.call("PUT", path, "").await.is(200).body, first.body);
     }
-    assert_eq!(api.call("GET", path, "").await.is(200).body, first.body);
+    assert_eq!(api.get(path).await.is(200).body, first.body);
     assert_eq!(
-        api.call("GET", "/v1/streams/one/releases/latest", "")
-            .await
-            .is(200)
-            .body,
+        api.get("/v1/streams/one/releases/latest").await.is(200).body,
         first.body
     );
     api.call("PUT", path, r#"{ "window": 500 }"#).await.is(409);
@@ -117,10 +112,8 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
         "{}",
         refused.text()
     );
-    api.call("GET", "/v1/streams/one/releases/wednesday", "")
-        .await
-        .is(404);
-    // A stream with a list at every slide has no others.
+    api.get("/v1/streams/one/releases/wednesday").await.is(404);
+    // Continual release excludes single releases.
     api.create("two", BY_COUNT).await;
     api.send("two", JSONL, lines(10)).await.is(200);
     api.call("PUT", "/v1/streams/two/releases/monday", "")
@@ -130,7 +123,7 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
     let folder = api.folder.0.join("streams/one");
     let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
     let charged = store.history(1).unwrap().into_iter();
-    let charged = charged.filter(|record| matches!(record.what, frostpane_store::Deed::Charged { .. }));
+    let charged = charged.filter(|record| matches!(record.what, frostpane_store::Action::Charged { .. }));
     assert_eq!(charged.count(), 2);
 }
 
@@ -141,7 +134,7 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
     let began = Instant::now();
     api.create("one", spec).await;
     let number = async || {
-        api.call("GET", "/v1/streams/one", "").await.is(200).json()["releases"]
+        api.get("/v1/streams/one").await.is(200).json()["releases"]
             .as_u64()
             .unwrap()
     };
@@ -151,11 +144,9 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
     }
     let lists = number().await;
     assert!(lists <= began.elapsed().as_secs() + 1, "{lists} of a second each");
-    // With an hour between lists there is none yet.
+    // With slides of an hour there is no release yet.
     api.create("two", WATCHED).await;
-    api.call("GET", "/v1/streams/two/releases/latest", "")
-        .await
-        .is(404);
+    api.get("/v1/streams/two/releases/latest").await.is(404);
 }
 
 #[tokio::test]
@@ -197,18 +188,14 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
         assert!(hear(body).await.starts_with("id: 4\n"));
         assert!(hear(body).await.starts_with("id: 5\n"));
     }
-    let latest = api
-        .call("GET", "/v1/streams/one/releases/latest", "")
-        .await
-        .is(200)
-        .text();
+    let latest = api.get("/v1/streams/one/releases/latest").await.is(200).text();
     let mut again = listen(Some("4")).await;
     hear(&mut again).await;
     assert_eq!(
         hear(&mut again).await,
         format!("id: 5\nevent: release\ndata: {latest}\n\n")
     );
-    // Who may not read any more hears no more.
+    // A listener without permission is disconnected.
     api.call("PATCH", "/v1/streams/one", r#"{ "public": false }"#)
         .await
         .is(200);

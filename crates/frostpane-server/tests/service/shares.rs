@@ -1,4 +1,4 @@
-//! What one token, one stream or one disk can take: a share, and never all of it.
+//! Limits of one token, one stream and one disk: each can take a share, and never all.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use frostpane_server::Limits;
 use frostpane_server::stream::Most;
 
+use crate::anonymous::{begin, try_begin, until_there};
 use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines};
 use crate::process::{Process, token};
-use crate::strangers::{begin, try_begin, until_there};
 
 const HEALTHZ: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
@@ -32,13 +32,12 @@ async fn settings_change_a_few_times_at_once_and_then_seldom() {
     assert_eq!(statuses[..10], [StatusCode::OK; 10]);
     assert!(statuses.contains(&StatusCode::TOO_MANY_REQUESTS));
     assert_eq!(set("other", true).await, StatusCode::OK);
-    // What changes nothing is no change.
     for _ in 0..40 {
         assert_eq!(set("other", true).await, StatusCode::OK);
     }
 }
 
-/// A file that nobody reads from is a disk that does not answer: whoever opens it to write waits.
+/// A FIFO without a reader is a disk that hangs: its writer waits.
 #[test]
 fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
     let folder = Folder::new();
@@ -79,10 +78,7 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
             lines(10).as_bytes(),
         );
         sent.unwrap().is(200);
-        process
-            .call("GET", "/v1/streams/hanging-0", &token, "", b"")
-            .unwrap()
-            .is(200);
+        process.get("/v1/streams/hanging-0", &token).is(200);
         let probe = process.probe("/readyz").unwrap();
         answered += u32::from(probe.status == 200);
     }
@@ -121,10 +117,7 @@ fn who_listens_with_one_token_leaves_places_to_others() {
     let folder = Folder::new();
     let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
     let process = Process::with(&folder.0, &["--most-connections", "32"]);
-    process
-        .call("PUT", "/v1/streams/one", &one, "", BY_COUNT.as_bytes())
-        .unwrap()
-        .is(201);
+    process.create("one", &one, BY_COUNT);
     let live = |token: &str| {
         format!("GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n")
     };
@@ -134,12 +127,8 @@ fn who_listens_with_one_token_leaves_places_to_others() {
         assert_eq!(refused, 429);
     }
     drop(begin(&process, &live(&other), 200));
-    // And for what is no listening.
     for token in [&one, &other] {
-        process
-            .call("GET", "/v1/streams/one", token, "", b"")
-            .unwrap()
-            .is(200);
+        process.get("/v1/streams/one", token).is(200);
     }
     assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
     drop(held);
@@ -150,10 +139,7 @@ fn requests_of_one_token_that_are_never_whole_leave_places_to_others() {
     let folder = Folder::new();
     let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
     let process = Process::with(&folder.0, &["--most-connections", "32"]);
-    process
-        .call("PUT", "/v1/streams/one", &one, "", BY_COUNT.as_bytes())
-        .unwrap()
-        .is(201);
+    process.create("one", &one, BY_COUNT);
     let slow = |token: &str| {
         format!(
             "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: text/plain\r\n\
@@ -167,7 +153,7 @@ fn requests_of_one_token_that_are_never_whole_leave_places_to_others() {
     drop(held);
 }
 
-/// A connection that is kept after a request of a token, and whether it was told that it will not be.
+/// A connection after a request with a token; true if the service announced its end.
 fn kept(process: &Process, token: &str) -> (BufReader<TcpStream>, bool) {
     let mut socket = TcpStream::connect(process.address).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -195,7 +181,7 @@ fn connections_that_one_token_keeps_leave_places_to_others() {
         socket.read_to_end(&mut Vec::new()).unwrap();
     }
     assert!(!kept(&process, &other).1, "another has a share of its own");
-    // Whoever hangs up gives their places back.
+    // Closed connections return their permits.
     drop(held);
     let until = Instant::now() + Duration::from_secs(10);
     while kept(&process, &one).1 {
@@ -235,9 +221,9 @@ async fn requests_that_come_together_share_the_transactions_of_a_second() {
     while let Some(answer) = sent.join_next().await {
         answer.unwrap().is(200);
     }
-    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200).json();
+    let health = api.health("one").await;
     let commits = health["ingest"]["commits"].as_u64().unwrap();
-    // One at once, and one for every second that it took.
+    // A burst of one, and one a second.
     assert!(commits <= 2 + began.elapsed().as_secs(), "{health}");
     assert_eq!(health["ingest"]["events"], 40);
 }
@@ -263,10 +249,7 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
     let api = Api::new();
     api.create("one", BY_COUNT).await;
     api.send("one", JSONL, lines(500)).await.is(200);
-    let latest = api
-        .call("GET", "/v1/streams/one/releases/latest", "")
-        .await
-        .is(200);
+    let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
     api.service.stop().await;
     let few = Limits {
         disk: 1 << 10,
@@ -275,20 +258,17 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
     let api = Api::with_limits(api.into_folder(), few);
     let refused = api.send("one", JSONL, lines(10)).await.is(507);
     assert!(refused.text().contains("--most-disk"), "{}", refused.text());
-    api.call("GET", "/v1/streams/one/ready", "").await.is(503);
-    api.call("GET", "/readyz", "").await.is(200);
-    let still = api
-        .call("GET", "/v1/streams/one/releases/latest", "")
-        .await
-        .is(200);
+    api.get("/v1/streams/one/ready").await.is(503);
+    api.get("/readyz").await.is(200);
+    let still = api.get("/v1/streams/one/releases/latest").await.is(200);
     assert_eq!(still.body, latest.body, "what was published stays");
     api.service.stop().await;
     let api = Api::in_folder(api.into_folder());
     api.send("one", JSONL, lines(10)).await.is(200);
-    api.call("GET", "/v1/streams/one/ready", "").await.is(200);
+    api.get("/v1/streams/one/ready").await.is(200);
 }
 
-/// Lists of long keys: a few of them are held, all of them can be read, and each page is small.
+/// Releases with long keys: a few are in memory, all can be read, and each page is small.
 #[tokio::test]
 async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
     let api = Api::with_limits(
@@ -320,7 +300,7 @@ async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
         let (mut after, mut numbers) = (0, Vec::new());
         loop {
             let page = api
-                .call("GET", &format!("/v1/streams/one/releases?after={after}"), "")
+                .get(&format!("/v1/streams/one/releases?after={after}"))
                 .await
                 .is(200);
             assert!(page.body.len() < 800_000);

@@ -1,4 +1,4 @@
-//! Disks that hang, days off, new certificates and connections that are used again: what an operator should see, and what passes by itself.
+//! Steady operation: disks that hang, a month off, new certificates, reused connections.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,16 +6,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use frostpane::{Bytes, Keys, Spec};
 use frostpane_server::{Limits, Scope, Service, app};
 use frostpane_store::{Begin, Store};
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, WATCHED, limits, lines};
-use crate::process::{Process, token};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, WATCHED, eventually, limits, lines};
+use crate::process::{Process, certify, token, wait_until};
 
-/// A file that whoever opens it to write waits for, until somebody reads it: as if its disk hung.
+/// A FIFO in the place of a file: a writer waits until it is read, as if the disk hung.
 struct Stuck(PathBuf);
 
 impl Stuck {
@@ -25,7 +25,7 @@ impl Stuck {
         Self(path)
     }
 
-    /// Lets whoever waits go on, and nobody wait again.
+    /// Lets the writer continue, and later writers write a file.
     fn pass(self) -> std::fs::File {
         let away = self.0.with_extension("away");
         std::fs::rename(&self.0, &away).unwrap();
@@ -58,9 +58,9 @@ async fn a_disk_that_hangs_shows_and_passes() {
     });
     api.create("one", BY_COUNT).await;
     for probe in ["/readyz", "/healthz"] {
-        api.call("GET", probe, "").await.is(200);
+        api.get(probe).await.is(200);
     }
-    // The witness is written before a list is shown, and its disk hangs.
+    // The disk of the witness, which is written before a release is shown, hangs.
     let stuck = Stuck::new(witnesses.0.join("one.witness.frostpane-draft"));
     let headers = [("content-type", JSONL), ("idempotency-key", "a")];
     let sending = tokio::spawn({
@@ -70,23 +70,16 @@ async fn a_disk_that_hangs_shows_and_passes() {
                 .await
         }
     });
-    let until = Instant::now() + Duration::from_secs(20);
     for probe in ["/readyz", "/healthz"] {
-        while api.call("GET", probe, "").await.status != 503 {
-            assert!(Instant::now() < until, "{probe}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        eventually(async || api.get(probe).await.status == 503).await;
     }
-    let health = api.call("GET", "/v1/streams/one/health", "").await.is(200);
+    let health = api.get("/v1/streams/one/health").await.is(200);
     assert_eq!(health.json()["standing"], "hung");
     assert!(!sending.is_finished(), "nothing is acknowledged meanwhile");
     let _reader = stuck.pass();
     sending.await.unwrap();
-    while api.call("GET", "/readyz", "").await.status != 200 {
-        assert!(Instant::now() < until, "it stays so");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    api.call("GET", "/healthz", "").await.is(200);
+    eventually(async || api.get("/readyz").await.status == 200).await;
+    api.get("/healthz").await.is(200);
     api.with("POST", "/v1/streams/one/events", &headers, lines(100))
         .await
         .is(200);
@@ -94,10 +87,9 @@ async fn a_disk_that_hangs_shows_and_passes() {
     assert_eq!(api.counted("one"), 100);
 }
 
-/// A list at every second, of what people did in ten.
 const EVERY_SECOND: &str = r#"{ "window": "10s", "slide": "1s", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "10s" } } }"#;
 
-/// A stream that was last on a month ago.
+/// Creates a stream that was last served a month ago.
 fn put_aged(folder: &Path) -> i64 {
     let spec: Spec = serde_json::from_str(EVERY_SECOND).unwrap();
     let month_ago = jiff::Timestamp::now().as_microsecond() - 30 * 86_400_000_000;
@@ -127,19 +119,13 @@ fn a_month_off_is_caught_up_with_step_by_step_and_a_stop_does_not_wait_for_it() 
     let event = format!("{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{now}\"}}\n");
     let refused = call("POST", "/events", kind, event.as_bytes()).is(503);
     assert!(refused.text().contains("catching up"), "{}", refused.text());
-    // Meanwhile what was published can be read, and more comes.
+    // Meanwhile releases can be read, and more are made.
     let number = || {
-        let head = call("GET", "/releases/latest", "", b"").head.to_lowercase();
-        let number = head
-            .lines()
-            .find_map(|line| line.strip_prefix("frostpane-number: "));
-        number.map_or(0, |number| number.parse::<u64>().unwrap())
+        let latest = call("GET", "/releases/latest", "", b"");
+        latest.header("frostpane-number").parse::<u64>().unwrap_or(0)
     };
-    let (first, until) = (number(), Instant::now() + Duration::from_secs(20));
-    while number() <= first + 100 {
-        assert!(Instant::now() < until, "no more lists after {first}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let first = number();
+    wait_until(|| number() > first + 100);
     assert!(process.stop(), "it stops, although there is more to do");
     let store = Store::<Bytes>::open(&stream).unwrap();
     let clock = store.stream().clock();
@@ -161,14 +147,14 @@ async fn a_new_stream_is_of_no_time_before_its_own() {
         api.create(&name, spec).await;
         for part in ["", "/budget", "/health", "/plan"] {
             let path = format!("/v1/streams/{name}{part}");
-            let told = api.call("GET", &path, "").await.is(200).text();
+            let told = api.get(&path).await.is(200).text();
             assert!(
                 !told.contains("1969-") && !told.contains("1970-"),
                 "{path}: {told}"
             );
         }
     }
-    let budget = api.call("GET", "/v1/streams/stream-0/budget", "").await;
+    let budget = api.get("/v1/streams/stream-0/budget").await;
     let budget = budget.is(200).json();
     assert_eq!(
         (&budget["left"], &budget["periods"]),
@@ -177,27 +163,12 @@ async fn a_new_stream_is_of_no_time_before_its_own() {
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
     api.send("stream-0", JSONL, event).await.is(200);
-    let budget = api.call("GET", "/v1/streams/stream-0/budget", "").await;
+    let budget = api.get("/v1/streams/stream-0/budget").await;
     assert_eq!(
         budget.is(200).json()["periods"].as_array().unwrap().len(),
         1,
         "from its first event on there are some"
     );
-}
-
-/// A certificate of this name, and its key; none if there is no openssl.
-fn certify(name: &str, certificate: &Path, key: &Path) -> Option<()> {
-    let made = Command::new("openssl")
-        .args([
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
-        ])
-        .arg(format!("/CN={name}"))
-        .arg("-keyout")
-        .arg(key)
-        .arg("-out")
-        .arg(certificate)
-        .output();
-    made.is_ok_and(|made| made.status.success()).then_some(())
 }
 
 /// The name in the certificate that a service shows.
@@ -215,11 +186,7 @@ fn shown(process: &Process) -> String {
 fn hang_up(process: &Process, told: &str) {
     let id = process.id().to_string();
     Command::new("kill").args(["-HUP", &id]).status().unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
-    while !process.log.lock().unwrap().contains(told) {
-        assert!(Instant::now() < until, "{}", process.log.lock().unwrap());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    process.wait_for_log(told);
 }
 
 #[test]
@@ -228,33 +195,26 @@ fn a_hangup_has_the_certificate_read_again() {
     let token = token(&folder.0, "hangup");
     let process = Process::start(&folder.0);
     hang_up(&process, "there is no certificate");
-    process.call("GET", "/readyz", &token, "", b"").unwrap().is(200);
+    process.get("/readyz", &token).is(200);
     assert!(process.stop());
 
-    let (certificate, key) = (folder.0.join("certificate"), folder.0.join("key"));
-    if certify("first", &certificate, &key).is_none() {
-        println!("openssl is missing: certificates were not tried");
+    let Some(options) = certify("first", &folder.0) else {
         return;
-    }
-    let options = [
-        "--tls-cert",
-        certificate.to_str().unwrap(),
-        "--tls-key",
-        key.to_str().unwrap(),
-    ];
+    };
     let process = Process::with(&folder.0, &options);
     assert!(shown(&process).contains("first"), "{}", shown(&process));
-    certify("second", &certificate, &key).unwrap();
+    certify("second", &folder.0).unwrap();
     assert!(shown(&process).contains("first"), "not before it is told");
     hang_up(&process, "was read again");
     assert!(shown(&process).contains("second"), "{}", shown(&process));
-    std::fs::write(&certificate, "no certificate").unwrap();
+    std::fs::write(folder.0.join("certificate"), "no certificate").unwrap();
     hang_up(&process, "could not be read");
     assert!(shown(&process).contains("second"), "it stays what it was");
     assert!(process.stop());
 }
 
-/// Proxies use a connection again after up to a minute. Headers, which may take 10 seconds, are not waited for between two requests.
+/// Proxies reuse a connection after up to a minute; the limit of 10 seconds for headers does not apply
+/// between two requests.
 #[test]
 fn a_connection_is_kept_between_requests_for_longer_than_headers_may_take() {
     let folder = Folder::new();

@@ -17,25 +17,22 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(200);
     api.call("PUT", "/v1/streams/one", SINGLE).await.is(409);
     api.call("PUT", "/v1/streams/two", PEOPLE).await.is(201);
-    let all = api.call("GET", "/v1/streams", "").await.is(200).json();
+    let all = api.get("/v1/streams").await.is(200).json();
     assert_eq!(all["streams"].as_array().unwrap().len(), 2);
 
     api.send("one", JSONL, lines(10)).await.is(200);
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
     api.send("one", JSONL, lines(10)).await.is(409);
     let api = api.restarted().await;
-    assert_eq!(
-        api.call("GET", "/v1/streams/one", "").await.json()["closed"],
-        true
-    );
+    assert_eq!(api.get("/v1/streams/one").await.json()["closed"], true);
 
     api.call("DELETE", "/v1/streams/one", "").await.is(204);
-    api.call("GET", "/v1/streams/one", "").await.is(410);
+    api.get("/v1/streams/one").await.is(410);
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
     let api = api.restarted().await;
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
     assert!(!api.folder.0.join("streams/one").exists());
-    // By count nobody can tell which of its events were released.
+    // By count it is not known which events were released.
     api.call("PUT", "/v1/streams/three?replaces=one", BY_COUNT)
         .await
         .is(422);
@@ -62,7 +59,6 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
         taken["events"], 1,
         "the one from before may be in a list of the stream that was here"
     );
-    // It cannot be had without that.
     api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock)
         .await
         .is(422);
@@ -73,7 +69,7 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     api.call("PUT", "/v1/streams/there?replaces=old", by_clock)
         .await
         .is(409);
-    // Of people it begins with the next whole epoch.
+    // With users, it begins with the next whole epoch.
     api.create("people", PEOPLE).await;
     api.call("DELETE", "/v1/streams/people", "").await.is(204);
     api.call("PUT", "/v1/streams/after?replaces=people", PEOPLE)
@@ -97,7 +93,7 @@ async fn a_dry_run_says_what_to_expect_and_begins_nothing() {
     assert_eq!(plan["events"], 5000);
     assert!(plan["forecast"]["least_listed"].as_u64().unwrap() > 0);
     assert_eq!(plan["per_user"].as_array().unwrap().len(), 6);
-    api.call("GET", "/v1/streams/one", "").await.is(404);
+    api.get("/v1/streams/one").await.is(404);
     let same = api
         .call("POST", "/v1/plan?events=5000", PEOPLE)
         .await
@@ -105,11 +101,7 @@ async fn a_dry_run_says_what_to_expect_and_begins_nothing() {
         .json();
     assert_eq!(same, plan);
     api.create("one", PEOPLE).await;
-    let same = api
-        .call("GET", "/v1/streams/one/plan?events=5000", "")
-        .await
-        .is(200)
-        .json();
+    let same = api.get("/v1/streams/one/plan?events=5000").await.is(200).json();
     assert_eq!(same["forecast"], plan["forecast"]);
 }
 
@@ -123,7 +115,7 @@ async fn a_state_that_the_program_began_can_be_served() {
     frostpane_store::Store::<frostpane::Bytes>::create(&folder, spec, frostpane::Keys::open(), begin)
         .unwrap();
     let api = api.restarted().await;
-    let told = api.call("GET", "/v1/streams/begun", "").await.is(200).json();
+    let told = api.get("/v1/streams/begun").await.is(200).json();
     assert_eq!(
         (&told["columns"]["key"], &told["public"]),
         (&"search".into(), &false.into())
@@ -136,18 +128,17 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
     let api = Api::new();
     api.create("good", BY_COUNT).await;
     api.create("bad", BY_COUNT).await;
-    api.call("GET", "/readyz", "").await.is(200);
+    api.get("/readyz").await.is(200);
     api.service.stop().await;
     std::fs::write(api.folder.0.join("streams/bad/frostpane.redb"), b"no database").unwrap();
     let api = api.restarted().await;
     api.send("good", JSONL, lines(10)).await.is(200);
-    // Whoever sends to it keeps what they have.
     api.send("bad", JSONL, lines(10)).await.is(503);
-    api.call("GET", "/v1/streams/bad/ready", "").await.is(503);
-    api.call("GET", "/v1/streams/good/ready", "").await.is(200);
-    api.call("GET", "/readyz", "").await.is(200);
-    api.call("GET", "/healthz", "").await.is(200);
-    // Its name is not free, or its budget would begin anew.
+    api.get("/v1/streams/bad/ready").await.is(503);
+    api.get("/v1/streams/good/ready").await.is(200);
+    api.get("/readyz").await.is(200);
+    api.get("/healthz").await.is(200);
+    // Its name stays taken, or its budget would begin anew.
     api.call("PUT", "/v1/streams/bad", BY_COUNT).await.is(409);
 }
 
@@ -156,7 +147,7 @@ async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
     let api = Api::new();
     api.create("one", BY_COUNT).await;
     let hung_up = async |method: &str, path: &str, body: &'static str| {
-        // Once, and then never again.
+        // Polled once, then dropped.
         assert!(api.call(method, path, body).now_or_never().is_none());
     };
     hung_up("DELETE", "/v1/streams/one", "").await;
@@ -166,7 +157,7 @@ async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
         assert!(std::time::Instant::now() < until);
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    api.call("GET", "/v1/streams/one", "").await.is(410);
+    api.get("/v1/streams/one").await.is(410);
     api.send("two", JSONL, lines(10)).await.is(200);
 }
 
@@ -194,7 +185,7 @@ async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
     api.call("PUT", "/v1/streams/two", BY_COUNT).await.is(409);
 }
 
-/// The clock that a state has come to, told by a tick.
+/// Advances the clock of a state.
 fn tick(api: &Api, name: &str, at: jiff::Timestamp) {
     let folder = api.folder.0.join("streams").join(name);
     let mut store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
@@ -210,22 +201,22 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     api.create("one", hourly).await;
     api.send("one", JSONL, event.clone()).await.is(200);
     api.service.stop().await;
-    // As if the machine had woken up with its clock behind: what came would lie in the future.
+    // As if the machine had woken up with its clock behind.
     tick(&api, "one", now + jiff::SignedDuration::from_hours(2));
     let api = api.restarted().await;
     api.send("one", JSONL, event.clone()).await.is(503);
     let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
     let standing = async || {
-        let health = api.call("GET", "/v1/streams/one/health", "").await;
+        let health = api.get("/v1/streams/one/health").await;
         health.is(200).json()["standing"].clone()
     };
     while standing().await != "clock" {
         assert!(std::time::Instant::now() < until);
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    api.call("GET", "/v1/streams/one/ready", "").await.is(503);
+    api.get("/v1/streams/one/ready").await.is(503);
 
-    // And as if it were days ahead, unless that is said to be right.
+    // As if its clock were days ahead, which must be accepted explicitly.
     let api = Api::new();
     let old = serde_json::from_str(hourly).unwrap();
     let folder = api.folder.0.join("streams/old");
@@ -263,7 +254,7 @@ async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
         let created = service.create("one", spec, Settings::default()).await;
         created.map(|(_, new)| new).map_err(|problem| problem.status())
     };
-    // Something lies where it would lie.
+    // A folder in the place of the state.
     let place = folder.0.join("streams/one");
     std::fs::create_dir(&place).unwrap();
     std::fs::write(place.join("x"), b"x").unwrap();
@@ -273,7 +264,7 @@ async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
     assert_eq!(begin().await, Ok(true));
     assert!(witnesses.0.join("one.witness").exists());
 
-    // A deleted name stays taken, also where the folder is restored from before.
+    // The witnesses have a copy of the tombstone that a restored folder lacks.
     service.delete("one").await.unwrap();
     service.stop().await;
     std::fs::remove_dir_all(folder.0.join("gone")).unwrap();
@@ -291,11 +282,11 @@ async fn what_a_release_says_tells_of_other_streams() {
     api.create("one", BY_COUNT).await;
     api.send("one", JSONL, lines(250)).await.is(200);
     let said = async |api: &Api| {
-        let words = api.call("GET", "/v1/streams/one/releases/latest/words", "").await;
+        let words = api.get("/v1/streams/one/releases/latest/words").await;
         words.is(200).json()["beside"].as_str().map(str::to_owned)
     };
     assert_eq!(said(&api).await, None);
-    let release = api.call("GET", "/v1/streams/one/releases/latest", "").await;
+    let release = api.get("/v1/streams/one/releases/latest").await;
     assert_eq!(release.header("frostpane-account"), "one");
     api.create("two", BY_COUNT).await;
     assert!(said(&api).await.unwrap().contains("other streams"));

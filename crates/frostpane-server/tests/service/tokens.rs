@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Scopes of tokens.
 
 use frostpane_server::Scope;
 
@@ -24,7 +24,7 @@ async fn a_token_may_do_what_it_is_for_with_its_stream_and_nothing_else() {
                 let path = format!("/v1/streams/{name}{path}");
                 api.raw(method, &path, &headers, body).await.status.as_u16()
             };
-            // Whoever runs a stream may read it.
+            // The scope admin includes read.
             let may = needed == scope || (needed, scope) == (Scope::Read, Scope::Admin);
             assert_eq!(of("mine").await < 300, may, "{scope:?} {needed:?}");
             assert_eq!(of("yours").await, 403, "{scope:?} {needed:?}");
@@ -42,7 +42,6 @@ async fn a_token_that_was_revoked_is_none_at_once() {
     let bearer = format!("Bearer {text}");
     let headers = [("authorization", bearer.as_str())];
     api.raw("GET", "/v1/streams/one", &headers, "").await.is(200);
-    // By another process.
     frostpane_server::Tokens::of(&api.folder.0)
         .revoke(&token.id)
         .unwrap();
@@ -106,7 +105,7 @@ async fn tokens_that_are_made_and_revoked_at_once_are_all_made_and_revoked() {
             scope.spawn(move || change(number));
         }
     });
-    // Those, and the one of this test.
+    // Eight, and the one of this test.
     assert_eq!(api.service.tokens.all().len(), 8 + 1);
 }
 
@@ -117,9 +116,9 @@ async fn tokens_that_could_not_be_read_for_a_moment_are_tokens_again() {
     let moved = std::fs::read(&kept).unwrap();
     std::fs::rename(&kept, &away).unwrap();
     std::fs::create_dir(&kept).unwrap();
-    api.call("GET", "/metrics", "").await.is(401);
+    api.get("/metrics").await.is(401);
     assert!(api.service.tokens.make("me", "*", &[Scope::Read]).is_err());
     std::fs::remove_dir(&kept).unwrap();
     std::fs::write(&kept, moved).unwrap();
-    api.call("GET", "/metrics", "").await.is(200);
+    api.get("/metrics").await.is(200);
 }

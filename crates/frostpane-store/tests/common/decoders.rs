@@ -1,20 +1,20 @@
-//! Everything that reads bytes which outlive a process, and a use of what was read. Shared with `fuzz`.
+//! All decoders of stored bytes, and uses of their results. Shared with `fuzz`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
-use frostpane::stream::{Exported, Kept, Mark, Paid, SecretBytes, mark_of};
+use frostpane::stream::{Grant, Mark, PaneExport, SecretBytes, SnapshotSource, mark_of};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane::{Batch, Bytes, Event, Key, Keys, Result, Spec, Stream};
-use frostpane_store::Panes;
+use frostpane_store::PaneTransfer;
 
 use super::{ALL, HOUR, event};
 
 const SECRET: [u8; 32] = [7; 32];
-/// How long the streams go on before they are written.
+/// Hours of the streams before they are written.
 const HOURS: [i64; 2] = [3, 30];
 
-/// What bytes are taken for.
+/// The decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     State,
@@ -25,7 +25,7 @@ pub enum Part {
     Batch,
     Keys,
     Panes,
-    Exported,
+    PaneExport,
 }
 
 pub const PARTS: [Part; 9] = [
@@ -37,14 +37,14 @@ pub const PARTS: [Part; 9] = [
     Part::Batch,
     Part::Keys,
     Part::Panes,
-    Part::Exported,
+    Part::PaneExport,
 ];
 
 fn known() -> Box<dyn Entropy + Send> {
     Box::new(InsecureSeededEntropy::new(11))
 }
 
-/// A stream as it was written.
+/// A stored stream.
 #[derive(Clone)]
 pub struct Written {
     pub name: &'static str,
@@ -57,8 +57,8 @@ pub struct Written {
     exported: Vec<u8>,
 }
 
-/// Wherever a pane is looked for there is one, so that what follows is read too.
-impl Kept for Written {
+/// Any pane stands for a missing one, so that decoding goes on.
+impl SnapshotSource for Written {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
         let there = self.panes.get(&(bounds.start, bounds.end));
         there.or_else(|| self.panes.values().next()).cloned()
@@ -69,14 +69,14 @@ impl Kept for Written {
     }
 }
 
-/// Some events from a moment on.
 fn batch(by_count: bool, begin: i64, events: u64) -> Batch<Bytes> {
     let mut batch = Batch::new();
     for number in 0..events {
         let (time, key, user) = event(0, number);
-        batch.push(match by_count {
-            true => Event::of(key.as_slice()),
-            false => Event::by(&user, begin.saturating_add(time), key.as_slice()),
+        batch.push(if by_count {
+            Event::of(key.as_slice())
+        } else {
+            Event::by(&user, begin.saturating_add(time), key.as_slice())
         });
     }
     batch
@@ -90,7 +90,7 @@ fn by_count(stream: &Stream<Bytes>) -> bool {
     stream.spec().longest().is_by_count()
 }
 
-/// Goes on with a stream in every way there is.
+/// Uses a stream in every way.
 fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     let now = stream.now();
     stream.take(&batch(by_count(stream), now, 50), later(now))?;
@@ -99,7 +99,7 @@ fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     if !stream.spec().continual
         && let Ok(paid) = stream.pay(longest)?
     {
-        stream.release(&paid, &SecretBytes::new(SECRET))?;
+        stream.release(paid, &SecretBytes::new(SECRET))?;
         stream.releases_left(longest)?;
     }
     for bounds in stream.closed() {
@@ -112,7 +112,7 @@ fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
 }
 
 impl Written {
-    /// One of each kind of stream, early and late.
+    /// One stream of each kind, early and late.
     pub fn all() -> Vec<Self> {
         let kinds = ALL.iter().flat_map(|kind| HOURS.map(|hours| (kind, hours)));
         kinds
@@ -133,9 +133,10 @@ impl Written {
         stream
             .take(&batch(by_count(&stream), hours * HOUR, 30), hours * HOUR)
             .unwrap();
-        let paid = match spec.continual {
-            true => Vec::new(),
-            false => stream.pay(spec.longest()).unwrap().unwrap().to_bytes(),
+        let paid = if spec.continual {
+            Vec::new()
+        } else {
+            stream.pay(spec.longest()).unwrap().unwrap().to_bytes()
         };
         let pane = |bounds: &Range<i64>| ((bounds.start, bounds.end), stream.closed_pane(bounds).unwrap());
         let mut written = Self {
@@ -167,7 +168,7 @@ impl Written {
         Ok(stream.drawing_from(known))
     }
 
-    /// What was written of a part.
+    /// The bytes of a part.
     pub fn bytes(&self, part: Part) -> Vec<u8> {
         let events = batch(self.spec.longest().is_by_count(), 3 * HOUR, 20);
         match part {
@@ -183,11 +184,11 @@ impl Written {
                 String::from_utf8_lossy(&self.exported)
             )
             .into_bytes(),
-            Part::Exported => self.exported.clone(),
+            Part::PaneExport => self.exported.clone(),
         }
     }
 
-    /// Takes bytes for a part of it, and goes on with what was read.
+    /// Decodes bytes in place of a part, and uses the result.
     pub fn read(&self, part: Part, bytes: &[u8]) -> frostpane_store::Result<()> {
         let mut written = self.clone();
         match part {
@@ -197,15 +198,15 @@ impl Written {
             Part::Batch => return Ok(read_batch(bytes)?),
             Part::Keys => return Ok(read_keys::<Bytes>(bytes).and(read_keys::<u64>(bytes))?),
             Part::Panes => {
-                return Panes::from_bytes(bytes)?.to_bytes().map(drop);
+                return PaneTransfer::from_bytes(bytes)?.to_bytes().map(drop);
             }
-            Part::Entry | Part::Paid | Part::Exported => {}
+            Part::Entry | Part::Paid | Part::PaneExport => {}
         }
         let mut stream = written.restored()?;
         match part {
             Part::Entry => frostpane_store::replay(bytes, &mut stream)?,
-            Part::Paid => drop(stream.release(&Paid::from_bytes(bytes)?, &SecretBytes::new(SECRET))?),
-            Part::Exported => read_exported(&mut stream, bytes)?,
+            Part::Paid => drop(stream.release(Grant::from_bytes(bytes)?, &SecretBytes::new(SECRET))?),
+            Part::PaneExport => read_exported(&mut stream, bytes)?,
             _ => {}
         }
         go_on(&mut stream)?;
@@ -221,7 +222,7 @@ fn read_batch(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Whatever was declared can be written again, and asked for in a stream.
+/// Declared keys can be encoded again, and used in a stream.
 fn read_keys<K: Key>(bytes: &[u8]) -> Result<()> {
     let keys = Keys::<K>::from_bytes(bytes)?;
     let again = Keys::<K>::from_bytes(&keys.to_bytes())?;
@@ -233,7 +234,7 @@ fn read_keys<K: Key>(bytes: &[u8]) -> Result<()> {
 }
 
 fn read_exported(stream: &mut Stream<Bytes>, bytes: &[u8]) -> Result<()> {
-    if let Ok(exported) = serde_json::from_slice::<Exported>(bytes) {
+    if let Ok(exported) = serde_json::from_slice::<PaneExport>(bytes) {
         let _ = stream.export(i64::MIN..i64::MAX);
         stream.import(&exported)?;
     }

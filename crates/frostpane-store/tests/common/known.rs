@@ -1,14 +1,14 @@
-//! What was acknowledged and shown, and whether it is there.
+//! Checks that everything acknowledged and shown is stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use frostpane::Bytes;
-use frostpane_store::{Deed, Store};
+use frostpane_store::{Action, Store};
 
 use super::is_by_count;
 
-/// Of an hour.
+/// Events of an hour.
 const EVENTS: u64 = 400;
 
 pub fn mix(number: u64) -> u64 {
@@ -20,7 +20,7 @@ pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(7, |hash, byte| mix(hash ^ u64::from(*byte)))
 }
 
-/// What was acknowledged and shown so far.
+/// Everything acknowledged and shown so far.
 #[derive(Default)]
 pub struct Known {
     pub hours: i64,
@@ -36,14 +36,15 @@ pub fn remember(shown: &mut BTreeMap<u64, u64>, number: u64, hash: u64, line: &s
     );
 }
 
-/// Everything that was acknowledged is there once, and everything that was shown is there as it was shown, and charged once.
+/// Checks that everything acknowledged is stored once, and everything shown is stored as it was shown, and
+/// charged once.
 pub fn check(name: &str, folder: &Path, json: &str, known: &mut Known) {
     let mut store = Store::<Bytes>::open(folder).unwrap_or_else(|cause| panic!("{name}: {cause}"));
     let taken = |store: &mut Store<Bytes>, hour: i64| store.feed(&format!("hour {hour}")).unwrap().before();
     for hour in 0..known.hours {
         assert_eq!(taken(&mut store, hour), EVENTS, "{name}, hour {hour}");
     }
-    // What was on its way is there as a whole or not at all.
+    // The next hour is stored as a whole or not at all.
     let more = taken(&mut store, known.hours);
     assert!(more == 0 || more == EVENTS, "{name}: {more}");
     if is_by_count(json) {
@@ -72,8 +73,7 @@ fn check_releases(name: &str, store: &mut Store<Bytes>, known: &Known) {
     let window = store.header().spec.longest();
     let history = store.history(1).unwrap();
     let charges = |of: &str| {
-        let charged =
-            |record: &&frostpane_store::Record| matches!(&record.what, Deed::Charged { id, .. } if id == of);
+        let charged = |record: &&frostpane_store::Record| matches!(&record.what, Action::Charged { id, .. } if id == of);
         history.iter().filter(charged).count()
     };
     for id in store.releases().unwrap() {
@@ -83,7 +83,7 @@ fn check_releases(name: &str, store: &mut Store<Bytes>, known: &Known) {
     assert_eq!(
         history
             .iter()
-            .filter(|record| matches!(record.what, Deed::Charged { .. }))
+            .filter(|record| matches!(record.what, Action::Charged { .. }))
             .count(),
         kept
     );

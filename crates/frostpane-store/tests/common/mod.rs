@@ -1,4 +1,4 @@
-//! Folders that are gone afterwards, and streams to keep in them.
+//! Temporary folders, and streams for tests.
 
 #![allow(dead_code)]
 
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use frostpane::{Bytes, Event, Spec};
-use frostpane_store::{Begin, List, Result, Store};
+use frostpane_store::{Begin, ContinualRelease, Result, Store};
 
 pub const HOUR: i64 = 3_600_000_000;
 
-/// A folder that is gone when it is dropped.
+/// A folder that is removed when it is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -21,7 +21,7 @@ impl Folder {
         Self::within(&std::env::temp_dir())
     }
 
-    /// In memory, if there is a place for it: for those who write much, and for whom it does not matter what a sync does.
+    /// In memory if possible, for tests that write much and do not depend on syncs.
     pub fn in_memory() -> Self {
         match Path::new("/dev/shm") {
             memory if memory.is_dir() => Self::within(memory),
@@ -64,7 +64,6 @@ pub fn fence(folder: &Folder) -> PathBuf {
     fence
 }
 
-/// Copies a folder with all that is in it.
 pub fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to).unwrap();
@@ -78,7 +77,7 @@ pub fn spec(json: &str) -> Spec {
     serde_json::from_str(json).unwrap()
 }
 
-/// Every policy, both units, single lists and one at every slide.
+/// Every policy, both units, single and continual releases.
 pub const ALL: [(&str, &str); 8] = [
     (
         "uniform",
@@ -135,14 +134,15 @@ pub fn event(hour: i64, number: u64) -> (i64, [u8; 2], [u8; 1]) {
     (time, (key as u16).to_be_bytes(), [(random / 999 % 40) as u8])
 }
 
-/// Takes an hour of events, and lets it end.
-pub fn hour(store: &mut Store<Bytes>, hour: i64, by_count: bool) -> Result<Vec<List<Bytes>>> {
+/// Ingests an hour of events, and ends it.
+pub fn hour(store: &mut Store<Bytes>, hour: i64, by_count: bool) -> Result<Vec<ContinualRelease<Bytes>>> {
     let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
     for number in 0..400 {
         let (time, key, user) = event(hour, number);
-        feed.push(match by_count {
-            true => Event::of(key.as_slice()),
-            false => Event::by(&user, time, key.as_slice()),
+        feed.push(if by_count {
+            Event::of(key.as_slice())
+        } else {
+            Event::by(&user, time, key.as_slice())
         })?;
     }
     let (_, mut lists) = feed.finish(true)?;

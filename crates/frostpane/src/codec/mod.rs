@@ -1,7 +1,8 @@
-//! Bytes that outlive the process: numbers and lists of them, written one after the other.
+//! Encoding of state that outlives the process: numbers and lists, one after the other.
 //!
-//! What is read is trusted in nothing: a length is checked against the bytes that are left before memory is taken for it, and what
-//! does not fit is an error of the kind [`State`](crate::ErrorKind::State). `docs/format.md` says what is written where.
+//! Input is not trusted: a length is checked against the remaining bytes before memory is allocated,
+//! and anything invalid is an error of kind [`State`](crate::ErrorKind::State). `docs/format.md`
+//! specifies the bytes.
 
 mod number;
 
@@ -10,12 +11,11 @@ use std::ops::Range;
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use number::{pack_number, unpack_number};
 
-/// Far above anything that is counted, and far from overflow.
+/// Far above any count, and far from overflow.
 pub(crate) const MOST: u64 = 1 << 60;
-/// Far above the events of a pane, and as many panes as there can be add up.
+/// Far above the events of a pane; the panes of a window can be added without overflow.
 pub(crate) const MOST_OF_PANE: u64 = 1 << 44;
 
-/// Writes numbers and bytes.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
@@ -24,7 +24,7 @@ impl Writer {
         pack_number(number, &mut self.0);
     }
 
-    /// Small ones of either sign take few bytes.
+    /// Zigzag encoding: small numbers of either sign take few bytes.
     pub fn signed(&mut self, number: i64) {
         self.number((number << 1 ^ number >> 63) as u64);
     }
@@ -33,13 +33,13 @@ impl Writer {
         self.0.push(flag.into());
     }
 
-    /// Bytes, with their number before them.
+    /// Writes the length, then the bytes.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.raw(bytes);
     }
 
-    /// Bytes of which it is known how many they are.
+    /// Writes bytes of a length known to the reader.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -49,13 +49,13 @@ impl Writer {
         self.signed(range.end);
     }
 
-    /// How many there are, and each of them.
+    /// Writes the number of items, then each item.
     pub fn each<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
         self.number(items.len() as u64);
         items.for_each(|item| write(self, item));
     }
 
-    /// Whether there is one, and which.
+    /// Writes a presence byte, then the item if there is one.
     pub fn maybe<T>(&mut self, item: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.flag(item.is_some());
         if let Some(item) = item {
@@ -68,7 +68,6 @@ impl Writer {
     }
 }
 
-/// Reads what was written.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -80,12 +79,12 @@ impl<'a> Reader<'a> {
         unpack_number(&mut self.0).ok_or_else(|| damaged("a number ends early"))
     }
 
-    /// A number of events, or one that is reckoned with like it.
+    /// A number of at most [`MOST`].
     pub fn count(&mut self) -> Result<u64> {
         self.at_most(MOST)
     }
 
-    /// A number of events of one pane, which is added to those of others.
+    /// A number of at most [`MOST_OF_PANE`], which can be added to those of other panes.
     pub fn count_of_pane(&mut self) -> Result<u64> {
         self.at_most(MOST_OF_PANE)
     }
@@ -102,12 +101,12 @@ impl<'a> Reader<'a> {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A position: one that can be reckoned with.
+    /// A position of at most [`MOST`] in absolute value.
     pub fn position(&mut self) -> Result<i64> {
         self.within(MOST)
     }
 
-    /// One of either sign.
+    /// A signed number of at most `most` in absolute value.
     pub fn within(&mut self, most: u64) -> Result<i64> {
         match self.signed()? {
             number if number.unsigned_abs() <= most => Ok(number),
@@ -137,7 +136,6 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// So many bytes.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
         array.copy_from_slice(self.raw(N)?);
@@ -146,13 +144,14 @@ impl<'a> Reader<'a> {
 
     pub fn range(&mut self) -> Result<Range<i64>> {
         let range = self.position()?..self.position()?;
-        match range.start <= range.end {
-            true => Ok(range),
-            false => Err(damaged("a range ends before it begins")),
+        if range.start <= range.end {
+            Ok(range)
+        } else {
+            Err(damaged("a range ends before it begins"))
         }
     }
 
-    /// A number of things that take a byte each at the least.
+    /// A number of items that take at least one byte each.
     pub fn length(&mut self) -> Result<usize> {
         let left = self.0.len() as u64;
         self.at_most(left).map(|length| length as usize)
@@ -166,12 +165,12 @@ impl<'a> Reader<'a> {
         self.flag()?.then(|| read(self)).transpose()
     }
 
-    /// The rest, in which the reader goes on as it likes.
+    /// The remaining bytes, for a caller that consumes them itself.
     pub fn rest(&mut self) -> &mut &'a [u8] {
         &mut self.0
     }
 
-    /// That nothing is left.
+    /// Fails if bytes remain.
     pub fn finish(self) -> Result<()> {
         match self.0 {
             [] => Ok(()),
@@ -180,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// That bytes are not what was written.
+/// The error for bytes that cannot have been written by this library.
 #[cold]
 pub(crate) fn damaged(what: &str) -> Error {
     Error::new(
@@ -222,7 +221,7 @@ mod tests {
         assert!(read(&[&bytes[..], &[0]].concat()).is_err());
     }
 
-    /// A length is never trusted: memory is taken for what is there.
+    /// Memory is allocated only for bytes that exist.
     #[test]
     fn a_length_beyond_the_bytes_that_are_left_is_refused() {
         let mut to = Writer::default();

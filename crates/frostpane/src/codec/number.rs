@@ -1,6 +1,6 @@
-//! Whole numbers of a few bytes.
+//! Variable-length integers.
 
-/// Appends a number in groups of seven bits, the lowest first; all bytes but the last have their top bit set.
+/// Appends a number in groups of seven bits, lowest first; all bytes but the last have their top bit set.
 pub(crate) fn pack_number(mut number: u64, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -9,7 +9,7 @@ pub(crate) fn pack_number(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Takes a packed number from the front; none, and nothing is taken, if there is no whole one.
+/// Takes a number from the front; returns `None` and takes nothing if there is no complete one.
 #[inline]
 pub(crate) fn unpack_number(bytes: &mut &[u8]) -> Option<u64> {
     match bytes.split_first() {
@@ -27,7 +27,7 @@ fn unpack_long_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for group in groups.iter().rev() {
         let shifted = number << 7;
-        // A group of bits that has no place in 64.
+        // The group has bits beyond 64.
         if shifted >> 7 != number {
             return None;
         }

@@ -8,7 +8,7 @@ use super::footprint::Footprint;
 use super::{Bytes, Key, LONGEST_KEY};
 use crate::codec::{pack_number, unpack_number};
 
-/// What an allocator keeps beside a block, and the lengths that blocks have: those of the C library on 64 bits.
+/// Block header and block sizes of the C library's allocator on 64 bits.
 const BLOCK_HEAD: u64 = 8;
 const BLOCK_STEP: u64 = 16;
 const LEAST_BLOCK: u64 = 32;
@@ -92,7 +92,7 @@ impl Key for Bytes {
     }
 }
 
-/// Text with its backslashes doubled, and bytes that are not text as `\xNN`.
+/// Text with its backslashes doubled, and bytes that are not UTF-8 as `\xNN`.
 fn escape_chunk(chunk: Utf8Chunk<'_>) -> String {
     let text = chunk.valid().replace('\\', "\\\\");
     let bytes = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}"));

@@ -1,6 +1,6 @@
-//! Bits that look random, and back.
+//! An invertible mixing function of 64 bits.
 
-/// The finaliser of SplitMix64: each bit of the result depends on all bits.
+/// The finalizer of SplitMix64: each bit of the result depends on all bits.
 #[inline]
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,7 +8,7 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Undoes [`mix`]: both factors are odd, and have an inverse modulo `2^64`.
+/// Inverts [`mix`]: both factors are odd, so they have inverses modulo `2^64`.
 pub(crate) fn unmix(mut z: u64) -> u64 {
     z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
     z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);

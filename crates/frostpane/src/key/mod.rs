@@ -1,4 +1,4 @@
-//! What an event names: bytes or 64-bit integers.
+//! Keys of events: bytes or 64-bit integers.
 
 mod bytes;
 mod footprint;
@@ -17,65 +17,65 @@ pub use universe::{Keys, Universe};
 /// A key made of bytes.
 pub type Bytes = Box<[u8]>;
 
-/// The longest key that is counted. An event with a longer one is an event without a key.
+/// The longest key that is counted, in bytes. An event with a longer key is an event without a key.
 pub const LONGEST_KEY: usize = 64 * 1024;
 
-/// Of the 64 bits that stand for a key in a table, those that say where the store has it.
+/// The low bits of a table entry: the position of the key in the store.
 const START_BITS: u32 = 40;
 const START: u64 = (1 << START_BITS) - 1;
 
-/// The other bits: of the hash, and one that tells them from 0.
+/// The high bits of a table entry: bits of the hash, and one bit that tells an entry from 0.
 #[inline]
 fn tag(hash: u64) -> u64 {
     hash & !START | 1 << START_BITS
 }
 
-/// Only the keys of this crate are keys: a wrong hash or a packing that is not injective would break privacy.
+/// Seals [`Key`]: a wrong hash or an encoding that is not injective would break privacy.
 pub trait Sealed {}
 
 impl Sealed for Bytes {}
 impl Sealed for u64 {}
 
-/// A type of key: [`Bytes`] or `u64`. Keys are equal when they are equal as a whole; the hash only says where to look.
+/// A type of key: [`Bytes`] or `u64`. Keys are compared as a whole; the hash only says where to look.
 pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
-    /// The form in which events carry the key.
+    /// The borrowed form that events carry.
     type Ref<'a>: Copy + Ord + Send;
 
     /// The form in which releases show the key.
     type Shown: Serialize + Display;
 
-    /// The key as events carry it.
+    /// Borrows the key.
     fn borrowed(&self) -> Self::Ref<'_>;
 
-    /// A key of our own.
+    /// An owned copy of the key.
     fn owned(key: Self::Ref<'_>) -> Self;
 
-    /// Whether this is the same key.
+    /// Returns true if this is the same key.
     fn is(&self, key: Self::Ref<'_>) -> bool;
 
-    /// Whether these are the same key.
+    /// Returns true if both are the same key.
     fn are_same(a: Self::Ref<'_>, b: Self::Ref<'_>) -> bool {
         Self::owned(a).is(b)
     }
 
-    /// A hash whose 64 bits can all be used.
+    /// A hash of which all 64 bits are usable.
     fn hash(key: Self::Ref<'_>, seed: u64) -> u64;
 
-    /// Whether the key is short enough to be counted.
+    /// Returns true if the key is short enough to be counted.
     fn fits(key: Self::Ref<'_>) -> bool;
 
-    /// How many bytes the key has.
+    /// The length of the key in bytes.
     fn length(_key: Self::Ref<'_>) -> u64 {
         size_of::<Self>() as u64
     }
 
-    /// Appends the key in a form that [`unpack`](Self::unpack) finds the end of.
+    /// Appends the key in a self-delimiting form, for [`unpack`](Self::unpack).
     fn pack(key: Self::Ref<'_>, bytes: &mut Vec<u8>);
 
-    /// Takes a packed key from the front; none, and nothing is taken, if there is no whole one.
+    /// Takes a packed key from the front; returns `None` and takes nothing if there is no complete one.
     fn unpack<'a>(bytes: &mut &'a [u8]) -> Option<Self::Ref<'a>>;
 
-    /// What stands for the key in a table, with what does not fit into 64 bits appended to the store.
+    /// The table entry of the key; bytes that do not fit into 64 bits are appended to the store.
     #[inline]
     fn hold(key: Self::Ref<'_>, hash: u64, store: &mut Vec<u8>) -> u64 {
         let start = store.len() as u64;
@@ -84,36 +84,37 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
         tag(hash) | start
     }
 
-    /// Whether this, or 0, stands for the key.
+    /// Returns true if `held` (0 for an empty slot) is the entry of the key.
     #[inline]
     fn holds(held: u64, key: Self::Ref<'_>, hash: u64, store: &[u8]) -> bool {
         held & !START == tag(hash) && Self::held(held, store).is_some_and(|other| Self::are_same(other, key))
     }
 
-    /// The key that this stands for.
+    /// The key of a table entry.
     #[inline]
     fn held(held: u64, store: &[u8]) -> Option<Self::Ref<'_>> {
         Self::unpack(&mut store.get((held & START) as usize..)?)
     }
 
-    /// The first byte of what the store has of the key that this, or 0, stands for; 0 if it has none.
+    /// The first byte that the store has for an entry (0 for an empty slot); 0 if it has none. A read
+    /// that prefetches.
     #[inline]
     fn first_byte(held: u64, store: &[u8]) -> u8 {
         store.get((held & START) as usize).copied().unwrap_or(0)
     }
 
-    /// The key with this hash, if no two keys ever have the same.
+    /// The key with this hash, for key types whose hash is injective.
     #[inline]
     fn unhash(_hash: u64, _seed: u64) -> Option<Self::Ref<'static>> {
         None
     }
 
-    /// The keys of a range, if they are integers.
+    /// The keys of a range, for integers.
     fn of_range(_range: Range<u64>) -> Option<Keys<Self>> {
         None
     }
 
-    /// The key as text that stands for it alone, if there is one.
+    /// An unambiguous text of the key, if there is one.
     fn text(_key: Self::Ref<'_>) -> Option<String> {
         None
     }
@@ -121,7 +122,7 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
     /// The key as releases show it.
     fn shown(&self) -> Self::Shown;
 
-    /// What a key of this many bytes takes; integers have their own length.
+    /// Memory use of a key of this many bytes; integers have a fixed length.
     fn footprint(bytes: u64) -> Footprint;
 }
 
@@ -147,8 +148,8 @@ mod tests {
         }
     }
 
-    /// By the first bits of the hash and all bytes of the key, wherever the store has them. 0 stands for none, also where the
-    /// hash has no bit and the key no byte.
+    /// For keys that share the first bits of their hash, at any place in the store. 0 is no entry, even
+    /// where the hash is 0 and the key is empty.
     #[test]
     fn what_is_held_stands_for_its_key_alone() {
         let keys: [(&[u8], u64); 6] = [
@@ -206,7 +207,6 @@ mod tests {
         assert_eq!(all.len(), keys.len());
     }
 
-    /// A length is never trusted.
     #[test]
     fn what_is_no_whole_key_is_none() {
         let mut packed = Vec::new();

@@ -1,4 +1,4 @@
-//! Which keys a release may name: declared in advance, or open.
+//! The keys that a release may name: declared or open.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::codec::{pack_number, unpack_number};
 use crate::error::{Error, Result};
 use crate::key::{Key, LONGEST_KEY};
 
-/// The keys a release may name. Where they can be known without looking at the events they should be declared: it costs no
-/// delta, and fewer keys have less noise.
+/// The keys a release may name. Declare them where they can be known without looking at the events:
+/// that costs no delta, and fewer keys have less noise.
 ///
 /// ```
 /// use frostpane::{Bytes, Keys};
@@ -28,7 +28,7 @@ use crate::key::{Key, LONGEST_KEY};
 pub enum Keys<K: Key> {
     /// Any key that occurs. A release then needs a `delta` above zero.
     Open,
-    /// The keys of a universe fixed before any data; every one of them receives noise, also those
+    /// The keys of a universe fixed before any data. Every one of them receives noise, including those
     /// that never occur. Releases are pure: `delta` is zero.
     #[non_exhaustive]
     Declared(Arc<dyn Universe<K>>),
@@ -40,14 +40,21 @@ impl<K: Key> Keys<K> {
         Keys::Open
     }
 
-    /// The keys of a list that is known without looking at the events. Repeated keys count once.
+    /// A list of keys that is known without looking at the events. Repeated keys count once.
     pub fn list(keys: impl IntoIterator<Item = K>) -> Result<Self> {
-        Ok(Keys::Declared(Arc::new(List::new(keys)?)))
+        Ok(Keys::Declared(Arc::new(KeyList::new(keys)?)))
     }
-}
 
-impl<K: Key> Keys<K> {
-    /// The keys themselves, as bytes: all that were declared, so that they can be kept.
+    /// Returns true if a release may name the key: a declared one or, of open keys, one that is short enough.
+    #[inline]
+    pub(crate) fn may_name(&self, key: K::Ref<'_>) -> bool {
+        match self {
+            Keys::Open => K::fits(key),
+            Keys::Declared(universe) => universe.rank(key).is_some(),
+        }
+    }
+
+    /// Encodes the declared keys themselves, so that they can be stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let Keys::Declared(universe) = self else {
@@ -67,7 +74,7 @@ impl<K: Key> Keys<K> {
         bytes
     }
 
-    /// Keys that were kept.
+    /// Decodes stored keys.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let read = |kind: u8, mut rest: &[u8]| match kind {
             RANGE => {
@@ -92,7 +99,6 @@ impl<K: Key> Keys<K> {
     }
 }
 
-/// How declared keys are written.
 const RANGE: u8 = 0;
 const LIST: u8 = 1;
 
@@ -109,26 +115,27 @@ impl Keys<u64> {
     }
 }
 
-/// A fixed set of keys, numbered from 0. Those of this crate are all there are: a set that changes its mind would break
-/// privacy.
+/// A fixed set of keys, numbered from 0. Implemented in this crate only: a set that changes over time
+/// would break privacy.
 pub trait Universe<K: Key>: Send + Sync {
-    /// How many keys there are.
+    /// The number of keys.
     fn size(&self) -> u64;
-    /// The number of a key, if it belongs to the universe.
+    /// The number of a key, if it is in the universe.
     fn rank(&self, key: K::Ref<'_>) -> Option<u64>;
-    /// The key with a number below `size`.
+    /// The key of a number below `size`.
     fn key(&self, rank: u64) -> K;
     /// Visits every key, in order.
     fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>));
-    /// The range that it is, if it is one.
+    /// The range of integers that it consists of, if it does.
     fn range(&self) -> Option<Range<u64>> {
         None
     }
-    /// The most memory that it takes, from when it was read.
+    /// Its largest memory use in bytes, including while it was read.
     fn bytes(&self) -> u64 {
         0
     }
-    /// The length of its keys in the mean, whichever of them a pane keeps; none if all have the same.
+    /// A bound on the mean length of the keys of a pane, whichever they are; `None` if all keys have
+    /// the same length.
     fn key_bytes(&self) -> Option<u64> {
         None
     }
@@ -156,17 +163,17 @@ impl Universe<u64> for Range<u64> {
     }
 }
 
-struct List<K> {
+struct KeyList<K> {
     keys: Vec<K>,
     index: HashTable<usize>,
     bytes: u64,
     key_bytes: u64,
 }
 
-/// The mean length of so many of the longest keys stands for all: panes keep no fewer.
+/// The mean length of this many of the longest keys bounds that of any pane: panes keep no fewer.
 const LONGEST: usize = 64;
 
-impl<K: Key> List<K> {
+impl<K: Key> KeyList<K> {
     fn new(keys: impl IntoIterator<Item = K>) -> Result<Self> {
         let mut keys: Vec<K> = keys.into_iter().collect();
         let bytes = Self::most_bytes(&keys);
@@ -202,19 +209,19 @@ impl<K: Key> List<K> {
         lengths.iter().sum::<u64>().div_ceil(lengths.len() as u64)
     }
 
-    /// Of keys as they were read, repeated ones too, and what finds them.
+    /// Memory of keys as they were read, including repeated ones, and of their index.
     fn most_bytes(keys: &[K]) -> u64 {
         let blocks = keys
             .iter()
             .map(|key| K::footprint(K::length(key.borrowed())).block);
-        // While a list that grows moves, what it was before is there too.
+        // While a list grows, its previous allocation still exists.
         let rooms = size_of_val(keys) / 2 * 3;
         let slots = (keys.len() / 7 * 8 + 8).next_power_of_two() * (size_of::<usize>() + 1);
         blocks.sum::<u64>() + (rooms + slots) as u64
     }
 }
 
-impl<K: Key> Universe<K> for List<K> {
+impl<K: Key> Universe<K> for KeyList<K> {
     fn size(&self) -> u64 {
         self.keys.len() as u64
     }
@@ -247,7 +254,6 @@ mod tests {
     use super::*;
     use crate::key::Bytes;
 
-    /// Every number below the size has a key of its own, that key has the number, and all are visited in order.
     fn assert_numbered<K: Key>(keys: Keys<K>, expected: &[K]) {
         let Keys::Declared(universe) = keys else {
             panic!("open keys")
@@ -284,7 +290,7 @@ mod tests {
         assert_numbered(Keys::list(many).unwrap(), &sorted);
     }
 
-    /// As it was read, repeated keys too; and its keys are as long as the longest 64 in the mean, whichever of them a pane keeps.
+    /// Memory includes repeated keys; the mean key length is that of the longest 64.
     #[test]
     fn a_list_says_what_it_takes_and_how_long_its_keys_are() {
         let known = |keys: Vec<Bytes>| {
@@ -294,7 +300,7 @@ mod tests {
             (universe.bytes(), universe.key_bytes())
         };
         let key = |number: usize, length: usize| Bytes::from(format!("{number:0length$}").as_bytes());
-        // Places of 16 bytes, and half of them before they moved; blocks of 32 bytes; slots of 9.
+        // Entries of 16 bytes, and half as much again while growing; blocks of 32 bytes; slots of 9.
         let once: Vec<Bytes> = (0..1_000).map(|number| key(number, 10)).collect();
         assert_eq!(known(once), (1_000 * (24 + 32) + 2_048 * 9, Some(10)));
         let again = (0..2_000).map(|number| key(number / 2, 10)).collect();

@@ -1,26 +1,25 @@
 #![doc = include_str!("above_threshold.md")]
 
-use crate::budget::Epsilon;
 use crate::codec::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::mechanism::{Bounded, Draws, Secret};
 use crate::noise::DiscreteLaplace;
+use crate::privacy::Epsilon;
 
-/// A question that is asked again and again until the answer is yes, at the price of one epsilon.
+/// A question that is asked repeatedly until the answer is yes, at the price of one epsilon.
 #[derive(Debug)]
 pub struct AboveThreshold {
     noisy_threshold: i64,
     laplace: DiscreteLaplace,
 }
 
-/// What the mechanism says.
 #[derive(Debug)]
 pub enum Answer {
-    /// No: the mechanism may be asked again.
+    /// Below: the mechanism may be asked again.
     Below(AboveThreshold),
-    /// Yes: the mechanism is used up.
+    /// Above: the mechanism is used up.
     Above,
-    /// Nothing: there was no entropy, whatever the value. The mechanism may be asked again.
+    /// The entropy source failed, which does not depend on the value. The mechanism may be asked again.
     Unanswered(AboveThreshold, Error),
 }
 
@@ -40,12 +39,12 @@ impl AboveThreshold {
         })
     }
 
-    /// Writes the noisy threshold, which is as secret as the noise.
+    /// Writes the noisy threshold, which is as secret as its noise.
     pub(crate) fn save(&self, to: &mut Writer) {
         to.signed(self.noisy_threshold);
     }
 
-    /// Goes on with a threshold that was drawn before.
+    /// Restores a mechanism with the threshold that was drawn before.
     pub(crate) fn load(from: &mut Reader<'_>, sensitivity: u32, epsilon: Epsilon) -> Result<Self> {
         Ok(Self {
             noisy_threshold: from.position()?,
@@ -53,7 +52,7 @@ impl AboveThreshold {
         })
     }
 
-    /// Whether the value, with fresh noise, has reached the threshold.
+    /// Compares the value, plus fresh noise, with the noisy threshold.
     pub fn ask(self, mut value: impl Bounded, draws: &mut (impl Draws + ?Sized)) -> Answer {
         let least = |value: Secret<u64>| self.noisy_threshold - value.open() as i64;
         let bound = least(value.at_most());
@@ -69,23 +68,23 @@ impl AboveThreshold {
 mod tests {
     use super::*;
 
-    /// Noise that is told, and the laws it was asked for.
-    struct Told {
+    /// Returns given noise values and records the distributions requested.
+    struct ScriptedDraws {
         noise: Vec<i64>,
         laws: Vec<DiscreteLaplace>,
     }
 
-    impl Draws for Told {
+    impl Draws for ScriptedDraws {
         fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
             self.laws.push(*laplace);
             Ok(self.noise.remove(0))
         }
     }
 
-    /// A number that may be asked for only where the bound, which is 10 more, leaves the answer open.
-    struct Costly(u64, bool);
+    /// A number that may be computed only where its bound, which is 10 more, does not decide.
+    struct BoundedNumber(u64, bool);
 
-    impl Bounded for Costly {
+    impl Bounded for BoundedNumber {
         fn at_most(&mut self) -> Secret<u64> {
             Secret::new(self.0 + 10)
         }
@@ -96,7 +95,7 @@ mod tests {
         }
     }
 
-    /// With a noise of 3 a question needs 97 of 100.
+    /// With a noise of 3, a value needs 97 to reach 100.
     #[test]
     fn a_bound_answers_no_alone_and_never_yes() {
         for (value, open, above) in [
@@ -105,22 +104,23 @@ mod tests {
             (96, true, false),
             (97, true, true),
         ] {
-            let mut draws = Told {
+            let mut draws = ScriptedDraws {
                 noise: vec![0, 3],
                 laws: Vec::new(),
             };
             let question = AboveThreshold::new(100, 1, Epsilon::new(1.0).unwrap(), &mut draws).unwrap();
-            let answer = question.ask(Costly(value, open), &mut draws);
+            let answer = question.ask(BoundedNumber(value, open), &mut draws);
             assert_eq!(matches!(answer, Answer::Above), above, "{value}");
         }
     }
 
-    /// `R` of scale `2D/epsilon` once, `V` of scale `4D/epsilon` for each question, and "above" exactly if `q + V >= T + R`.
+    /// `R` of scale `2D/epsilon` once, `V` of scale `4D/epsilon` for each question, and "above" exactly
+    /// if `q + V >= T + R`.
     #[test]
     fn the_threshold_has_one_noise_and_every_question_a_fresh_one_of_twice_the_scale() {
         let epsilon = Epsilon::new(0.5).unwrap();
         for noise in [-7, 0, 5] {
-            let mut draws = Told {
+            let mut draws = ScriptedDraws {
                 noise: vec![noise, 1, -9, 3],
                 laws: Vec::new(),
             };

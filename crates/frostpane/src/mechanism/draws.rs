@@ -1,17 +1,16 @@
-//! Where the random choices of a mechanism come from.
+//! Random choices of a mechanism.
 
 use crate::error::Result;
 use crate::noise::DiscreteLaplace;
 use crate::noise::Entropy;
 
-/// The random choices of a mechanism. Every source of entropy makes them; a test may make all of them in
-/// turn, and so compute the exact probability of every output.
+/// The random choices of a mechanism. Every entropy source implements it; a test may instead enumerate
+/// all choices, and so compute the exact probability of every output.
 pub trait Draws {
-    /// One value of this distribution.
     fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64>;
 
-    /// Whether a fresh value of this distribution is at least `least`, which is not asked for where the value is below `bound`, a
-    /// number that is no more.
+    /// Returns true if a fresh value of this distribution is at least `least`, which is computed only
+    /// if the value is at least `bound <= least`.
     fn reaches(
         &mut self,
         laplace: &DiscreteLaplace,

@@ -1,4 +1,4 @@
-//! Private mechanisms, made of exact noise.
+//! Private mechanisms, built on exact noise.
 
 pub mod above_threshold;
 mod draws;

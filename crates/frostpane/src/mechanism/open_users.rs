@@ -1,46 +1,49 @@
-//! The least threshold that hides all keys of one user: [the proof](crate::proofs::threshold#open-keys-of-users).
+//! The least threshold that hides all keys of one user: [the
+//! proof](crate::proofs::threshold#open-keys-of-users).
 
-use crate::budget::Epsilon;
+use crate::enclosure::Enclosure;
 use crate::noise::discrete_gaussian::surely_at_most;
-use crate::noise::enclosure::Enclosure;
 use crate::noise::{DiscreteGaussian, Noise};
-use crate::spec::Bounds;
+use crate::privacy::Bounds;
+use crate::privacy::Epsilon;
 
-/// Numbers of keys are looked at one by one up to this, and beyond it in blocks of this part of them.
+/// Numbers of keys are tried one by one up to this; beyond it in blocks of this part of them.
 const ONE_BY_ONE: u32 = 16;
 
-/// What the noise of keys that others have too leaves open: for `first..=last` keys that only one user has, at most this delta.
+/// For `first..=last` keys that only one user has, a bound on the delta of the noise of that user's
+/// other keys.
 #[derive(Clone, Copy, Debug)]
-struct Block {
+struct KeyCountBlock {
     last: u32,
-    /// Of the keys that are left when `first` are the user's own.
+    /// The delta of the other keys when `first` keys are only the user's.
     delta: f64,
 }
 
-/// How private shared keys are, for every number of keys that are not.
+/// The privacy of a user's keys that others have too, for every number of keys that only the user has.
 #[derive(Clone, Debug)]
-pub struct Kept(Vec<Block>);
+pub struct SharedKeys(Vec<KeyCountBlock>);
 
-impl Kept {
-    /// Without a delta, however many there are: it is worst that none is shared.
+impl SharedKeys {
+    /// Without a delta, as with Laplace noise: it is worst that no key is shared.
     pub fn pure(bounds: Bounds) -> Self {
-        Self(vec![Block {
+        Self(vec![KeyCountBlock {
             last: bounds.per_user,
             delta: 0.0,
         }])
     }
 
-    /// With the delta of Gaussian noise for those that are left.
+    /// With the delta of Gaussian noise on the shared keys.
     pub fn of_gaussian(gaussian: &DiscreteGaussian, bounds: Bounds, epsilon: Epsilon) -> Self {
         let shared = |own: u32| gaussian.delta(bounds.per_user - own, bounds.per_key, epsilon);
-        let blocks = blocks(bounds.per_user).map(|[first, last]| Block {
+        let blocks = blocks(bounds.per_user).map(|[first, last]| KeyCountBlock {
             last,
             delta: shared(first),
         });
         Self(blocks.collect())
     }
 
-    /// About the chance that each key may be named with. Not above 0 where there is none.
+    /// An approximation to the largest probability with which each key may be named; not above 0 if
+    /// there is none.
     fn chance(&self, delta: f64) -> f64 {
         let chances = self
             .0
@@ -50,7 +53,7 @@ impl Kept {
     }
 }
 
-/// From 1 to `most`, in blocks.
+/// The numbers from 1 to `most`, in blocks.
 fn blocks(most: u32) -> impl Iterator<Item = [u32; 2]> {
     let last = move |first: u32| first.saturating_add(first / ONE_BY_ONE).min(most);
     let next = move |[_, last]: &[u32; 2]| last.checked_add(1).filter(|first| *first <= most);
@@ -58,15 +61,15 @@ fn blocks(most: u32) -> impl Iterator<Item = [u32; 2]> {
     std::iter::successors(first, move |block| next(block).map(|first| [first, last(first)]))
 }
 
-/// The least threshold of at least `per_key` at which `1 - (1 - d)^k (1 - delta_s) <= delta` for every number `k` of keys that only
-/// one user has, where `d` is the chance that a count of `per_key` reaches it, and `delta_s` that of the others. None if those leave
-/// nothing of delta.
-pub fn least_threshold(noise: Noise, bounds: Bounds, kept: &Kept, delta: f64) -> Option<u64> {
-    let chance = kept.chance(delta);
+/// The least threshold of at least `per_key` at which `1 - (1 - d)^k (1 - delta_s) <= delta` for every number
+/// `k` of keys that only one user has, where `d` is the probability that a count of `per_key` reaches it, and
+/// `delta_s` the delta of the shared keys. `None` if the shared keys leave nothing of delta.
+pub fn least_threshold(noise: Noise, bounds: Bounds, shared: &SharedKeys, delta: f64) -> Option<u64> {
+    let chance = shared.chance(delta);
     if chance <= 0.0 {
         return None;
     }
-    let hides = |reach: u64| hides(noise, reach, kept, delta);
+    let hides = |reach: u64| hides(noise, reach, shared, delta);
     let mut reach = noise.reach_in_floats(chance);
     while !hides(reach) {
         reach += 1;
@@ -77,13 +80,13 @@ pub fn least_threshold(noise: Noise, bounds: Bounds, kept: &Kept, delta: f64) ->
     Some(reach + u64::from(bounds.per_key))
 }
 
-/// Whether delta is kept where keys lie below the threshold by this much.
-fn hides(noise: Noise, reach: u64, kept: &Kept, delta: f64) -> bool {
-    surely_at_most(|bits| worst(&noise.tail(reach, bits), &kept.0), delta)
+/// Returns true if delta holds where keys lie below the threshold by `reach`.
+fn hides(noise: Noise, reach: u64, shared: &SharedKeys, delta: f64) -> bool {
+    surely_at_most(|bits| worst(&noise.tail(reach, bits), &shared.0), delta)
 }
 
-/// The largest chance of all blocks, where each key is named with this one.
-fn worst(named: &Enclosure, blocks: &[Block]) -> Enclosure {
+/// The largest probability over all blocks, where each key is named with probability `named`.
+fn worst(named: &Enclosure, blocks: &[KeyCountBlock]) -> Enclosure {
     let hidden = named.complement();
     let bits = named.bits;
     let none = Enclosure::of_float(0.0, bits);
@@ -121,7 +124,7 @@ mod tests {
         assert!(blocks(10_000).count() < 150);
     }
 
-    /// The deviations and thresholds of both kinds of noise, and the one that is taken, at epsilon 1 and delta 1e-9.
+    /// The deviations and thresholds of both distributions, and the choice, at epsilon 1 and delta 1e-9.
     #[test]
     fn the_lower_threshold_wins() {
         for (per_user, laplace, gaussian) in [
@@ -141,12 +144,12 @@ mod tests {
             assert_eq!(taken.value(), laplace.1.min(gaussian.1));
             assert_eq!(matches!(taken.noise(), Noise::Gaussian(_)), per_user > 1);
         }
-        // Where no Gaussian noise is offered.
+        // No Gaussian variance is offered here.
         let taken = Threshold::for_users(Bounds::new(3), epsilon(1e-6), 1e-9);
         assert!(matches!(taken.noise(), Noise::Laplace(_)));
     }
 
-    /// `Pr[X >= m]`, by adding up.
+    /// `Pr[X >= m]`, by summation.
     fn tail(noise: &Noise, m: i64) -> f64 {
         match u64::try_from(m) {
             Ok(m) => noise.tail(m, 128).approximate(),
@@ -154,7 +157,8 @@ mod tests {
         }
     }
 
-    /// The chances of all that a key can show, at a threshold, that has these counts with the user and without.
+    /// The probabilities of all outputs of one key at a threshold, given its counts with the user and
+    /// without.
     fn shown(noise: &Noise, threshold: u64, counts: [u64; 2]) -> Vec<[f64; 2]> {
         let reaches = |count: u64, value: u64| match count {
             0 => 0.0,
@@ -170,7 +174,7 @@ mod tests {
         shown
     }
 
-    /// The delta of a user who has these keys, by all that can be shown, in the worse direction.
+    /// The delta of a user with these keys, over all outputs, in the worse direction.
     fn enumerated(noise: &Noise, threshold: u64, keys: &[[u64; 2]], epsilon: f64) -> f64 {
         let mut all = vec![[1.0, 1.0]];
         for counts in keys {
@@ -185,8 +189,8 @@ mod tests {
         sum(&|[p, q]| part(*p, *q)).max(sum(&|[p, q]| part(*q, *p)))
     }
 
-    /// The worst of all mixtures of keys that only the user has, as often as they may or once, and of keys that others have too, far
-    /// below the threshold, next to it or above.
+    /// The worst of all mixtures of keys that only the user has, at most often or once, and of shared
+    /// keys, far below the threshold, next to it or above.
     fn worst_mixture(noise: &Noise, threshold: u64, bounds: Bounds, epsilon: f64) -> f64 {
         let most = u64::from(bounds.per_key);
         let mut kinds = vec![[most, 0], [1, 0]];
@@ -205,7 +209,8 @@ mod tests {
             .fold(0.0, f64::max)
     }
 
-    /// All that can be shown of one to three keys: no mixture of them exceeds delta, and a threshold of one less would.
+    /// All outputs for one to three keys: no mixture of them exceeds delta, and a threshold of one less
+    /// would.
     #[test]
     fn thresholds_of_both_kinds_are_the_least_that_hide_every_mixture_of_keys() {
         for (per_user, per_key, given, delta) in [
@@ -228,21 +233,25 @@ mod tests {
         }
     }
 
-    /// For every number of keys of the user's own: shared keys take no more than is reckoned with, and exactly as much for the first.
+    /// For every number of the user's own keys: shared keys take no more delta than their block
+    /// assumes, and exactly as much for its first.
     #[test]
     fn a_block_reckons_with_the_delta_of_its_first_and_the_power_of_its_last() {
         let bounds = Bounds::new(120);
         let gaussian = DiscreteGaussian::for_keys(120, 1, epsilon(1.0), 1e-6).unwrap();
-        let kept = Kept::of_gaussian(&gaussian, bounds, epsilon(1.0));
+        let shared = SharedKeys::of_gaussian(&gaussian, bounds, epsilon(1.0));
         let delta = |own: u32| gaussian.delta(120 - own, 1, epsilon(1.0));
         let mut first = 1;
-        for block in &kept.0 {
+        for block in &shared.0 {
             assert_eq!(block.delta, delta(first));
             assert!((first..=block.last).all(|own| delta(own) <= block.delta));
             first = block.last + 1;
         }
         assert_eq!(first, 121);
-        let found = worst(&Enclosure::of_float(0.25, 128), &[Block { last: 3, delta: 0.5 }]);
+        let found = worst(
+            &Enclosure::of_float(0.25, 128),
+            &[KeyCountBlock { last: 3, delta: 0.5 }],
+        );
         assert_eq!(found.at_most(1.0 - 0.5 * 0.75_f64.powi(3)), Some(true));
         assert_eq!(
             found.at_most((1.0 - 0.5 * 0.75_f64.powi(3)).next_down()),
@@ -250,7 +259,7 @@ mod tests {
         );
     }
 
-    /// With all of delta for the noise, as each number of keys would have it that are the user's own, one by one.
+    /// Compared with giving all of delta to the noise, each number of keys treated separately.
     #[test]
     fn blocks_cost_nothing_that_can_be_seen() {
         for (per_user, per_key, given) in [(40, 1, 1.0), (150, 2, 3.0), (300, 1, 0.5)] {
@@ -259,11 +268,11 @@ mod tests {
             let Noise::Gaussian(gaussian) = *found.noise() else {
                 panic!("{found:?}")
             };
-            let each = (1..=per_user).map(|own| Block {
+            let each = (1..=per_user).map(|own| KeyCountBlock {
                 last: own,
                 delta: gaussian.delta(per_user - own, per_key, epsilon(given)),
             });
-            let each = Kept(each.collect());
+            let each = SharedKeys(each.collect());
             assert_eq!(
                 Some(found.value()),
                 least_threshold(*found.noise(), bounds, &each, 1e-9),
@@ -272,7 +281,7 @@ mod tests {
         }
     }
 
-    /// The condition as it is stated, in floats, for both kinds of noise and up to ten thousand keys.
+    /// The condition in floats, for both distributions and up to ten thousand keys.
     #[test]
     fn a_threshold_is_the_least_that_its_condition_allows() {
         for (per_user, per_key) in [(1, 1), (7, 3), (400, 1), (10_000, 1)] {
@@ -294,11 +303,16 @@ mod tests {
         let noise = Threshold::by_laplace(bounds, epsilon(1.0), 1e-9)
             .noise()
             .to_owned();
-        let kept = |delta| Kept(vec![Block { last: 1, delta }, Block { last: 2, delta: 0.0 }]);
-        assert_eq!(least_threshold(noise, bounds, &kept(1e-9), 1e-9), None);
+        let shared = |delta| {
+            SharedKeys(vec![
+                KeyCountBlock { last: 1, delta },
+                KeyCountBlock { last: 2, delta: 0.0 },
+            ])
+        };
+        assert_eq!(least_threshold(noise, bounds, &shared(1e-9), 1e-9), None);
         assert!(
-            least_threshold(noise, bounds, &kept(0.9e-9), 1e-9)
-                > least_threshold(noise, bounds, &kept(0.0), 1e-9)
+            least_threshold(noise, bounds, &shared(0.9e-9), 1e-9)
+                > least_threshold(noise, bounds, &shared(0.0), 1e-9)
         );
     }
 }

@@ -1,12 +1,11 @@
-//! A value that only a private mechanism may look at.
+//! Values that only a private mechanism may read.
 
-/// A number that depends on the events. Whoever holds it can hand it to a mechanism of this module and
-/// nothing else: what comes back is private, what went in cannot be read.
+/// A number that depends on the events. It can be passed to a mechanism of this module and nothing
+/// else: the output is private, and the input cannot be read.
 #[derive(Clone, Copy)]
 pub struct Secret<T>(T);
 
 impl<T> Secret<T> {
-    /// Seals a value.
     pub fn new(value: T) -> Self {
         Self(value)
     }
@@ -16,9 +15,9 @@ impl<T> Secret<T> {
     }
 }
 
-/// A secret number of which a bound is known sooner than the number.
+/// A secret number with a bound that is cheaper to compute.
 pub trait Bounded {
-    /// No less than the number.
+    /// An upper bound on the number.
     fn at_most(&mut self) -> Secret<u64>;
 
     /// The number.

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use crate::budget::Epsilon;
 use crate::error::Result;
-use crate::mechanism::open_users::{Kept, least_threshold};
+use crate::mechanism::open_users::{SharedKeys, least_threshold};
 use crate::noise::binomial::binomial;
 use crate::noise::{DiscreteGaussian, DiscreteLaplace, Entropy, Inversion, Noise};
-use crate::spec::{Bounds, Unit};
+use crate::privacy::Epsilon;
+use crate::privacy::{Bounds, Unit};
 
-/// How many absent keys noise alone may be expected to list. A larger universe gets a higher threshold.
+/// The most absent keys that noise alone may be expected to list. A larger universe gets a higher threshold.
 pub const MOST_EXPECTED_FROM_NOISE: u64 = 1_000_000;
 
-/// The least noisy count that is listed, bound to the noise it was computed from. It can be raised,
+/// The least noisy count that is listed, tied to the noise it was computed from. It can be raised,
 /// never lowered, and only it can draw the noise of the counts that it is applied to.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
@@ -21,7 +21,7 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// For open keys: the least threshold that a key which occurred once passes with probability at
+    /// For open keys: the least threshold that a key which occurred once reaches with probability at
     /// most `delta`.
     pub fn for_open_keys(noise: impl Into<Noise>, delta: f64) -> Self {
         let noise = noise.into();
@@ -31,9 +31,9 @@ impl Threshold {
         }
     }
 
-    /// For open keys of users who contribute within these bounds: the noise and the least threshold that hide all keys of one user at
-    /// once. Of Laplace and Gaussian noise the one with the lower threshold, which follows from the bounds, epsilon and delta alone. A
-    /// delta of 0 counts as the smallest float.
+    /// For open keys of users who contribute within these bounds: the noise and the least threshold that hide
+    /// all keys of one user at once. Takes Laplace or Gaussian noise, whichever has the lower threshold; the
+    /// choice follows from the bounds, epsilon and delta alone. A delta of 0 counts as the smallest float.
     pub fn for_users(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Self {
         let delta = delta.max(f64::MIN_POSITIVE);
         let laplace = Self::by_laplace(bounds, epsilon, delta);
@@ -47,16 +47,17 @@ impl Threshold {
         let laplace = DiscreteLaplace::new(Unit::User(bounds).counts(), epsilon);
         Self {
             noise: laplace.into(),
-            // Of a delta above 0 something is left.
-            value: least_threshold(laplace.into(), bounds, &Kept::pure(bounds), delta).unwrap_or(u64::MAX),
+            // A delta above 0 always leaves something.
+            value: least_threshold(laplace.into(), bounds, &SharedKeys::pure(bounds), delta)
+                .unwrap_or(u64::MAX),
         }
     }
 
-    /// None where no such noise is offered.
+    /// `None` if no such Gaussian noise is offered.
     pub(super) fn by_gaussian(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Option<Self> {
         let gaussian = DiscreteGaussian::for_keys(bounds.per_user, bounds.per_key, epsilon, delta)?;
-        let kept = Kept::of_gaussian(&gaussian, bounds, epsilon);
-        let value = least_threshold(gaussian.into(), bounds, &kept, delta)?;
+        let shared = SharedKeys::of_gaussian(&gaussian, bounds, epsilon);
+        let value = least_threshold(gaussian.into(), bounds, &shared, delta)?;
         Some(Self {
             noise: gaussian.into(),
             value,
@@ -72,7 +73,7 @@ impl Threshold {
         }
     }
 
-    /// One too low: it names a key that occurred once more often than delta allows. For audits.
+    /// For audits: one too low, so it names a key that occurred once more often than delta allows.
     pub(crate) fn less_one(self) -> Self {
         Self {
             value: (self.value - 1).max(1),
@@ -80,7 +81,7 @@ impl Threshold {
         }
     }
 
-    /// As if the noise were continuous: `Pr[1 + X >= tau] = exp(-(tau - 1)/scale)/2 <= delta`. For audits.
+    /// For audits: as if the noise were continuous, `Pr[1 + X >= tau] = exp(-(tau - 1)/scale)/2 <= delta`.
     pub(crate) fn of_continuous(noise: DiscreteLaplace, delta: f64) -> Self {
         let reach = -noise.scale() * (2.0 * delta).min(1.0).ln();
         Self {
@@ -89,7 +90,7 @@ impl Threshold {
         }
     }
 
-    /// At least as high as `value`.
+    /// Raises the threshold to at least `value`.
     pub fn raised_to(self, value: u64) -> Self {
         Self {
             value: self.value.max(value),
@@ -107,10 +108,10 @@ impl Threshold {
         &self.noise
     }
 
-    /// Adds fresh, independent noise to every count and returns those that reach the threshold, with their noisy counts, in no
-    /// order: distributed exactly as if each had drawn a value of its own
-    /// ([why](crate::proofs::threshold#drawing-only-what-is-listed)). Errs only if the source of entropy does, and then returns
-    /// nothing.
+    /// Adds fresh, independent noise to every count and returns those that reach the threshold, with
+    /// their noisy counts, in no order: distributed exactly as if each key had drawn a value of its own
+    /// ([why](crate::proofs::threshold#drawing-only-what-is-listed)). Fails only if the entropy source
+    /// fails, and then returns nothing.
     pub fn select<T: Copy>(
         &self,
         counts: impl IntoIterator<Item = (T, u64)>,
@@ -122,8 +123,9 @@ impl Threshold {
         }
     }
 
-    /// The same for `absent` keys with a count of 0: the numbers below `absent` of those that reach the threshold, with their noisy
-    /// counts. With Laplace noise it takes as long as there are such keys, however many there are in all.
+    /// The same for `absent` keys with a count of 0: returns which of the numbers below `absent` reach
+    /// the threshold, with their noisy counts. With Laplace noise it takes time proportional to their
+    /// number, not to `absent`.
     pub fn select_absent(&self, absent: u64, entropy: &mut impl Entropy) -> Result<Vec<(u64, u64)>> {
         match self.noise {
             Noise::Laplace(laplace) => self.jointly(laplace).select_absent(absent, entropy),
@@ -159,7 +161,7 @@ fn noisy_if_passing(count: u64, noise: i64, threshold: u64) -> Option<u64> {
     u64::try_from(noisy).ok().filter(|&noisy| noisy >= threshold)
 }
 
-/// Laplace noise of many keys, of which only those that pass are drawn.
+/// Laplace noise of many keys, drawn only for keys that pass.
 struct Jointly {
     laplace: DiscreteLaplace,
     value: u64,
@@ -194,7 +196,7 @@ impl Jointly {
             .collect()
     }
 
-    /// The same for keys that lie below the threshold, by `nearest` at least and less than twice that.
+    /// The same for keys that lie below the threshold by at least `nearest` and less than twice that.
     fn select_below<T: Copy>(
         &self,
         nearest: u64,
@@ -214,14 +216,15 @@ impl Jointly {
         Ok(())
     }
 
-    /// Which of `keys` keys at `distance >= 1` below the threshold pass it: each with probability `Pr[X >= distance]`, independently.
+    /// The keys, of `keys` keys at `distance >= 1` below the threshold, that reach it: each with
+    /// probability `Pr[X >= distance]`, independently.
     fn passing(&self, keys: u64, distance: u64, entropy: &mut impl Entropy) -> Result<HashSet<u64>> {
         let count = binomial(keys, |bits| self.laplace.tail(distance, bits), entropy)?;
         subset(keys, count, entropy)
     }
 }
 
-/// A set of `count` different integers below `n`, all such sets equally likely (Floyd's algorithm).
+/// A set of `count` distinct integers below `n`, all such sets equally likely (Floyd's algorithm).
 fn subset(n: u64, count: u64, entropy: &mut impl Entropy) -> Result<HashSet<u64>> {
     let mut chosen = HashSet::with_capacity(count as usize);
     for last in n - count..n {
@@ -242,8 +245,8 @@ mod tests {
         DiscreteLaplace::new(2, Epsilon::new(epsilon).unwrap())
     }
 
-    /// One key a distance, so that each is drawn alone: whether a coin of the tail at the power of two below its distance
-    /// shows, then the rest of the way, then how far above.
+    /// One key for each distance, so that each is drawn alone: a coin with the tail at the power of two
+    /// below its distance, then the rest of the distance, then the excess.
     #[test]
     fn a_key_below_the_threshold_passes_by_the_tail_of_its_distance() {
         let threshold = Threshold {
@@ -266,7 +269,7 @@ mod tests {
                 let found = threshold.select([('k', count)], &mut entropy).unwrap();
                 let laplace = noise(0.7);
                 let coin = binomial(1, |bits| laplace.tail(nearest, bits), &mut again).unwrap() == 1;
-                // Which one of one: no choice, but a word is read for it.
+                // Choosing one of one still reads a word.
                 let passes =
                     coin && again.below(1).unwrap() == 0 && laplace.survives(rest, &mut again).unwrap();
                 let expected = passes.then(|| ('k', 9 + laplace.magnitude(&mut again).unwrap()));
@@ -278,7 +281,6 @@ mod tests {
         assert!(passed > 50, "{passed}");
     }
 
-    /// From the threshold on a key has a value of its own.
     #[test]
     fn a_key_at_the_threshold_or_above_has_a_noise_of_its_own() {
         let threshold = Threshold {
@@ -296,7 +298,8 @@ mod tests {
         }
     }
 
-    /// Absent keys lie below by the whole threshold. Their numbers are all different, and their excesses drawn one by one.
+    /// Absent keys lie below by the whole threshold. Their numbers are distinct, and their excesses
+    /// drawn one by one.
     #[test]
     fn absent_keys_pass_by_the_tail_at_the_threshold() {
         let threshold = Threshold {
@@ -325,8 +328,8 @@ mod tests {
         }
     }
 
-    /// All 6 subsets of 2 out of 4, 60,000 draws: each 10,000 expected, 6 standard deviations allowed (false
-    /// alarm below 1e-7).
+    /// All 6 subsets of 2 out of 4, 60,000 draws: each 10,000 expected, 6 standard deviations allowed
+    /// (false alarm below 1e-7).
     #[test]
     fn subsets_are_uniform() {
         let mut entropy = InsecureSeededEntropy::new(5);
@@ -343,9 +346,9 @@ mod tests {
         );
     }
 
-    /// The joint draw, for counts on both sides of the threshold: how often each key passes, and the sum of
-    /// the excesses of those from below, against their probabilities. 20,000 runs; 6 standard errors (false
-    /// alarm below 1e-7).
+    /// The joint draw, for counts on both sides of the threshold: the frequency of each key and the sum
+    /// of the excesses of those from below, against their probabilities. 20,000 runs; 6 standard errors
+    /// (false alarm below 1e-7).
     #[test]
     fn the_joint_draw_has_the_distribution_of_a_value_a_key() {
         let threshold = Threshold {
@@ -408,7 +411,7 @@ mod tests {
         }
     }
 
-    /// A universe of so many keys that a million of them are expected from noise, and one key more.
+    /// A universe in which exactly a million keys are expected from noise, and one with one key more.
     #[test]
     fn a_universe_is_flooded_from_a_million_keys_of_noise_on() {
         let noise = noise(1.0);
@@ -442,7 +445,7 @@ mod tests {
         }
     }
 
-    /// One value a key, in order, by one table.
+    /// One value for each key, in order, from one table.
     #[test]
     fn with_gaussian_noise_every_key_has_a_value_of_its_own() {
         let gaussian = DiscreteGaussian::new(30, 1).unwrap();

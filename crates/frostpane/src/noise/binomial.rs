@@ -1,22 +1,23 @@
-//! How many of `n` independent coins of an irrational probability show heads, exactly.
+//! Exact binomial sampling with an irrational probability.
 //!
-//! Inversion with lazily refined bits: the count is the least `k` whose cumulative probability exceeds a
-//! uniform real number in `[0, 1)`. The cumulative probabilities are enclosed to 128 bits, the uniform number
-//! is known to as many; if an enclosure leaves open on which side the number lies, both are refined. A
-//! probability far below the smallest float is no special case. A large count is drawn in batches of about 16
-//! expected heads, so that the table of cumulative probabilities is short and made once.
+//! Inversion with lazily refined bits: the count is the least `k` whose cumulative probability exceeds
+//! a uniform real number in `[0, 1)`. Both are known to 128 bits at first; where an enclosure does not
+//! decide on which side the uniform number lies, both are refined. Probabilities far below the smallest
+//! float need no special case. A large count is drawn in batches of about 16 expected heads, so that
+//! the table of cumulative probabilities is short and computed once.
 
 use dashu_int::UBig;
 
+use crate::enclosure::Enclosure;
 use crate::error::Result;
 use crate::noise::Entropy;
-use crate::noise::enclosure::Enclosure;
 
 const BATCH_MEAN: f64 = 16.0;
 const FIRST_BITS: usize = 128;
 
-/// How many of `n` independent coins show heads: `k` with exactly `C(n, k) h^k (1-h)^(n-k)`, where `probability(bits)`
-/// encloses the chance of heads `h`, at most 1/2, ever closer. Errs only if the source of entropy does.
+/// Draws the number of heads among `n` independent coins: `k` with probability exactly `C(n, k) h^k
+/// (1-h)^(n-k)`, where `probability(bits)` encloses `h <= 1/2` to so many bits. Fails only if the
+/// entropy source fails.
 pub fn binomial(n: u64, probability: impl Fn(usize) -> Enclosure, entropy: &mut impl Entropy) -> Result<u64> {
     binomial_from(FIRST_BITS, n, probability, entropy)
 }
@@ -38,12 +39,12 @@ fn binomial_from(
     Ok(heads)
 }
 
-/// Cumulative probabilities of a binomial distribution, at the precision asked for so far.
+/// Cumulative probabilities of a binomial distribution at the current precision.
 struct Cumulative<P> {
     n: u64,
     probability: P,
     bits: usize,
-    /// `sums[k]` encloses `Pr[heads <= k]`. May end before `n`, where the rest is below a unit.
+    /// `sums[k]` encloses `Pr[heads <= k]`. May end before `n`, where the rest is below one unit.
     sums: Vec<Enclosure>,
 }
 
@@ -76,7 +77,8 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
         }
     }
 
-    /// The `k` with `Pr[heads < k] <= u < Pr[heads <= k]` for every `u` that begins with these bits.
+    /// The `k` with `Pr[heads < k] <= u < Pr[heads <= k]` for every `u` that begins with these bits, if
+    /// there is one.
     fn locate(&self, uniform: &UBig) -> Option<u64> {
         let after = uniform + UBig::ONE;
         let k = self.sums.partition_point(|sum| sum.low < after);
@@ -111,9 +113,8 @@ impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
 mod tests {
     use super::*;
     use crate::noise::InsecureSeededEntropy;
-    use crate::noise::entropy::tests::Given;
+    use crate::noise::entropy::tests::FixedWords;
 
-    /// `numerator / 2^shift`, enclosed.
     fn dyadic(numerator: u64, shift: usize) -> impl Fn(usize) -> Enclosure {
         move |bits| Enclosure {
             low: (UBig::from(numerator) << bits) >> shift,
@@ -132,8 +133,8 @@ mod tests {
         (mean, variance)
     }
 
-    /// With 1, 2, 3 and 40 coins of 3/16, every count has its probability: the draw is the least `k` whose cumulative
-    /// probability exceeds the uniform number that the words make, here to 128 bits.
+    /// For 1, 2, 3 and 40 coins of 3/16: the draw is the least `k` whose cumulative probability exceeds
+    /// the uniform number made of the words.
     #[test]
     fn a_draw_is_the_inverse_of_the_cumulative_probabilities() {
         for n in [1_u64, 2, 3, 40] {
@@ -159,7 +160,7 @@ mod tests {
                 );
             }
         }
-        // Nothing is drawn for no coin.
+        // No coin draws nothing.
         let mut entropy = InsecureSeededEntropy::new(1);
         assert_eq!(binomial(0, dyadic(3, 4), &mut entropy).unwrap(), 0);
         assert_eq!(
@@ -168,7 +169,7 @@ mod tests {
         );
     }
 
-    /// A thousand coins of 3/16 are drawn in batches of 85, about 16 heads each, after the rest of 65.
+    /// A thousand coins of 3/16: a remainder of 65, then batches of 85 (about 16 heads each).
     #[test]
     fn many_coins_are_drawn_in_batches_and_none_is_left_out() {
         for seed in 0..20 {
@@ -228,8 +229,8 @@ mod tests {
         }
     }
 
-    /// One coin of 1/2 at 64 bits: no heads are enclosed between `2^63 - 1` and `2^63` units. What lies outside is decided
-    /// with one word, what lies inside with as many as it takes, twice as many each time.
+    /// One coin of 1/2 at 64 bits: `Pr[no heads]` is enclosed between `2^63 - 1` and `2^63` units.
+    /// Outside of these one word decides; inside, twice as many words are read each time.
     #[test]
     fn more_bits_are_read_only_where_the_first_leave_it_open_and_then_twice_as_many() {
         const OPEN: u64 = (1 << 63) - 1;
@@ -243,7 +244,7 @@ mod tests {
             (&[OPEN + 1], 1),
             (&[u64::MAX], 1),
         ] {
-            let mut entropy = Given(words.to_vec());
+            let mut entropy = FixedWords(words.to_vec());
             assert_eq!(
                 binomial_from(64, 1, dyadic(1, 1), &mut entropy).unwrap(),
                 heads,
@@ -253,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Of two words the first hundred bits: the others are not looked at before they are needed.
+    /// Only the first hundred bits of two words decide at first.
     #[test]
     fn bits_beyond_the_precision_are_left_out() {
         for (words, heads) in [
@@ -262,7 +263,7 @@ mod tests {
             ([1 << 63, 0], 1),
             ([u64::MAX, u64::MAX], 1),
         ] {
-            let mut entropy = Given(words.to_vec());
+            let mut entropy = FixedWords(words.to_vec());
             assert_eq!(binomial_from(100, 1, dyadic(1, 1), &mut entropy).unwrap(), heads);
             assert!(entropy.0.is_empty());
         }

@@ -2,26 +2,26 @@
 
 use dashu_int::UBig;
 
+use crate::enclosure::Enclosure;
 use crate::noise::discrete_laplace::greatest_common_divisor;
-use crate::noise::enclosure::Enclosure;
 use crate::noise::gaussian_tail;
 
-/// No smaller variance is offered: sums are then Gaussian themselves, but for a factor that can be left out.
+/// At smaller variances the sum of values is not close enough to a Gaussian.
 pub const LEAST_VARIANCE: u64 = 4;
-/// No larger variance is offered: a table would have millions of entries.
+/// At larger variances a table would have millions of entries.
 pub const GREATEST_VARIANCE: u64 = 1 << 32;
-/// More than what is lost in floats, as a part of the whole.
+/// Bounds the relative error of computations in floats.
 pub const ROUNDING: f64 = 1e-10;
 
 const FIRST_BITS: usize = 128;
-/// What is not decided with so many bits counts as against it.
+/// A comparison that is still open at this precision counts as false.
 const MOST_BITS: usize = 4_096;
-/// Bits beyond those asked for, for what steps lose.
+/// Extra bits that absorb the rounding of intermediate steps.
 const GUARD: usize = 64;
-/// Weights below this many units are not added up one by one.
+/// Weights below this many units are summed by a bound instead of one by one.
 const SMALL: u64 = 1 << 32;
 const GREATEST_DENOMINATOR: u64 = 1 << 20;
-/// No value is larger, but for a chance below any that is asked about.
+/// Values beyond this have a probability below every chance in use.
 const FAR: u64 = 1 << 50;
 
 /// The discrete Gaussian distribution with a rational variance parameter.
@@ -33,8 +33,9 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// `Pr[X = x]` is proportional to `exp(-x^2 / (2 variance))`, where the variance is `numerator / denominator`. None unless that
-    /// lies between 4 and `2^32`, with a denominator of at most `2^20`.
+    /// The distribution with `Pr[X = x]` proportional to `exp(-x^2 / (2 variance))`, where the variance
+    /// is `numerator / denominator`. `None` unless that lies between 4 and `2^32`, with a denominator
+    /// of at most `2^20`.
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
         if !(1..=GREATEST_DENOMINATOR).contains(&denominator) {
             return None;
@@ -52,12 +53,12 @@ impl DiscreteGaussian {
         [self.numerator, self.denominator]
     }
 
-    /// The standard deviation, to show.
+    /// The standard deviation, for display.
     pub fn sigma(&self) -> f64 {
         self.variance().sqrt()
     }
 
-    /// The variance, to show: that of the values differs from the parameter by less than can be told.
+    /// The variance, for display. It differs from the parameter by less than a float can tell.
     pub fn variance(&self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -99,8 +100,8 @@ impl DiscreteGaussian {
         sum.plus(&weights.rest())
     }
 
-    /// The least `m >= 0` with `Pr[X >= m] <= chance`; or one more, should 4,096 bits not tell. A chance of 0 counts as the
-    /// smallest float.
+    /// The least `m >= 0` with `Pr[X >= m] <= chance`; one more where 4,096 bits do not decide. A
+    /// chance of 0 counts as the smallest float.
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         let mut m = self.reach_in_floats(chance);
@@ -113,30 +114,29 @@ impl DiscreteGaussian {
         m
     }
 
-    /// An upper bound on `Pr[X >= m]`, and hardly more: to state.
+    /// A tight upper bound on `Pr[X >= m]`: for statements, not for privacy.
     pub fn tail_in_floats(&self, m: u64) -> f64 {
         gaussian_tail::tail_at_most(self.variance(), m as f64)
     }
 
-    /// [`reach`](Self::reach), or 1 more where that bound leaves it open: to state, not to be private by.
+    /// [`reach`](Self::reach), or 1 more where floats do not decide: for statements, not for privacy.
     pub fn reach_in_floats(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         reach_by(|m| self.tail_in_floats(m), self.sigma(), chance)
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
+    /// The least `q` such that all of `keys` values lie within `-q..=q`, except with probability `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
     }
 
-    /// Whether `Pr[X >= m] <= chance`, for sure.
     fn tail_at_most(&self, m: u64, chance: f64) -> bool {
         surely_at_most(|bits| self.tail(m, bits), chance)
     }
 }
 
-/// Whether a number that is enclosed ever closer is at most another; no, where 4,096 bits leave it open.
+/// Returns true if the enclosed number is certainly at most `most`; false where 4,096 bits do not decide.
 pub fn surely_at_most(number: impl Fn(usize) -> Enclosure, most: f64) -> bool {
     let mut bits = FIRST_BITS;
     while bits <= MOST_BITS {
@@ -148,9 +148,9 @@ pub fn surely_at_most(number: impl Fn(usize) -> Enclosure, most: f64) -> bool {
     false
 }
 
-/// The least `m >= 0` with a tail of at most this chance, which is no smaller than the least float.
+/// The least `m >= 0` with a tail of at most `chance`, which must be a positive float.
 pub fn reach_by(tail: impl Fn(u64) -> f64, sigma: f64, chance: f64) -> u64 {
-    // Tails fall at least as fast as exp(-x^2 / (2 variance)), so beyond this there is nothing.
+    // Tails fall at least as fast as exp(-x^2 / (2 variance)), which bounds the search.
     let mut high = (sigma * (2.0 * -chance.min(1.0).ln()).sqrt()).ceil() as u64 + 1;
     while tail(high) > chance && chance > 2.0 * f64::MIN_POSITIVE {
         high *= 2;
@@ -171,12 +171,12 @@ fn twice(number: &Enclosure) -> Enclosure {
     number.plus(number)
 }
 
-/// `exp(-x^2 / (2 variance))` for one `x` after the other.
+/// `exp(-x^2 / (2 variance))` for consecutive `x`.
 struct Weights {
     weight: Enclosure,
-    /// By what the next weight is less.
+    /// The next weight divided by this one.
     ratio: Enclosure,
-    /// By what the next ratio is less.
+    /// The next ratio divided by this one.
     decay: Enclosure,
 }
 
@@ -203,7 +203,7 @@ impl Weights {
         self.weight.high <= UBig::from(SMALL)
     }
 
-    /// This weight and all that follow: no more than if every ratio were the next.
+    /// This weight and all that follow, bounded by the geometric series of the next ratio.
     fn rest(&self) -> Enclosure {
         let most = self.weight.over(&self.ratio.complement());
         Enclosure {
@@ -228,7 +228,7 @@ pub mod tests {
         weight(x) / (-furthest..=furthest).map(weight).sum::<f64>()
     }
 
-    /// All tails from 0 on, added up from the far end.
+    /// All tails from 0 on, summed from the far end.
     fn tails(variance: f64) -> Vec<f64> {
         let furthest = (20.0 * variance.sqrt()) as i64;
         let weight = |x: i64| (-((x * x) as f64) / (2.0 * variance)).exp();
@@ -282,14 +282,13 @@ pub mod tests {
                 );
                 assert!(&found.high - &found.low <= UBig::from(4_u8), "{variance} {m}");
                 assert!(floats >= expected * (1.0 - 1e-13), "{variance} {m}");
-                // An integral in place of a sum is off by (x / variance)^2 / 24, or a part of 1 / variance.
+                // An integral in place of the sum is off by (x / variance)^2 / 24, or a part of 1 / variance.
                 let allowed = if variance < 256.0 { 2.1e-10 } else { 0.2 / variance };
                 assert!(
                     floats / expected - 1.0 < allowed,
                     "{variance} {m}: {floats} {expected}"
                 );
             }
-            // The variance is the parameter.
             let second: f64 = (1..tails.len())
                 .map(|m| 2.0 * (2 * m - 1) as f64 * tails[m])
                 .sum();
@@ -297,7 +296,7 @@ pub mod tests {
         }
     }
 
-    /// More bits stay inside fewer, wherever the sum begins.
+    /// An enclosure with more bits lies inside one with fewer.
     #[test]
     fn closer_enclosures_lie_inside() {
         for variance in [4.0, 19.5, 1e6] {
@@ -350,7 +349,7 @@ pub mod tests {
         }
     }
 
-    /// The least float that a tail does not exceed, and the one below, which it does.
+    /// The least float that a tail does not exceed, and the one below, which it does exceed.
     #[test]
     fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
         for variance in [4.0, 30.25, 625.0] {
@@ -367,7 +366,6 @@ pub mod tests {
         }
     }
 
-    /// At the largest variance in well under a second, and the least there too.
     #[test]
     fn the_reach_of_the_largest_variance_is_the_least() {
         let gaussian = DiscreteGaussian::new(GREATEST_VARIANCE, 1).unwrap();
@@ -377,7 +375,7 @@ pub mod tests {
         assert!((reach as f64 / 65_536.0 - 5.9978).abs() < 1e-3, "{reach}");
     }
 
-    /// A number that is its own bound is enclosed to either side of it for ever.
+    /// A number equal to its bound is never decided.
     #[test]
     fn what_no_bits_decide_counts_as_more() {
         let around_half = |bits: usize| Enclosure {

@@ -1,10 +1,10 @@
 #![doc = include_str!("discrete_laplace.md")]
 
-use crate::budget::Epsilon;
+use crate::enclosure::Enclosure;
 use crate::error::Result;
 use crate::noise::Entropy;
 use crate::noise::bernoulli::{bernoulli, bernoulli_exp};
-use crate::noise::enclosure::Enclosure;
+use crate::privacy::Epsilon;
 
 const FIRST_BITS: usize = 128;
 
@@ -29,32 +29,33 @@ impl DiscreteLaplace {
         }
     }
 
-    /// The scale, to show.
+    /// The scale, for display.
     pub fn scale(&self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// The variance, to show.
+    /// The variance, for display.
     pub fn variance(&self) -> f64 {
         let q = (-1.0 / self.scale()).exp();
         2.0 * q / (1.0 - q).powi(2)
     }
 
-    /// A value `x` with probability exactly `(1-p)/(1+p) p^|x|`, `p = exp(-1 / scale)`, independent of all others
-    /// ([why](crate::proofs::discrete_laplace#sampling)). Errs only if the source of entropy does.
+    /// Draws `x` with probability exactly `(1-p)/(1+p) p^|x|`, `p = exp(-1 / scale)`, independent of all
+    /// other draws ([why](crate::proofs::discrete_laplace#sampling)). Fails only if the entropy source fails.
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         loop {
             let magnitude = self.magnitude(entropy)? as i64;
-            match bernoulli(1, 2, entropy)? {
-                true => return Ok(magnitude),
-                false if magnitude > 0 => return Ok(-magnitude),
-                false => {}
+            if bernoulli(1, 2, entropy)? {
+                return Ok(magnitude);
+            }
+            if magnitude > 0 {
+                return Ok(-magnitude);
             }
         }
     }
 
-    /// A value `g >= 0` with exactly `Pr[g >= m] = exp(-m / scale)`: also the excess over `m` of a value of this
-    /// distribution that is known to be at least `m >= 0`. Errs only if the source of entropy does.
+    /// Draws `g >= 0` with exactly `Pr[g >= m] = exp(-m / scale)`. This is also the distribution of the
+    /// excess over `m` of a value known to be at least `m >= 0`. Fails only if the entropy source fails.
     pub fn magnitude(&self, entropy: &mut impl Entropy) -> Result<u64> {
         let low = loop {
             let low = entropy.below(self.numerator)?;
@@ -69,8 +70,9 @@ impl DiscreteLaplace {
         Ok((low + self.numerator * high) / self.denominator)
     }
 
-    /// True with probability exactly `exp(-distance / scale)`, whatever is drawn before or after: a value that has reached some
-    /// `m >= 0` goes on to `m + distance`. Errs only if the source of entropy does.
+    /// Returns true with probability exactly `exp(-distance / scale)`, independent of all other draws:
+    /// the probability that a value which has reached some `m >= 0` also reaches `m + distance`. Fails
+    /// only if the entropy source fails.
     pub fn survives(&self, distance: u64, entropy: &mut impl Entropy) -> Result<bool> {
         let product = u128::from(distance) * u128::from(self.denominator);
         let numerator = u128::from(self.numerator);
@@ -88,7 +90,7 @@ impl DiscreteLaplace {
             .over(&self.decay(bits).plus(&Enclosure::one(bits)))
     }
 
-    /// `exp(-1 / scale)`: how much less likely a value is than the one next to it towards 0.
+    /// `exp(-1 / scale)`: the ratio of the probabilities of `x + 1` and `x`, for `x >= 0`.
     pub fn decay(&self, bits: usize) -> Enclosure {
         self.power(1, bits)
     }
@@ -105,7 +107,7 @@ impl DiscreteLaplace {
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
-        // A float below 0 becomes 0.
+        // The cast turns a float below 0 into 0.
         let mut m = about.ceil() as u64;
         while !self.tail_at_most(m, chance) {
             m += 1;
@@ -116,28 +118,30 @@ impl DiscreteLaplace {
         m
     }
 
-    /// `Pr[X >= m]`, to state.
+    /// `Pr[X >= m]` in floats: for statements, not for privacy.
     pub fn tail_in_floats(&self, m: u64) -> f64 {
         let p = -1.0 / self.scale();
         (p * m as f64).exp() / (1.0 + p.exp())
     }
 
-    /// [`reach`](Self::reach), or 1 more where floats leave it open: to state, not to be private by. It takes nanoseconds.
+    /// [`reach`](Self::reach), or 1 more where floats do not decide: for statements, not for privacy.
+    /// Takes nanoseconds.
     pub fn reach_in_floats(&self, chance: f64) -> u64 {
         const ROUNDING: f64 = 1e-12;
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
-        // A float below 0 becomes 0.
+        // The cast turns a float below 0 into 0.
         (about * (1.0 + ROUNDING) + ROUNDING).ceil() as u64
     }
 
-    /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
+    /// The least `q` such that all of `keys` values lie within `-q..=q`, except with probability `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
     }
 
-    /// How far the sum of so many values goes to either side, but for a chance of `failure`: to state. By the least bound
-    /// `E[exp(t sum)] exp(-t m)` of some rates `t`.
+    /// The least bound found on the absolute value of a sum of `terms` values, except with probability
+    /// `failure`: for statements. Minimizes the Chernoff bound `E[exp(t sum)] exp(-t m)` over a grid of
+    /// rates `t`.
     pub fn sum_within(&self, terms: u64, failure: f64) -> u64 {
         if terms == 1 {
             return self.quantile(1, failure);
@@ -152,8 +156,7 @@ impl DiscreteLaplace {
         (least * (1.0 + 1e-9)).ceil() as u64
     }
 
-    /// Whether `Pr[X >= m] <= chance`. The tail is transcendental, the chance a fraction: more bits always
-    /// decide.
+    /// The tail is transcendental and the chance rational, so some precision always decides.
     fn tail_at_most(&self, m: u64, chance: f64) -> bool {
         let mut bits = FIRST_BITS;
         loop {
@@ -232,7 +235,7 @@ mod tests {
                 assert_eq!(laplace.quantile(keys, failure), least, "{scale} {keys}");
             }
         }
-        // Also of a chance that no noise has.
+        // A chance of 0 is allowed.
         assert_eq!(
             laplace(1, 1.0).reach(0.0),
             laplace(1, 1.0).reach(f64::MIN_POSITIVE)
@@ -243,8 +246,8 @@ mod tests {
         );
     }
 
-    /// 20,000 values, their magnitudes and their survivals, each frequency within 6 standard deviations. Seeded: it passes
-    /// always or never.
+    /// 20,000 values, their magnitudes and their survivals, each frequency within 6 standard
+    /// deviations. Seeded: deterministic.
     #[test]
     fn values_magnitudes_and_survivals_have_their_probabilities() {
         const DRAWS: u32 = 20_000;
@@ -284,8 +287,9 @@ mod tests {
         }
     }
 
-    /// The least float that a tail does not exceed, and the one below, which it does: a step of `m` apart, wherever the
-    /// first guess by floats lies. For 0.086 and 0.399 it lies one above a reach of 0.
+    /// The least float that a tail does not exceed, and the one below, which it does exceed: their
+    /// reaches are one apart, wherever the first guess in floats lies. For 0.086 and 0.399 it lies one
+    /// above a reach of 0.
     #[test]
     fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
         for epsilon in [3.0, 1.0, 0.399, 0.3, 0.1, 0.086, 0.001, 0.000081, 0.000001] {
@@ -310,7 +314,6 @@ mod tests {
         }
     }
 
-    /// So large that the first guess must be near to be corrected at all.
     #[test]
     fn the_reach_of_the_largest_scales_is_the_least_too() {
         let laplace = laplace(u32::MAX, 1e-6);

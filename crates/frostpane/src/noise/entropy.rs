@@ -1,4 +1,4 @@
-//! Where random bits come from.
+//! Sources of random bits.
 
 use zeroize::{Zeroize, Zeroizing};
 
@@ -30,8 +30,9 @@ impl<E: Entropy + ?Sized> Entropy for Box<E> {
 const WORD: usize = size_of::<u64>();
 const POOL: usize = 128 * WORD;
 
-/// The operating system's generator, read in blocks. Bits are overwritten as they are handed out, and the rest when it is
-/// dropped; what the compiler leaves in registers and on the stack, and the system in swap or a core dump, is not.
+/// The operating system's generator, read in blocks. Bits are overwritten as they are used, and the
+/// rest on drop; copies that the compiler leaves in registers or on the stack, or the system in swap or
+/// a core dump, are not.
 pub struct OsEntropy {
     pool: Zeroizing<[u8; POOL]>,
     used: usize,
@@ -79,21 +80,21 @@ impl Entropy for OsEntropy {
     }
 }
 
-/// A generator that repeats itself from its seed. For tests: noise from it protects nobody.
-#[cfg(any(test, feature = "insecure"))]
+/// A deterministic generator for tests. Noise from it protects nobody.
+#[cfg(any(test, feature = "testing"))]
 pub struct InsecureSeededEntropy {
     state: u64,
 }
 
-#[cfg(any(test, feature = "insecure"))]
+#[cfg(any(test, feature = "testing"))]
 impl InsecureSeededEntropy {
-    /// The same seed gives the same bits.
+    /// Equal seeds give equal bits.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 }
 
-#[cfg(any(test, feature = "insecure"))]
+#[cfg(any(test, feature = "testing"))]
 impl Entropy for InsecureSeededEntropy {
     fn word(&mut self) -> Result<u64> {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -108,10 +109,10 @@ impl Entropy for InsecureSeededEntropy {
 pub(super) mod tests {
     use super::*;
 
-    /// Words that are given, and no others.
-    pub struct Given(pub Vec<u64>);
+    /// A fixed sequence of words.
+    pub struct FixedWords(pub Vec<u64>);
 
-    impl Entropy for Given {
+    impl Entropy for FixedWords {
         fn word(&mut self) -> Result<u64> {
             Ok(self.0.remove(0))
         }
@@ -132,7 +133,7 @@ pub(super) mod tests {
         }
     }
 
-    /// SplitMix64, by the values of its authors' code: tests that replay it rely on them.
+    /// SplitMix64, compared with its authors' values: tests that replay it rely on them.
     #[test]
     fn the_seeded_source_is_splitmix() {
         let mut entropy = InsecureSeededEntropy::new(0);
@@ -171,7 +172,7 @@ pub(super) mod tests {
         assert_eq!(words.len(), 1_000);
     }
 
-    /// As few bits as the bound needs, and another word where they are not below it.
+    /// Uses as few bits as the bound needs, and draws another word where they are not below it.
     #[test]
     fn below_takes_the_last_bits_of_a_word_that_are_below_the_bound() {
         for (bound, words, expected) in [
@@ -186,7 +187,7 @@ pub(super) mod tests {
             (1 << 63, &[u64::MAX], u64::MAX >> 1),
             (u64::MAX, &[u64::MAX, 5], 5),
         ] {
-            let mut entropy = Given(words.to_vec());
+            let mut entropy = FixedWords(words.to_vec());
             assert_eq!(
                 entropy.below(bound).unwrap(),
                 expected,

@@ -1,25 +1,28 @@
-//! How much Gaussian noise privacy takes: [the proof](crate::proofs::discrete_gaussian).
+//! The Gaussian noise that a given privacy needs: [the proof](crate::proofs::discrete_gaussian).
 
-use crate::budget::Epsilon;
 use crate::noise::DiscreteGaussian;
 use crate::noise::discrete_gaussian::{GREATEST_VARIANCE, LEAST_VARIANCE, ROUNDING};
 use crate::noise::gaussian_tail::tail_between;
+use crate::privacy::Epsilon;
 
-/// Variances are multiples of one over this.
+/// Variances are multiples of `1 / GRID`.
 const GRID: u64 = 64;
-/// A sum of more is not offered: its tails would take long to add up.
+/// Larger sums are refused: their tails would take long to add up.
 const GREATEST_SUM: u64 = 1 << 40;
-/// How far the chances of a sum of values are from those of one Gaussian value, for each that is added: twice as much as is proven.
+/// Twice the proven relative difference, for each added value, between the distribution of a sum and
+/// that of one Gaussian value.
 const EACH_TERM: f64 = 8e-17;
 
-/// By what factor the chance of a sum of so many values may differ from that of one value of their variances together, less 1.
+/// Bounds the relative difference between the probabilities of a sum of `terms` values and those of one
+/// value of the total variance.
 pub fn of_sum(terms: u64) -> f64 {
     EACH_TERM * terms as f64
 }
 
 impl DiscreteGaussian {
-    /// The least variance found, of multiples of 1/64, at which `keys` counts may move by up to `shift` each, all in one direction,
-    /// and be `(epsilon, delta)`-private with a value each. None where no variance that is offered is enough.
+    /// The least variance found, in multiples of 1/64, at which `keys` counts that move by up to
+    /// `shift` each, all in one direction, are `(epsilon, delta)`-private with one noise value each.
+    /// `None` if no offered variance suffices.
     pub fn for_keys(keys: u32, shift: u32, epsilon: Epsilon, delta: f64) -> Option<Self> {
         let of = |parts: u64| Self::new(parts, GRID).filter(|gaussian| gaussian.sum_is_offered(keys));
         let is_enough = |parts: u64| of(parts).is_some_and(|it| it.delta(keys, shift, epsilon) <= delta);
@@ -42,18 +45,20 @@ impl DiscreteGaussian {
         of(high)
     }
 
-    /// The least variance, of multiples of 1/64, at which vectors that move by no more than the root of `squares` in L2 norm, in
-    /// steps that may depend on what was released, are `rho`-concentrated. None where it is not offered.
+    /// The least variance, in multiples of 1/64, at which vectors that move by at most `sqrt(squares)`
+    /// in L2 norm, in steps that may depend on earlier outputs, are `rho`-concentrated. `None` if no
+    /// offered variance suffices.
     pub fn for_rho(squares: u64, rho: f64) -> Option<Self> {
         let parts = GRID as f64 * squares as f64 / (2.0 * rho) * (1.0 + ROUNDING);
-        // Whatever is no number, or too large, is refused.
+        // NaN and numbers that are too large are refused.
         (rho > 0.0 && parts <= (GREATEST_VARIANCE * GRID) as f64)
             .then(|| (parts.ceil() as u64).max(LEAST_VARIANCE * GRID))
             .and_then(|parts| Self::new(parts, GRID))
     }
 
-    /// An upper bound on the least `delta` for which `keys` counts that move by up to `shift` each, all in one direction, are
-    /// `(epsilon, delta)`-private with a value each: above it by no more than `3e-10` of the chance that the loss exceeds epsilon.
+    /// A tight upper bound on the least `delta` for which `keys` counts that move by up to `shift`
+    /// each, all in one direction, are `(epsilon, delta)`-private with one noise value each. It is
+    /// above that by at most `3e-10` of the probability that the loss exceeds epsilon.
     pub fn delta(&self, keys: u32, shift: u32, epsilon: Epsilon) -> f64 {
         if keys == 0 || shift == 0 {
             return 0.0;
@@ -64,13 +69,13 @@ impl DiscreteGaussian {
         let moved = i128::from(keys) * i128::from(shift);
         let [_, exceeds] = self.sum_reaches(keys, first);
         let [moved_exceeds, _] = self.sum_reaches(keys, first + moved);
-        // A smaller factor takes less away.
+        // A smaller factor subtracts less, so the bound holds.
         let factor = epsilon.as_f64().exp().min(f64::MAX);
         (exceeds - factor * moved_exceeds).clamp(0.0, 1.0)
     }
 
-    /// The least sum of so many values at which the loss exceeds epsilon: the least integer above
-    /// `variance epsilon / shift - keys shift / 2`. None if the numbers are too large.
+    /// The least sum of `keys` values at which the loss exceeds epsilon: the least integer above
+    /// `variance epsilon / shift - keys shift / 2`. `None` if the numbers are too large.
     fn first_beyond(&self, keys: u32, shift: u32, epsilon: Epsilon) -> Option<i128> {
         let [keys, shift] = [keys, shift].map(i128::from);
         let [numerator, denominator] = [self.numerator, self.denominator].map(i128::from);
@@ -85,7 +90,7 @@ impl DiscreteGaussian {
         )
     }
 
-    /// Two numbers between which the chance lies that the sum of so many values is at least this.
+    /// Lower and upper bounds on the probability that a sum of `terms` values is at least `least`.
     fn sum_reaches(&self, terms: u32, least: i128) -> [f64; 2] {
         if least <= 0 {
             let [low, high] = self.sum_reaches(terms, 1 - least);
@@ -103,18 +108,20 @@ impl DiscreteGaussian {
     }
 }
 
-/// A `rho`, hardly less than the largest, such that whatever is `rho`-concentrated is `(epsilon, delta)`-private. 0 if there is none.
+/// The largest `rho` found such that every `rho`-concentrated mechanism is `(epsilon, delta)`-private;
+/// 0 if there is none.
 pub fn rho_for(epsilon: Epsilon, delta: f64) -> f64 {
     let epsilon = epsilon.as_f64();
     let by = |log: f64| rho_by(1.0 + log.exp(), epsilon, delta);
-    // Every order is allowed; the best lies near the best of these.
+    // Every order gives a valid `rho`; the best lies near the best of these.
     let coarse = (-400..=800).map(|step| f64::from(step) / 20.0);
     let best = coarse.fold(0.0, |best, log| if by(log) > by(best) { log } else { best });
     let fine = (-1_000..=1_000).map(|step| best + f64::from(step) / 20_000.0);
     fine.map(by).fold(0.0, f64::max) * (1.0 - ROUNDING)
 }
 
-/// By the order `alpha`: `delta = exp((alpha - 1)(alpha rho - epsilon)) / alpha (1 - 1/alpha)^(alpha - 1)`, solved for `rho`.
+/// From the order `alpha`: `delta = exp((alpha - 1)(alpha rho - epsilon)) / alpha (1 - 1/alpha)^(alpha
+/// - 1)`, solved for `rho`.
 fn rho_by(alpha: f64, epsilon: f64, delta: f64) -> f64 {
     let less = alpha - 1.0;
     let log = delta.ln() + alpha.ln() - less * (-1.0 / alpha).ln_1p();
@@ -130,7 +137,7 @@ mod tests {
         Epsilon::new(value).unwrap()
     }
 
-    /// `sum of max(0, P - e^epsilon Q)` and the same with both exchanged, over all values of so many keys, moved by these shifts.
+    /// `sum of max(0, P - e^epsilon Q)` over all values of the shifted keys, in both directions.
     fn enumerated(variance: f64, shifts: &[i64], epsilon: f64) -> [f64; 2] {
         let far = (9.0 * variance.sqrt()) as i64;
         let masses: Vec<f64> = (-2 * far..=2 * far).map(|x| mass(variance, x)).collect();
@@ -162,11 +169,11 @@ mod tests {
             (30.25, 1, 1, 0.05),
             (30.25, 2, 4, 2.0),
             (150.0, 1, 1, 1.0),
-            // The loss is epsilon exactly where a sum is a whole number, and next to it.
+            // The loss is exactly epsilon where a sum is an integer, and next to it.
             (4.0, 2, 1, 0.25),
             (4.0, 2, 1, 0.250001),
             (4.0, 2, 1, 0.249999),
-            // A sum below 0 has a loss of epsilon already.
+            // The loss is already epsilon at a sum below 0.
             (4.0, 2, 4, 0.1),
         ] {
             let found = gaussian(variance).delta(keys, shift, epsilon(given));
@@ -180,7 +187,7 @@ mod tests {
         }
     }
 
-    /// All shifts of two keys, and of three: none exceeds what is said of the largest, nor do fewer keys.
+    /// All shifts of two keys, and of three: none exceeds the bound for the largest, nor do fewer keys.
     #[test]
     fn the_largest_shift_of_all_keys_is_the_worst() {
         for (most, given) in [(2, 0.3), (3, 1.0)] {
@@ -198,8 +205,8 @@ mod tests {
         }
     }
 
-    /// Sums of two and five values of the least variance, by adding up all pairs: within what is said, and a millionth of that
-    /// would not do for floats to tell.
+    /// Sums of two and five values of the least variance, by full convolution: within the bound. A
+    /// millionth of the bound is below what floats can tell.
     #[test]
     fn a_sum_is_gaussian_itself() {
         let far = 60_i64;
@@ -283,7 +290,7 @@ mod tests {
         );
     }
 
-    /// `rho = squares / (2 variance)`, rounded towards more noise by less than the grid.
+    /// `rho = squares / (2 variance)`, rounded up to the grid of variances.
     #[test]
     fn the_variance_for_rho_is_rounded_up_on_its_grid() {
         for (squares, rho) in [(1, 0.01), (20, 0.0123), (45, 0.5), (7, 1e-6)] {
@@ -296,8 +303,8 @@ mod tests {
         }
     }
 
-    /// Against a search of its own, by order and rho; and against the curve of the continuous Gaussian, which is `rho`-concentrated
-    /// and so must have a delta that is no larger.
+    /// Compared with an independent search over order and rho, and with the curve of the continuous
+    /// Gaussian, which is `rho`-concentrated and so must have a delta that is no larger.
     #[test]
     fn rho_is_hardly_less_than_the_largest_that_delta_allows() {
         for (given, delta) in [
@@ -321,7 +328,7 @@ mod tests {
             if let Some(gaussian) = DiscreteGaussian::for_rho(1, found) {
                 assert!(gaussian.delta(1, 1, epsilon(given)) <= delta, "{given} {delta}");
             }
-            // Bun and Steinke: epsilon = rho + 2 sqrt(rho log(1/delta)) is allowed too, and worse.
+            // Bun and Steinke: epsilon = rho + 2 sqrt(rho log(1/delta)) is valid too, and worse.
             let log = -delta.ln();
             assert!(
                 found > ((log + given).sqrt() - log.sqrt()).powi(2),

@@ -5,7 +5,7 @@ use crate::noise::discrete_gaussian::reach_by;
 use crate::noise::gaussian_delta::of_sum;
 use crate::noise::gaussian_tail::tail_between;
 
-/// Nearly a Gaussian value of their variances together ([why](crate::proofs::discrete_gaussian#sums)).
+/// Close to one Gaussian value of the total variance ([why](crate::proofs::discrete_gaussian#sums)).
 #[derive(Clone, Copy, Debug)]
 pub struct GaussianSum {
     gaussian: DiscreteGaussian,
@@ -13,34 +13,30 @@ pub struct GaussianSum {
 }
 
 impl GaussianSum {
-    /// Of so many values, at least one.
     pub fn new(gaussian: DiscreteGaussian, terms: u64) -> Self {
         Self { gaussian, terms }
     }
 
-    /// The distribution of each value.
     pub fn gaussian(&self) -> &DiscreteGaussian {
         &self.gaussian
     }
 
-    /// How many values there are.
     pub fn terms(&self) -> u64 {
         self.terms
     }
 
-    /// An upper bound on `Pr[sum >= m]`, and hardly more.
+    /// A tight upper bound on `Pr[sum >= m]`.
     pub fn tail(&self, m: u64) -> f64 {
         let [_, high] = tail_between(self.variance(), m as f64);
         high * (1.0 + of_sum(self.terms))
     }
 
-    /// The least `m >= 0` with `Pr[sum >= m] <= chance` by that bound, for a chance of at least
+    /// The least `m >= 0` with [`tail`](Self::tail) at most `chance`, for a chance of at least
     /// [`LEAST_CHANCE`](crate::noise::laplace_sum::LEAST_CHANCE).
     pub fn reach(&self, chance: f64) -> u64 {
         reach_by(|m| self.tail(m), self.variance().sqrt(), chance)
     }
 
-    /// The variance of the sum, to show.
     pub fn variance(&self) -> f64 {
         self.terms as f64 * self.gaussian.variance()
     }
@@ -62,7 +58,7 @@ mod tests {
         assert_eq!(sum.reach(1e-9), gaussian(30.25).reach(1e-9));
     }
 
-    /// By adding up, term by term, all pairs of probabilities; down to the least variance.
+    /// By full convolution, down to the least variance.
     #[test]
     fn more_terms_are_the_convolution() {
         let reach = 70_i64;

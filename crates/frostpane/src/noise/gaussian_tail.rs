@@ -1,21 +1,21 @@
-//! Tails of the discrete Gaussian distribution in floats, with bounds on either side.
+//! Tails of the discrete Gaussian distribution in floats, with lower and upper bounds.
 
 use std::f64::consts::PI;
 
 use crate::noise::discrete_gaussian::ROUNDING;
 
-/// So many terms are each made from the one before; then one is calculated anew.
+/// After this many terms, each computed from the one before, one is computed anew.
 const BLOCK: usize = 256;
-/// Terms are added up until all others are at most this part of them.
+/// Terms are added until all others are at most this part of them.
 const NEGLIGIBLE: f64 = 1e-12;
-/// From this variance on an integral takes the place of a sum.
+/// From this variance on an integral replaces the sum.
 const WIDE: f64 = 256.0;
-/// Of the continued fraction, an even number: with so many it lies above, by less than can be told from 2 on.
+/// Levels of the continued fraction, for arguments from 2 on. An even number gives an upper bound.
 const LEVELS: u32 = 80;
-/// Of the series, up to 2.
+/// Terms of the series, for arguments below 2.
 const TERMS: u32 = 60;
 
-/// Two numbers between which `sum over x >= m of exp(-x^2 / (2 variance)) / sqrt(2 pi variance)` lies, for `m >= 0`, as close as
+/// Bounds on `sum over x >= m of exp(-x^2 / (2 variance)) / sqrt(2 pi variance)` for `m >= 0`, within
 /// [`ROUNDING`] ([why](crate::proofs::discrete_gaussian#in-floats)).
 pub fn tail_between(variance: f64, m: f64) -> [f64; 2] {
     let (mut sum, mut from) = (0.0, m);
@@ -32,7 +32,7 @@ pub fn tail_between(variance: f64, m: f64) -> [f64; 2] {
     }
 }
 
-/// An upper bound on the same, by the integral where the sum has many terms: it takes about a microsecond.
+/// An upper bound on the same; by the integral where the sum has many terms. Takes about a microsecond.
 pub fn tail_at_most(variance: f64, m: f64) -> f64 {
     if variance < WIDE {
         return tail_between(variance, m)[1];
@@ -48,7 +48,7 @@ fn weight(variance: f64, x: f64) -> f64 {
     (-x * x / (2.0 * variance)).exp()
 }
 
-/// The sum of the next so many weights.
+/// The sum of the next [`BLOCK`] weights.
 fn block(variance: f64, from: f64) -> f64 {
     let mut weight = weight(variance, from);
     let mut ratio = (-(2.0 * from + 1.0) / (2.0 * variance)).exp();
@@ -62,7 +62,7 @@ fn block(variance: f64, from: f64) -> f64 {
     sum
 }
 
-/// An upper bound on the tail of the continuous Gaussian distribution of variance 1 from `x >= -1` on.
+/// An upper bound on the tail of the standard normal distribution from `x >= -1` on.
 fn normal_tail(x: f64) -> f64 {
     let density = weight(1.0, x) / (2.0 * PI).sqrt();
     if x >= 2.0 {

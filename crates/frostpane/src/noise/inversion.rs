@@ -1,11 +1,12 @@
 //! Discrete Laplace and Gaussian values from one random word, exactly.
 //!
-//! Inversion with lazily refined bits. Let `U` be uniform in `[0, 1)`, and `P_m = Pr[|X| >= m]`, which falls with
-//! `m`. Then `|X|` is the number of `m >= 1` with `U < P_m`, and a further bit is its sign. Of `U` the first 63 bits
-//! are looked at; a table holds the floor and the ceiling of `2^63 P_m`, from enclosures. Only if a bound leaves open on
-//! which side `U` lies, which happens with a chance of about `2^-63` for each `m`, are more bits drawn and the
-//! enclosure refined, until it is decided: a uniform number meets a given one with a chance of 0. So every probability is exact,
-//! and a value takes one word and a look into a table.
+//! Inversion with lazily refined bits. Let `U` be uniform in `[0, 1)`, and `P_m = Pr[|X| >= m]`, which
+//! falls with `m`. Then `|X|` is the number of `m >= 1` with `U < P_m`, and one further bit is its
+//! sign. The first 63 bits of `U` are compared with a table of the floor and the ceiling of `2^63 P_m`,
+//! computed from enclosures. Only if a bound does not decide on which side `U` lies, which has a
+//! probability of about `2^-63` for each `m`, are more bits drawn and the enclosure refined until it
+//! decides; a uniform number equals a given one with probability 0. So every probability is exact, and
+//! a value takes one word and a table lookup.
 
 use dashu_int::UBig;
 
@@ -25,13 +26,13 @@ pub struct Inversion {
 }
 
 impl Inversion {
-    /// The table of a distribution: about 44 entries for each unit of the scale of a Laplace distribution, or 9 for each of the
-    /// standard deviation of a Gaussian one.
+    /// Computes the table: about 44 entries for each unit of the scale of a Laplace distribution, or 9
+    /// for each unit of the standard deviation of a Gaussian one.
     pub fn new(noise: impl Into<Noise>) -> Self {
         Self::from_bits(noise.into(), TABLE_BITS)
     }
 
-    /// From enclosures of so many bits. With fewer, more is left open and the values are the same.
+    /// Enclosures of fewer bits leave more comparisons open and give the same values.
     fn from_bits(noise: Noise, bits: usize) -> Self {
         let mut bounds = Vec::new();
         for probability in noise.outside(bits) {
@@ -45,13 +46,13 @@ impl Inversion {
         Self { noise, bounds }
     }
 
-    /// How much memory the table takes.
+    /// The memory of the table, in bytes.
     pub fn bytes(&self) -> u64 {
         (self.bounds.len() * size_of::<(u64, u64)>()) as u64
     }
 
-    /// A value of the distribution that the table is of, with exactly its probabilities, from one word of entropy, or more where
-    /// that leaves it open. Equal words give equal values. Errs only if the source of entropy does.
+    /// Draws a value with exactly the probabilities of the distribution, from one word of entropy, or more
+    /// where that does not decide. Equal words give equal values. Fails only if the entropy source fails.
     #[inline]
     pub fn sample(&self, entropy: &mut impl Entropy) -> Result<i64> {
         let bits = entropy.word()?;
@@ -68,7 +69,7 @@ impl Inversion {
         })
     }
 
-    /// Draws more bits until it is clear how many `P_m` lie above the uniform number.
+    /// Draws more bits until the number of `P_m` above the uniform number is certain.
     #[cold]
     fn refine(&self, uniform: u64, mut magnitude: u64, entropy: &mut impl Entropy) -> Result<u64> {
         let (mut uniform, mut bits) = (UBig::from(uniform), BITS);
@@ -95,11 +96,11 @@ fn word(number: &UBig) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
+    use crate::enclosure::Enclosure;
     use crate::noise::discrete_gaussian::tests::{gaussian, mass};
-    use crate::noise::enclosure::Enclosure;
-    use crate::noise::entropy::tests::Given;
+    use crate::noise::entropy::tests::FixedWords;
     use crate::noise::{DiscreteGaussian, DiscreteLaplace, InsecureSeededEntropy};
+    use crate::privacy::Epsilon;
 
     fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
@@ -121,30 +122,41 @@ mod tests {
         }
     }
 
-    /// At a bound the next bits decide: all ones lie above it, all zeros below or not, by its own bits.
+    /// At a bound the next bits decide.
     #[test]
     fn what_the_first_bits_leave_open_further_bits_decide() {
         let sampler = Inversion::new(laplace(2, 1.0));
         for m in [0, 3, 20] {
             let (floor, _) = sampler.bounds[m];
-            let draw = |rest: u64| sampler.sample(&mut Given(vec![floor << 1, rest, 0, 0])).unwrap();
+            let draw = |rest: u64| {
+                sampler
+                    .sample(&mut FixedWords(vec![floor << 1, rest, 0, 0]))
+                    .unwrap()
+            };
             let (above, below) = (draw(u64::MAX), draw(0));
             assert!(above == m as i64 && below >= m as i64, "{m}: {above} {below}");
             assert_eq!(
-                sampler.sample(&mut Given(vec![(floor + 1) << 1])).unwrap(),
+                sampler.sample(&mut FixedWords(vec![(floor + 1) << 1])).unwrap(),
                 m as i64
             );
             assert_eq!(
-                sampler.sample(&mut Given(vec![((floor - 1) << 1) | 1])).unwrap(),
+                sampler
+                    .sample(&mut FixedWords(vec![((floor - 1) << 1) | 1]))
+                    .unwrap(),
                 -(m as i64 + 1)
             );
         }
         // Beyond the table, where the first 63 bits are all zero.
-        assert!(sampler.sample(&mut Given(vec![0, 0, 0, 0, u64::MAX])).unwrap() > 128 * 2);
+        assert!(
+            sampler
+                .sample(&mut FixedWords(vec![0, 0, 0, 0, u64::MAX]))
+                .unwrap()
+                > 128 * 2
+        );
     }
 
-    /// A million values against the other sampler's laplace; the statistic has about 40 degrees of freedom, and
-    /// exceeds 110 with a chance below 1e-8. Seeded: it passes always or never.
+    /// A million values, compared with the other sampler's law; the statistic has about 40 degrees of
+    /// freedom, and exceeds 110 with probability below 1e-8. Seeded: deterministic.
     #[test]
     fn values_follow_the_law() {
         let laplace = laplace(2, 0.7);
@@ -170,7 +182,7 @@ mod tests {
         assert!(statistic < 110.0, "{statistic}");
     }
 
-    /// `2^bits Pr[|X| >= m]`, rounded down: from far more bits than a sampler looks at, by squaring and multiplying.
+    /// `floor(2^bits Pr[|X| >= m])`, from far more bits than a sampler reads, by squaring and multiplying.
     fn bits_of_bound(laplace: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
         const FAR: usize = 1_024;
         let q = laplace.decay(FAR);
@@ -180,8 +192,8 @@ mod tests {
         low
     }
 
-    /// A uniform number that shares its first 63, 127 or 191 bits with a bound and lies one unit below or above after that:
-    /// decided with exactly the words that it takes, and on the right side.
+    /// A uniform number that shares its first 63, 127 or 191 bits with a bound and then lies one unit
+    /// below or above: decided with exactly the words needed, on the correct side.
     #[test]
     fn a_uniform_number_is_told_from_a_bound_at_the_first_bit_that_differs() {
         for laplace in [laplace(2, 1.0), laplace(1, 3.0), laplace(2, 0.1)] {
@@ -195,7 +207,7 @@ mod tests {
                                 .map(|i| word(&(&uniform >> (64 * (more - i)) & UBig::from(u64::MAX))));
                             let mut words: Vec<u64> = words.collect();
                             words[0] = words[0] << 1 | negative;
-                            let mut entropy = Given(words);
+                            let mut entropy = FixedWords(words);
                             let expected = magnitude as i64 * (1 - 2 * negative as i64);
                             assert_eq!(sampler.sample(&mut entropy).unwrap(), expected, "{m} {more}");
                             assert!(entropy.0.is_empty(), "{m} {more}");
@@ -206,7 +218,6 @@ mod tests {
         }
     }
 
-    /// Beyond the table: as many as there are bounds above the uniform number.
     #[test]
     fn a_value_beyond_the_table_has_its_magnitude() {
         let laplace = laplace(2, 1.0);
@@ -217,7 +228,7 @@ mod tests {
             let above = (1..)
                 .take_while(|m| uniform < 2.0 * q.powi(*m) / (1.0 + q))
                 .count();
-            let mut entropy = Given(vec![0, 0, last]);
+            let mut entropy = FixedWords(vec![0, 0, last]);
             assert_eq!(sampler.sample(&mut entropy).unwrap(), above as i64);
             assert!(above > sampler.bounds.len());
         }
@@ -233,8 +244,8 @@ mod tests {
         assert_eq!(Some(sampler.bounds.len()), entries.map(|m| m as usize));
     }
 
-    /// From 64 and 67 bits, where enclosures are wider than a unit: no bound lies outside what the table says about it, and
-    /// values beside a bound are those of the fine table.
+    /// From 64 and 67 bits, where enclosures are wider than a unit: no bound lies outside its table
+    /// entry, and values beside a bound equal those of the fine table.
     #[test]
     fn a_coarse_table_leaves_more_open_and_decides_nothing_else() {
         for laplace in [laplace(2, 1.0), laplace(1, 3.0)] {
@@ -248,7 +259,7 @@ mod tests {
                 for (floor, ceiling) in coarse.bounds.iter().filter(|(floor, _)| *floor > 1) {
                     for uniform in floor - 2..ceiling + 2 {
                         let draw = |sampler: &Inversion| {
-                            let mut words = Given(vec![uniform << 1, 1 << 63, 0, 0]);
+                            let mut words = FixedWords(vec![uniform << 1, 1 << 63, 0, 0]);
                             sampler.sample(&mut words).unwrap()
                         };
                         assert_eq!(draw(&coarse), draw(&fine), "{uniform} at {bits} bits");
@@ -258,9 +269,10 @@ mod tests {
         }
     }
 
-    /// By rejection from Laplace values, as Canonne, Kamath and Steinke (2020), Algorithm 3, here with coins in floats: a quarter of a
-    /// million values each, at deviations of 2, 5.5 and 25. The statistic of two samples has as many degrees of freedom as cells; six
-    /// standard deviations more are a false alarm in fewer than one in a million. Seeded: it passes always or never.
+    /// Compared with rejection from Laplace values (Canonne, Kamath and Steinke 2020, Algorithm 3),
+    /// here with coins in floats: a quarter of a million values each, at deviations of 2, 5.5 and 25.
+    /// The two-sample statistic has as many degrees of freedom as cells; six standard deviations more
+    /// are a false alarm in fewer than one in a million. Seeded: deterministic.
     #[test]
     fn gaussian_values_are_those_of_the_rejection_sampler() {
         for (variance, scale) in [(4.0, 3_u32), (30.25, 6), (625.0, 26)] {
@@ -307,8 +319,8 @@ mod tests {
         }
     }
 
-    /// Every bound of the table is the floor of what many more bits give, up to one unit, and there are as many as there are
-    /// values with a chance of `2^-63`.
+    /// Every bound of the table equals the floor computed from many more bits, up to one unit, and the
+    /// table has an entry for each value with a probability of at least `2^-63`.
     #[test]
     fn the_table_of_a_gaussian_distribution_has_its_probabilities() {
         for variance in [4.0, 30.25, 625.0] {
@@ -329,7 +341,7 @@ mod tests {
         }
     }
 
-    /// At a bound the next bits decide, by its own bits, and beyond the table too.
+    /// At a bound, and beyond the table, the next bits decide.
     #[test]
     fn what_the_first_bits_leave_open_further_bits_decide_of_a_gaussian_value() {
         let gaussian = gaussian(30.25);
@@ -342,18 +354,19 @@ mod tests {
                     word(&(&uniform >> 64)) << 1,
                     word(&(&uniform & UBig::from(u64::MAX))),
                 ];
-                let mut entropy = Given(words);
+                let mut entropy = FixedWords(words);
                 assert_eq!(sampler.sample(&mut entropy).unwrap(), magnitude as i64, "{m}");
                 assert!(entropy.0.is_empty());
             }
         }
-        let far = sampler.sample(&mut Given(vec![1, 0, 0, 0, u64::MAX])).unwrap();
+        let far = sampler
+            .sample(&mut FixedWords(vec![1, 0, 0, 0, u64::MAX]))
+            .unwrap();
         assert!(far < -(sampler.bounds.len() as i64), "{far}");
         let least = 2.0 * gaussian.tail_in_floats(far.unsigned_abs());
         assert!(least > 2_f64.powi(-255), "{least}");
     }
 
-    /// In a fraction of a second.
     #[test]
     fn a_table_of_a_large_deviation_has_nine_entries_for_each_unit() {
         let sampler = Inversion::new(DiscreteGaussian::new(4_000 * 4_000, 1).unwrap());

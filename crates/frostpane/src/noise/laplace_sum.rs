@@ -2,11 +2,11 @@
 
 use crate::noise::DiscreteLaplace;
 
-/// What lies beyond this much probability is left out, and counted in full.
+/// The table ends at this probability. The rest is added to every tail in full.
 const NEGLIGIBLE: f64 = 1e-60;
-/// No smaller chance can be told from 0.
+/// Smaller chances are refused.
 pub const LEAST_CHANCE: f64 = 1e-50;
-/// More than a step of the calculation loses.
+/// Bounds the relative error of one step of the calculation.
 const STEP_ROUNDING: f64 = 4e-15;
 
 /// The sum of independent values of one discrete Laplace distribution.
@@ -14,15 +14,14 @@ const STEP_ROUNDING: f64 = 4e-15;
 pub struct LaplaceSum {
     laplace: DiscreteLaplace,
     terms: u64,
-    /// Of a sum of geometric values: the probability of each value from 0 on, and of at least that value.
+    /// A sum of geometric values: the probability of each value from 0 on, and of at least that value.
     halves: Vec<f64>,
     beyond: Vec<f64>,
-    /// More than what all roundings together can lose, as a factor.
+    /// A factor that exceeds the total effect of rounding.
     rounding: f64,
 }
 
 impl LaplaceSum {
-    /// Of so many values, at least one.
     pub fn new(laplace: DiscreteLaplace, terms: u64) -> Self {
         let halves = half_sums(laplace.scale(), terms);
         let mut beyond = vec![0.0; halves.len()];
@@ -40,17 +39,15 @@ impl LaplaceSum {
         }
     }
 
-    /// The distribution of each value.
     pub fn laplace(&self) -> &DiscreteLaplace {
         &self.laplace
     }
 
-    /// How many values there are.
     pub fn terms(&self) -> u64 {
         self.terms
     }
 
-    /// An upper bound on `Pr[sum >= m]`, and hardly more.
+    /// A tight upper bound on `Pr[sum >= m]`.
     pub fn tail(&self, m: u64) -> f64 {
         // X - Y >= m where Y = y and X >= m + y.
         let first = (m as usize).min(self.beyond.len());
@@ -58,7 +55,8 @@ impl LaplaceSum {
         (pairs.map(|(y, x)| y * x).sum::<f64>() + 4.0 * NEGLIGIBLE) * self.rounding
     }
 
-    /// The least `m >= 0` with `Pr[sum >= m] <= chance` by that bound, for a chance of at least [`LEAST_CHANCE`].
+    /// The least `m >= 0` with [`tail`](Self::tail) at most `chance`, for a chance of at least
+    /// [`LEAST_CHANCE`].
     pub fn reach(&self, chance: f64) -> u64 {
         let (mut low, mut high) = (0, self.halves.len() as u64);
         while low < high {
@@ -72,13 +70,12 @@ impl LaplaceSum {
         low
     }
 
-    /// How much memory the tables take.
     pub fn bytes(&self) -> u64 {
         (2 * self.halves.len() * size_of::<f64>()) as u64
     }
 }
 
-/// The probabilities of a sum of geometric values, from 0 on: relative to the likeliest value at first, which
+/// The probabilities of a sum of geometric values, from 0 on. Computed relative to the mode, which
 /// neither underflows nor cancels.
 fn half_sums(scale: f64, terms: u64) -> Vec<f64> {
     let q = (-1.0 / scale).exp();
@@ -105,8 +102,8 @@ fn half_sums(scale: f64, terms: u64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
     use crate::noise::{InsecureSeededEntropy, Inversion};
+    use crate::privacy::Epsilon;
 
     fn laplace(epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(2, Epsilon::new(epsilon).unwrap())
@@ -125,7 +122,7 @@ mod tests {
         assert_eq!(sum.reach(1e-9), laplace(1.0).reach(1e-9));
     }
 
-    /// By adding up, term by term, all pairs of probabilities.
+    /// By full convolution.
     #[test]
     fn more_terms_are_the_convolution() {
         let pmf = |laplace: DiscreteLaplace, value: i64| {
@@ -154,7 +151,7 @@ mod tests {
         }
     }
 
-    /// The least value that a chance allows, and no more than the chance, for all of them.
+    /// The least value whose tail is at most the chance.
     #[test]
     fn a_reach_is_the_least_that_the_chance_allows() {
         for (terms, epsilon) in [(1, 1.0), (4, 0.1), (32, 1.0), (32, 50.0)] {
@@ -173,8 +170,8 @@ mod tests {
         }
     }
 
-    /// What lies beyond the table is counted in full: no tail is ever 0, and the table goes on until what is left is
-    /// negligible beside it.
+    /// Values beyond the table count in full: no tail is 0, and the table ends only where the rest is
+    /// negligible.
     #[test]
     fn what_is_left_out_is_negligible_and_counted() {
         let sum = LaplaceSum::new(laplace(1.0), 8);
@@ -190,7 +187,8 @@ mod tests {
         assert_eq!(sum.rounding, 1.0 + 1e-9 + 4e-15 * steps);
     }
 
-    /// 400,000 sums of 32 values; tails of about 1 in 100 and 1 in 1,000, each within five standard deviations.
+    /// 400,000 sums of 32 values; tails of about 1 in 100 and 1 in 1,000, each within five standard
+    /// deviations.
     #[test]
     fn simulated_sums_pass_as_often_as_calculated() {
         let sum = LaplaceSum::new(laplace(1.0), 32);
@@ -222,8 +220,8 @@ mod tests {
         }
     }
 
-    /// Of 100 values of scale 100 the sum 0 has a chance of about 10^-200. The table begins there and ends with the first value
-    /// that is `NEGLIGIBLE / 1e9` times as likely as the likeliest.
+    /// The sum of 100 values of scale 100 is 0 with probability about 10^-200. The table begins there
+    /// and ends with the first value that is at most `NEGLIGIBLE / 1e9` times as likely as the mode.
     #[test]
     fn every_chance_is_that_of_a_sum_of_geometric_values() {
         let (scale, terms) = (100.0, 100_usize);

@@ -1,16 +1,16 @@
-//! Noise of either law.
+//! Laplace or Gaussian noise.
 
 use serde::Serialize;
 
-use crate::noise::enclosure::Enclosure;
+use crate::enclosure::Enclosure;
 use crate::noise::{DiscreteGaussian, DiscreteLaplace};
 
 /// The distribution of the noise of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// Less where one user moves few counts.
+    /// Smaller where one user moves few counts.
     Laplace(DiscreteLaplace),
-    /// Less where one user moves many.
+    /// Smaller where one user moves many.
     Gaussian(DiscreteGaussian),
 }
 
@@ -26,7 +26,7 @@ impl From<DiscreteGaussian> for Noise {
     }
 }
 
-/// Which distribution noise has.
+/// The family of a noise distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -37,7 +37,6 @@ pub enum NoiseLaw {
     Gaussian,
 }
 
-/// The same of both.
 macro_rules! of_either {
     ($noise:expr, $law:ident => $value:expr) => {
         match $noise {
@@ -48,7 +47,7 @@ macro_rules! of_either {
 }
 
 impl Noise {
-    /// Which of them it is.
+    /// The family of this distribution.
     pub fn law(&self) -> NoiseLaw {
         match self {
             Self::Laplace(_) => NoiseLaw::Laplace,
@@ -56,7 +55,7 @@ impl Noise {
         }
     }
 
-    /// The scale of a Laplace distribution or the standard deviation of a Gaussian one, to show.
+    /// The scale of a Laplace distribution or the standard deviation of a Gaussian one, for display.
     pub fn scale(&self) -> f64 {
         match self {
             Self::Laplace(laplace) => laplace.scale(),
@@ -64,7 +63,7 @@ impl Noise {
         }
     }
 
-    /// The variance, to show.
+    /// The variance, for display.
     pub fn variance(&self) -> f64 {
         of_either!(self, law => law.variance())
     }
@@ -74,7 +73,7 @@ impl Noise {
         of_either!(self, law => law.tail(m, bits))
     }
 
-    /// `Pr[X >= m]`, to state.
+    /// `Pr[X >= m]` in floats: for statements, not for privacy.
     pub fn tail_in_floats(&self, m: u64) -> f64 {
         of_either!(self, law => law.tail_in_floats(m))
     }
@@ -84,19 +83,20 @@ impl Noise {
         of_either!(self, law => law.reach(chance))
     }
 
-    /// [`reach`](Self::reach), or 1 more where floats leave it open: to state, not to be private by.
+    /// [`reach`](Self::reach), or 1 more where floats do not decide: for statements, not for privacy.
     pub fn reach_in_floats(&self, chance: f64) -> u64 {
         of_either!(self, law => law.reach_in_floats(chance))
     }
 
     #[cfg(any(test, feature = "internals"))]
-    /// The least `q` such that `keys` values all lie within `-q..=q`, but for a chance of `failure`.
+    /// The least `q` such that all of `keys` values lie within `-q..=q`, except with probability `failure`.
     pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
         of_either!(self, law => law.quantile(keys, failure))
     }
 
-    /// From this distance on, counts that are a step apart show noise that goes at most a step less far, where their parts of a chance
-    /// are as the squares of the counts ([why](crate::proofs::reach#by-count)).
+    /// From this distance on, raising a count by one lowers the bound on its noise by at most one,
+    /// where each count gets a part of the failure proportional to its square
+    /// ([why](crate::proofs::noise_bounds#by-count)).
     pub(crate) fn steady(&self) -> u64 {
         match self {
             Self::Laplace(laplace) => (2.0 * laplace.scale()).ceil() as u64 + 1,

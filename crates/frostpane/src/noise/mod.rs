@@ -1,22 +1,22 @@
 //! Exact noise: integers and rationals from entropy to noisy value.
 //!
-//! # Whose sampler
+//! # Choice of the sampler
 //!
-//! The field's vetted sampler is OpenDP's (`opendp::traits::samplers`), which draws the discrete Laplace
-//! distribution by the algorithm of Canonne, Kamath and Steinke (2020). This module has the same algorithm on
-//! machine integers and the operating system's entropy. Measured on two cores, OpenDP 0.16 with its secure
-//! entropy (OpenSSL) took 173 seconds to build and drew 143,000 values a second; without OpenSSL it built in
-//! 36 seconds and drew 450,000 a second, from a generator that it calls non-secure itself. This sampler adds
-//! nothing to the build and draws 1,500,000 a second (`cargo test -p frostpane --test all noise:: -- --nocapture`
-//! prints both rates). It is compared with OpenDP's, and with its own exact probabilities, in
-//! `tests/noise.rs`. Gaussian values come from a table instead, exactly as well: 25,000,000 a second in a release build, at deviations of
-//! 5.5 and 25, and are compared with OpenDP's in the same place. What OpenDP does not have, the joint draw for many equal keys, is in [`Threshold`](crate::mechanism::Threshold).
+//! The field's vetted sampler is OpenDP's (`opendp::traits::samplers`), which draws the discrete
+//! Laplace distribution by the algorithm of Canonne, Kamath and Steinke (2020). This module has the
+//! same algorithm on machine integers and the operating system's entropy. Measured on two cores, OpenDP
+//! 0.16 with its secure entropy (OpenSSL) took 173 seconds to build and drew 143,000 values a second;
+//! without OpenSSL it built in 36 seconds and drew 450,000 a second, from a generator that its authors
+//! call non-secure. This sampler adds nothing to the build time and draws 1,500,000 a second (`cargo
+//! test -p frostpane --test all noise:: -- --nocapture` prints both rates). Gaussian values come from a
+//! table, exactly as well: 25,000,000 a second in a release build, at deviations of 5.5 and 25.
+//! `tests/noise.rs` compares both with OpenDP's and with their exact probabilities. OpenDP has no joint
+//! draw for many equal keys; it is in [`Threshold`](crate::mechanism::Threshold).
 
 mod bernoulli;
 pub(crate) mod binomial;
 pub(crate) mod discrete_gaussian;
 pub(crate) mod discrete_laplace;
-pub(crate) mod enclosure;
 pub(crate) mod entropy;
 pub(crate) mod gaussian_delta;
 pub(crate) mod gaussian_sum;
@@ -28,7 +28,7 @@ mod noise_sum;
 
 pub use discrete_gaussian::DiscreteGaussian;
 pub use discrete_laplace::DiscreteLaplace;
-#[cfg(any(test, feature = "insecure"))]
+#[cfg(any(test, feature = "testing"))]
 pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;

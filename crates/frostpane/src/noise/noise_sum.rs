@@ -1,4 +1,4 @@
-//! The sum of independent noise values of either law.
+//! The sum of independent values of one noise distribution.
 
 use crate::noise::gaussian_sum::GaussianSum;
 use crate::noise::{LaplaceSum, Noise};
@@ -6,14 +6,12 @@ use crate::noise::{LaplaceSum, Noise};
 /// The noise of a window that adds up the noise of its parts.
 #[derive(Clone, Debug)]
 pub enum NoiseSum {
-    /// Of discrete Laplace values.
     Laplace(LaplaceSum),
-    /// Of discrete Gaussian values.
     Gaussian(GaussianSum),
 }
 
 impl NoiseSum {
-    /// Of so many values, at least one.
+    /// The sum of `terms` values; `terms` is at least 1.
     pub fn new(noise: impl Into<Noise>, terms: u64) -> Self {
         match noise.into() {
             Noise::Laplace(laplace) => Self::Laplace(LaplaceSum::new(laplace, terms)),
@@ -21,7 +19,6 @@ impl NoiseSum {
         }
     }
 
-    /// The distribution of each value.
     pub fn noise(&self) -> Noise {
         match self {
             Self::Laplace(sum) => (*sum.laplace()).into(),
@@ -29,12 +26,11 @@ impl NoiseSum {
         }
     }
 
-    /// The scale of each value, or its standard deviation if it is Gaussian, to show.
+    /// The scale of each value, or its standard deviation if it is Gaussian, for display.
     pub fn scale(&self) -> f64 {
         self.noise().scale()
     }
 
-    /// How many values there are.
     pub fn terms(&self) -> u64 {
         match self {
             Self::Laplace(sum) => sum.terms(),
@@ -42,7 +38,7 @@ impl NoiseSum {
         }
     }
 
-    /// An upper bound on `Pr[sum >= m]`, and hardly more.
+    /// A tight upper bound on `Pr[sum >= m]`.
     pub fn tail(&self, m: u64) -> f64 {
         match self {
             Self::Laplace(sum) => sum.tail(m),
@@ -50,7 +46,7 @@ impl NoiseSum {
         }
     }
 
-    /// The least `m >= 0` with `Pr[sum >= m] <= chance` by that bound, for a chance of at least
+    /// The least `m >= 0` with [`tail`](Self::tail) at most `chance`, for a chance of at least
     /// [`LEAST_CHANCE`](crate::noise::laplace_sum::LEAST_CHANCE).
     pub fn reach(&self, chance: f64) -> u64 {
         match self {
@@ -59,12 +55,12 @@ impl NoiseSum {
         }
     }
 
-    /// The standard deviation of the sum, to show.
+    /// The standard deviation of the sum, for display.
     pub fn deviation(&self) -> f64 {
         (self.terms() as f64 * self.noise().variance()).sqrt()
     }
 
-    /// How much memory tables take.
+    /// The memory of the tables, in bytes.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Laplace(sum) => sum.bytes(),

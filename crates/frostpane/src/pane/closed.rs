@@ -1,4 +1,4 @@
-//! What is kept of a block that has ended.
+//! Closed panes.
 
 use hashbrown::HashTable;
 
@@ -8,24 +8,24 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::sketch::CountSketch;
 
-/// A closed block: what is kept of its events.
+/// A closed pane: the summary of a block of events that has ended.
 #[derive(Clone, Debug)]
 pub struct Pane<K> {
     pub(super) made_with: Parameters,
-    /// How many events the block had.
+    /// Number of events of the block.
     pub(super) events: u64,
-    /// What was subtracted in all: `f - cut <= v <= f` for every key.
+    /// Total amount subtracted: `f - cut <= v <= f` for every key.
     pub(super) cut: u64,
     /// A public bound on the sum of `v`.
     pub(super) mass: u64,
     /// The keys with `v >= 1`.
     pub(super) counts: PackedCounts<K>,
-    /// All events, if the shape has a sketch and the counts are not exact.
+    /// A sketch of all events, if the shape has one and the counts are not exact.
     pub(super) sketch: Option<CountSketch>,
 }
 
 impl<K: Key> Pane<K> {
-    /// A block of so many events that has been cut.
+    /// A pane of a block of `events` events after its cut.
     pub(super) fn new(
         made_with: Parameters,
         events: u64,
@@ -44,7 +44,7 @@ impl<K: Key> Pane<K> {
         }
     }
 
-    /// A block whose counts are known: nothing is cut from them.
+    /// A pane of exact counts, from which nothing is cut.
     pub fn exact(made_with: Parameters, counts: PackedCounts<K>) -> Self {
         let events = counts.iter().map(|(_, count)| count).sum();
         Self {
@@ -57,13 +57,13 @@ impl<K: Key> Pane<K> {
         }
     }
 
-    /// The public numbers that it was made with.
+    /// The public parameters of the pane.
     #[cfg(any(test, feature = "internals"))]
     pub fn made_with(&self) -> Parameters {
         self.made_with
     }
 
-    /// That it can be added up with panes that were made with these numbers.
+    /// Checks that the pane can be added to panes with these parameters.
     pub fn check(&self, others: Parameters) -> Result<()> {
         if self.made_with == others {
             return Ok(());
@@ -78,12 +78,12 @@ impl<K: Key> Pane<K> {
         ))
     }
 
-    /// How many events the block had.
+    /// Number of events of the block.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// How far a count may lie below the truth.
+    /// The most that a count may lie below the true count.
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -98,7 +98,7 @@ impl<K: Key> Pane<K> {
         self.sketch.as_ref()
     }
 
-    /// Adds all events of the block to a sketch with the same seed, and of the same dimensions unless the pane is exact.
+    /// Adds all events to a sketch with the same seed, and of the same dimensions unless the pane is exact.
     pub fn add_to(&self, sum: &mut CountSketch) -> Result<()> {
         match &self.sketch {
             Some(sketch) => sum.merge(sketch),
@@ -115,12 +115,12 @@ impl<K: Key> Pane<K> {
         self.counts.iter().map(move |(key, count)| (hash(key), count))
     }
 
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         size_of::<Self>() as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
     }
 
-    /// Panes that were made with the same numbers as one pane that is.
+    /// Merges panes with the same parameters.
     pub fn merge(panes: impl IntoIterator<Item = Self>, made_with: Parameters) -> Result<Self> {
         let panes: Vec<Self> = panes.into_iter().collect();
         panes.iter().try_for_each(|pane| pane.check(made_with))?;
@@ -143,8 +143,8 @@ impl<K: Key> Pane<K> {
     }
 }
 
-/// The counts of all panes together, with so much less. The largest pane is only looked up in a table of the others: a key that
-/// none of them has is kept or not by itself.
+/// The counts of all panes together, reduced by `cut`. The largest pane is only looked up in a table of
+/// the others: a key that none of them has is kept or dropped by its own count.
 fn merge_counts<K: Key>(mut panes: Vec<&Pane<K>>, cut: u64, seed: u64) -> PackedCounts<K> {
     panes.sort_by_key(|pane| pane.counts.len());
     let largest = panes.pop();

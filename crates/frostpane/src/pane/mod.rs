@@ -6,10 +6,10 @@ pub(crate) mod norm_bound;
 mod open;
 mod open_norm;
 pub(crate) mod packed;
-mod parked;
+mod partial;
 mod shape;
-mod share;
 mod stored;
+mod suspended;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +18,7 @@ pub(crate) use closed::add_up;
 pub use open::{Closer, OpenPane};
 pub use open_norm::OpenNorm;
 pub use packed::PackedCounts;
-pub use parked::Parked;
+pub use partial::PartialPane;
 pub(crate) use shape::LONGEST_LIST;
 pub use shape::{PaneShape, Parameters};
-pub use share::Share;
+pub use suspended::SuspendedPane;

@@ -1,16 +1,16 @@
-//! A bound on the norm of a list, which is known sooner than the norm.
+//! An upper bound on the norm of a list that is cheaper than the norm.
 //!
-//! Words that share their last bits are taken for the same word. Counts of different words that are added up have a square of no less
-//! than their squares together, so the norm of these sums is no less than that of the list.
+//! Words that share their last bits are counted as one. The square of a sum of counts is at least the
+//! sum of their squares, so the norm of these sums is at least that of the list.
 
 const SUMS: usize = 1 << 12;
 
-/// Bounds the norm of a list that grows.
+/// Bounds the norm of a growing list.
 #[derive(Clone, Debug)]
 pub struct NormBound {
     sums: Box<[u32; SUMS]>,
     squares: u64,
-    /// How many words of the list have been added up.
+    /// Number of words of the list that have been added.
     words: usize,
 }
 
@@ -25,11 +25,11 @@ impl Default for NormBound {
 }
 
 impl NormBound {
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub const BYTES: u64 = (SUMS * size_of::<u32>()) as u64;
 
-    /// A number that the norm of a list, rounded down, does not exceed. The list has fewer than `2^32` words and has only
-    /// grown since the last time.
+    /// An upper bound on the norm of a list, rounded down. The list has fewer than `2^32` words and has
+    /// only grown since the last call.
     pub fn of(&mut self, list: &[u64]) -> u64 {
         for word in &list[self.words..] {
             let sum = &mut self.sums[*word as usize % SUMS];
@@ -40,7 +40,7 @@ impl NormBound {
         self.squares.isqrt()
     }
 
-    /// For a list that begins anew.
+    /// Starts a new list.
     pub fn clear(&mut self) {
         self.sums.fill(0);
         self.squares = 0;
@@ -55,8 +55,8 @@ mod tests {
     use super::*;
     use crate::key::mix::mix;
 
-    /// Of flat lists and skewed ones, and of words that share their last bits, however the list has grown; and it is the norm
-    /// where no two words do.
+    /// For flat lists, skewed ones and words that share their last bits, however the list has grown;
+    /// exact where no two words share them.
     #[test]
     fn the_norm_of_a_list_is_at_most_its_bound() {
         let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);

@@ -1,7 +1,7 @@
-//! The block that still receives events.
+//! The pane that still receives events.
 
 use super::closed::Pane;
-use super::list_count::{Counted, ListCounter};
+use super::list_count::{ListCounter, WordCount};
 use super::norm_bound::NormBound;
 use super::packed::{PackedCounts, Packer};
 use super::shape::{LONGEST_LIST, PaneShape};
@@ -9,10 +9,10 @@ use crate::fault::Mutant;
 use crate::key::Key;
 use crate::sketch::{CountSketch, MisraGries};
 
-/// Events that are looked up before the first of them is counted.
+/// Events looked up before the first of them is counted.
 const AHEAD: usize = 32;
 
-/// What closing a pane needs beside it, kept for the next.
+/// Working memory for closing panes, kept between them.
 #[derive(Clone, Debug)]
 pub struct Closer<K> {
     counter: ListCounter,
@@ -29,33 +29,34 @@ impl<K> Default for Closer<K> {
 }
 
 impl<K: Key> Closer<K> {
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.counter.bytes() + self.packer.bytes()
     }
 }
 
-/// The block that still receives events.
+/// A block that still receives events.
 #[derive(Clone, Debug)]
 pub struct OpenPane<K> {
     pub(super) shape: PaneShape,
     pub(super) events: u64,
-    /// The hashes of all keys, where they can be undone and the block is short.
+    /// The hashes of all keys, if hashes can be inverted and the block is short.
     pub(super) list: Option<Vec<u64>>,
     /// Counters of the keys, where there is no list.
     pub(super) counts: MisraGries<K>,
-    /// What bounds the norm of a list, where it was asked for.
+    /// A bound on the norm of the list, once it was asked for.
     pub(super) bound: Option<NormBound>,
-    /// The pane of as many events as there were when the norm of a list was counted: if the block ends with them, it is closed already.
+    /// The pane at the time when the norm of the list was last counted: if no event follows, it is the
+    /// closed pane.
     pub(super) counted: Option<Pane<K>>,
-    /// All events so far; made when the table ceases to be exact.
+    /// A sketch of all events, from when the table ceases to be exact.
     pub(super) sketch: Option<CountSketch>,
 }
 
 impl<K: Key> OpenPane<K> {
     /// A block without events.
     pub fn new(shape: PaneShape) -> Self {
-        // A cut by decrements needs counters that are decremented.
+        // The fault cuts by decrements, which only counters have.
         let counted = shape.fault.is(Mutant::DataDependentCut) || K::unhash(0, shape.seed()).is_none();
         let listed = shape.listed && !counted;
         let capacity = if listed { 0 } else { shape.capacity };
@@ -70,7 +71,7 @@ impl<K: Key> OpenPane<K> {
         }
     }
 
-    /// One event with its key, or without one.
+    /// Adds one event, with a key or without.
     #[inline]
     pub fn update(&mut self, key: Option<K::Ref<'_>>) {
         self.events += 1;
@@ -93,7 +94,7 @@ impl<K: Key> OpenPane<K> {
         }
     }
 
-    /// Many events, in order. Returns how many were without a key.
+    /// Adds events in order. Returns the number of events without a key.
     pub fn extend<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
         let seed = self.shape.seed();
         let mut without_key = 0;
@@ -116,8 +117,8 @@ impl<K: Key> OpenPane<K> {
         without_key
     }
 
-    /// The same for a few events that are counted one by one. All their slots are looked up first: the memory then
-    /// comes while others are waited for.
+    /// The same for a few events that are counted one by one. All their slots are prefetched first, so
+    /// that memory latencies overlap.
     fn extend_some<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
         let mut hashed = [None; AHEAD];
         let mut events = 0;
@@ -134,7 +135,7 @@ impl<K: Key> OpenPane<K> {
         some.iter().filter(|key| key.is_none()).count() as u64
     }
 
-    /// The table is full and the event's key is not in it.
+    /// For a full table without the event's key.
     #[cold]
     fn make_room(&mut self, hash: u64) {
         if self.sketch.is_none() {
@@ -146,7 +147,7 @@ impl<K: Key> OpenPane<K> {
         self.counts.decrement();
     }
 
-    /// Forgets the events, and keeps the memory for others.
+    /// Removes all events and keeps the memory.
     pub fn clear(&mut self) {
         self.events = 0;
         self.list.as_mut().map(Vec::clear);
@@ -166,7 +167,7 @@ impl<K: Key> OpenPane<K> {
         sum.extend(counts.map(|(key, count)| (K::hash(key, self.shape.seed()), count)));
     }
 
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         let list = self
             .list
@@ -183,17 +184,17 @@ impl<K: Key> OpenPane<K> {
         .sum()
     }
 
-    /// How many events came, with and without keys.
+    /// Number of events, with and without keys.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The block as a closed pane. The cut follows from the number of events alone.
+    /// Closes the block. The cut follows from the number of events alone.
     pub fn close(&self) -> Pane<K> {
         self.close_with(&mut Closer::default())
     }
 
-    /// The same, in memory that is kept.
+    /// The same, with reused memory.
     pub fn close_with(&self, closer: &mut Closer<K>) -> Pane<K> {
         let cut = self.shape.cut(self.events);
         match &self.list {
@@ -210,11 +211,12 @@ impl<K: Key> OpenPane<K> {
 }
 
 impl<K: Key> OpenPane<K> {
-    /// What is cut from every count: as much as the events say, unless that is to be broken.
+    /// The amount cut from every count: `cut`, unless the fault replaces it.
     fn cut_off(&self, cut: u64, decrements: u64) -> u64 {
-        match self.shape.fault.is(Mutant::DataDependentCut) {
-            true => decrements,
-            false => cut,
+        if self.shape.fault.is(Mutant::DataDependentCut) {
+            decrements
+        } else {
+            cut
         }
     }
 
@@ -237,20 +239,20 @@ impl<K: Key> OpenPane<K> {
         self.pane(closer.packer.finish(), sketch)
     }
 
-    /// Closes a list, and shows all words that came more than so many times, which is no more than is cut.
+    /// Closes a list and visits all words that occur more than `times` times, which must be at most the cut.
     pub(super) fn close_list(
         &self,
         list: &[u64],
         closer: &mut Closer<K>,
         times: u64,
-        mut show: impl FnMut(&[Counted]),
+        mut show: impl FnMut(&[WordCount]),
     ) -> Pane<K> {
         let Closer { counter, packer } = closer;
         let (cut, seed) = (self.shape.cut(self.events), self.shape.seed());
         let mut sketch = (cut > 0)
             .then(|| self.shape.parameters().empty_sketch())
             .flatten();
-        let add_up = |often: &[Counted], rest: &[u64]| {
+        let add_up = |often: &[WordCount], rest: &[u64]| {
             if let Some(sketch) = &mut sketch {
                 sketch.add_all(often);
                 sketch.add_each(rest);

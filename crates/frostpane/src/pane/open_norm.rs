@@ -1,11 +1,11 @@
-//! The norm of a block that still receives events.
+//! The norm of the open block.
 
 use super::open::{Closer, OpenPane};
 use crate::key::Key;
 use crate::mechanism::{Bounded, Secret};
 
-/// The norm of the events of a block so far, for a private mechanism. Exact while there were no more events than counters;
-/// it then moves by at most 1 between neighbours.
+/// The norm of the events of a block so far, for a private mechanism. Exact while there are no more
+/// events than counters; it then moves by at most 1 between neighbours.
 pub struct OpenNorm<'a, K> {
     pub block: &'a mut OpenPane<K>,
     pub closer: &'a mut Closer<K>,

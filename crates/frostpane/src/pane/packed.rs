@@ -1,11 +1,11 @@
-//! Counts of a closed pane, packed.
+//! Packed counts of a closed pane.
 
 use std::marker::PhantomData;
 
 use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
 
-/// Keys with their counts, one after the other in one block of memory: a key of 16 bytes takes about 19.
+/// Keys with their counts in one block of memory: a key of 16 bytes takes about 19.
 #[derive(Clone, Debug)]
 pub struct PackedCounts<K> {
     bytes: Box<[u8]>,
@@ -14,28 +14,26 @@ pub struct PackedCounts<K> {
 }
 
 impl<K: Key> PackedCounts<K> {
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.entries
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no keys.
     #[cfg(any(test, feature = "internals"))]
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// How many bytes they take.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// As they are packed.
     pub(super) fn packed(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// So many that were packed.
     pub(super) fn from_packed(bytes: Box<[u8]>, entries: usize) -> Self {
         Self {
             bytes,
@@ -61,7 +59,7 @@ impl<K: Key> PackedCounts<K> {
     }
 }
 
-/// Packs counts one by one, and keeps its memory for others.
+/// Packs counts one by one and reuses its memory.
 #[derive(Clone, Debug)]
 pub struct Packer<K> {
     bytes: Vec<u8>,
@@ -80,7 +78,7 @@ impl<K> Default for Packer<K> {
 }
 
 impl<K: Key> Packer<K> {
-    /// One more key.
+    /// Adds a key.
     #[inline]
     pub fn push(&mut self, key: K::Ref<'_>, count: u64) {
         K::pack(key, &mut self.bytes);
@@ -88,7 +86,7 @@ impl<K: Key> Packer<K> {
         self.entries += 1;
     }
 
-    /// All keys so far, in no more memory than they need.
+    /// All keys so far, in no more memory than they need. Starts anew.
     pub fn finish(&mut self) -> PackedCounts<K> {
         let counts = PackedCounts {
             bytes: self.bytes.as_slice().into(),
@@ -100,12 +98,12 @@ impl<K: Key> Packer<K> {
         counts
     }
 
-    /// How many keys there are so far.
+    /// Number of keys so far.
     pub fn len(&self) -> usize {
         self.entries
     }
 
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.capacity() as u64
     }

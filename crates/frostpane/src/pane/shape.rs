@@ -1,4 +1,4 @@
-//! The public numbers of a pane.
+//! Public parameters of panes.
 
 use crate::error::{Error, Result};
 use crate::fault::Fault;
@@ -6,18 +6,19 @@ use crate::key::Key;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
 
-/// Blocks of more events are not listed: their lists would take more memory than counters.
+/// Longer blocks are not listed: their lists would take more memory than counters.
 pub(crate) const LONGEST_LIST: usize = 1 << 19;
 
-/// What a pane is made with: panes add up only if these are the same. As small as can be, because each pane has them.
+/// The parameters of a pane. Panes can be added only if theirs are equal. Compact, because every pane
+/// has a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Seed of all hashes.
     seed: u64,
     /// The most keys that a closed pane keeps: `k`.
     entries: u32,
-    /// The sketch of panes that are not exact, where the norm is asked for: its rows, 0 without one, and the logarithm of
-    /// its width.
+    /// The sketch of panes that are not exact, if the norm is measured: its rows (0 without a sketch)
+    /// and the logarithm of its width.
     rows: u8,
     width_bits: u8,
 }
@@ -50,18 +51,18 @@ impl Parameters {
         self.seed
     }
 
-    /// What is subtracted from the counts of a block of so many events.
+    /// The amount subtracted from the counts of a block of this many events.
     pub fn cut(&self, events: u64) -> u64 {
         events / (self.entries() + 1)
     }
 
-    /// A sketch without events, where there is one.
+    /// An empty sketch, if there is one.
     pub(crate) fn empty_sketch(&self) -> Option<CountSketch> {
         self.sketch()
             .map(|dimensions| CountSketch::new(dimensions, self.seed))
     }
 
-    /// The sketch of counts that are exact.
+    /// A sketch of exact counts, if there is one.
     pub(crate) fn sketch_of<'a, K: Key>(
         &self,
         counts: impl Iterator<Item = (K::Ref<'a>, u64)>,
@@ -72,22 +73,21 @@ impl Parameters {
     }
 }
 
-/// How panes are built: what they are made with, and what an open one takes in memory. Nothing about it depends on the
-/// events.
+/// Parameters of panes, and memory of open ones. Nothing about it depends on the events.
 #[derive(Clone, Copy, Debug)]
 pub struct PaneShape {
     parameters: Parameters,
     /// Counters of the open pane: `c`, at least `entries`.
     pub(super) capacity: usize,
-    /// How many events a block is expected to have: a question of memory alone.
+    /// The expected number of events of a block. Affects memory alone.
     pub(super) expected: usize,
-    /// Whether the keys of a block are listed, and counted when it ends, if they can be.
+    /// True if the keys of a block are listed, and counted when it ends, where possible.
     pub(super) listed: bool,
     pub(super) fault: Fault,
 }
 
 impl PaneShape {
-    /// Panes that keep at most `entries` keys, and count at least as many while they are open.
+    /// Panes that keep at most `entries` keys, and count at least as many while open.
     pub fn new(entries: u32, capacity: usize, sketch: Option<Dimensions>, seed: u64) -> Result<Self> {
         if entries == 0 {
             return Err(Error::parameter(
@@ -107,7 +107,7 @@ impl PaneShape {
         Self { fault, ..self }
     }
 
-    /// For blocks of about so many events: memory is taken for no more of them, until more come.
+    /// For blocks of about this many events: initial memory is for no more of them.
     pub fn for_blocks_of(self, events: u64) -> Self {
         Self {
             expected: usize::try_from(events).unwrap_or(usize::MAX),
@@ -115,8 +115,8 @@ impl PaneShape {
         }
     }
 
-    /// For blocks of about so many events: a short list of the keys can be counted, exactly, when the block
-    /// ends.
+    /// For blocks of about this many events: a short list of keys can be counted, exactly, when the
+    /// block ends.
     pub fn listing(self, events: u64) -> Self {
         Self {
             listed: events <= LONGEST_LIST as u64,
@@ -124,12 +124,12 @@ impl PaneShape {
         }
     }
 
-    /// What panes are made with.
+    /// The parameters of the panes.
     pub fn parameters(&self) -> Parameters {
         self.parameters
     }
 
-    /// What is subtracted from the counts of a block of `events` events.
+    /// The amount subtracted from the counts of a block of `events` events.
     pub fn cut(&self, events: u64) -> u64 {
         self.parameters.cut(events)
     }

@@ -1,4 +1,4 @@
-//! Panes as bytes, closed and open.
+//! Encoding of panes, closed and open.
 
 use super::closed::Pane;
 use super::open::OpenPane;
@@ -18,7 +18,7 @@ impl<K: Key> PackedCounts<K> {
         to.bytes(self.packed());
     }
 
-    /// With what they add up to.
+    /// Returns the counts and their sum.
     pub(super) fn load(from: &mut Reader<'_>) -> Result<(Self, u64)> {
         let (entries, bytes) = (from.number()?, from.bytes()?);
         let (mut rest, mut sum) = (bytes, 0_u64);
@@ -39,7 +39,7 @@ impl<K: Key> PackedCounts<K> {
 }
 
 impl<K: Key> Pane<K> {
-    /// Writes all that is kept of the block, but for what it was made with.
+    /// Writes the pane without its parameters.
     pub(crate) fn save(&self, to: &mut Writer) {
         to.number(self.events);
         to.number(self.cut);
@@ -48,7 +48,7 @@ impl<K: Key> Pane<K> {
         to.maybe(self.sketch.as_ref(), |to, sketch| sketch.save(to));
     }
 
-    /// Reads a pane that was made with these numbers.
+    /// Reads a pane with these parameters.
     pub(crate) fn load(from: &mut Reader<'_>, made_with: Parameters) -> Result<Self> {
         let [events, cut, mass] = [from.count_of_pane()?, from.count()?, from.count()?];
         let (counts, sum) = PackedCounts::load(from)?;
@@ -75,7 +75,7 @@ pub(super) fn load_sketch(from: &mut Reader<'_>, made_with: Parameters, events: 
 }
 
 impl<K: Key> OpenPane<K> {
-    /// Writes all that the block knows: read again it goes on as if it had stayed open.
+    /// Writes the full state of the block: when read, it continues as if it had stayed open.
     pub(crate) fn save(&self, to: &mut Writer) {
         to.number(self.events);
         to.flag(self.list.is_some());
@@ -96,9 +96,10 @@ impl<K: Key> OpenPane<K> {
         }
         if let Some(list) = &mut open.list {
             *list = from.each(|from| from.array::<WORD>().map(u64::from_le_bytes))?;
-            return match list.len() as u64 <= open.events {
-                true => Ok(open),
-                false => Err(damaged("an open pane has more keys than events")),
+            return if list.len() as u64 <= open.events {
+                Ok(open)
+            } else {
+                Err(damaged("an open pane has more keys than events"))
             };
         }
         let decrements = from.count()?;
@@ -144,7 +145,8 @@ mod tests {
         open
     }
 
-    /// With room for all keys and without, as counters and as lists: what is read again becomes the same pane, but for the order of its keys.
+    /// Tables that hold all keys, full ones and lists: the block that is read closes to the same pane,
+    /// up to the order of its keys.
     #[test]
     fn an_open_pane_goes_on_as_if_it_had_stayed_open() {
         for shape in shapes() {

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use super::list_count::ListCounter;
 use super::*;
-use crate::budget::Epsilon;
 use crate::key::Bytes;
 use crate::key::Key;
 use crate::mechanism::{AboveThreshold, Answer, Bounded};
 use crate::noise::InsecureSeededEntropy;
+use crate::privacy::Epsilon;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
 
@@ -15,7 +15,7 @@ const SKETCH: Dimensions = Dimensions { rows: 3, width: 32 };
 
 type Event = Option<u64>;
 
-/// Twelve keys, rarer ones among frequent ones, and some events without any.
+/// Twelve keys, rare ones among frequent ones, and some events without a key.
 fn events(length: u64) -> Vec<Event> {
     let mixed = |event: u64| crate::key::mix::mix(event + 1);
     (0..length)
@@ -23,7 +23,7 @@ fn events(length: u64) -> Vec<Event> {
         .collect()
 }
 
-/// Misra-Gries in its plainest form: counters, and how often all were lowered.
+/// Misra-Gries in its plainest form: counters, and the number of decrements.
 fn misra_gries(events: &[Event], capacity: usize) -> (BTreeMap<u64, u64>, u64) {
     let (mut counters, mut decrements) = (BTreeMap::new(), 0);
     for key in events.iter().flatten() {
@@ -64,7 +64,7 @@ fn shape(entries: u32, capacity: usize) -> PaneShape {
     PaneShape::new(entries, capacity, Some(SKETCH), SEED).unwrap()
 }
 
-/// `v(x) = C(x) + D - floor(n / (k+1))`, where that is above 0, and the sketch of all events where there is a cut.
+/// `v(x) = C(x) + D - floor(n / (k+1))` where positive, and the sketch of all events where there is a cut.
 #[test]
 fn a_pane_is_misra_gries_raised_and_cut() {
     for length in [0, 1, 7, 40, 300] {
@@ -111,8 +111,8 @@ fn a_pane_is_misra_gries_raised_and_cut() {
     assert!(PaneShape::new(0, 5, None, SEED).is_err());
 }
 
-/// Counts add up and are cut by `floor(M / (k+1))`, which is taken from `M`; cuts add up; sketches too, where there is
-/// a cut.
+/// Counts are added and cut by `floor(M / (k+1))`, which is subtracted from `M`; cuts are added; so are
+/// sketches, where there is a cut.
 #[test]
 fn merged_panes_are_added_up_and_cut_again() {
     let events = events(400);
@@ -146,8 +146,8 @@ fn merged_panes_are_added_up_and_cut_again() {
     }
 }
 
-/// Three panes of 9, 5 and 6 events and 6, 3 and 4 keys, whose 20 events are cut by 2: of each key in one pane or in several, as
-/// many as are cut, one more, and one less.
+/// Three panes of 9, 5 and 6 events and 6, 3 and 4 keys, whose 20 events are cut by 2: of each key, in
+/// one pane or in several, as many as the cut, one more and one less.
 #[test]
 fn merged_panes_keep_what_is_more_than_the_cut_wherever_it_was() {
     let shape = shape(9, 0);
@@ -187,7 +187,7 @@ fn many_events_at_once_are_the_same_one_by_one() {
     }
 }
 
-/// A pane with a cut of 1 in all has a sketch, wherever the cut was made.
+/// A pane with a total cut of 1 has a sketch, wherever the cut was made.
 #[test]
 fn the_least_cut_makes_a_sketch() {
     let events = events(14);
@@ -200,7 +200,7 @@ fn the_least_cut_makes_a_sketch() {
     }
 }
 
-/// Keys are compared as a whole, also where they are bytes.
+/// Keys of bytes are compared whole.
 #[test]
 fn keys_of_bytes_are_counted_like_integers() {
     let events = events(300);
@@ -224,7 +224,8 @@ fn keys_of_bytes_are_counted_like_integers() {
     }
 }
 
-/// A list takes its place and next to nothing for counters; up to half a million events it takes less than those would.
+/// A list takes its own memory and next to nothing for counters; up to half a million events that is
+/// less than counters would take.
 #[test]
 fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
     let shape = shape(5_000, 0);
@@ -262,7 +263,7 @@ fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
     );
 }
 
-/// A norm can only be asked about: here without noise, whether it reaches this number and the next.
+/// A norm can only be compared: here without noise, with this number and the next.
 fn assert_norm(block: &mut OpenPane<u64>, norm: u64) {
     let mut reaches = |least: u64| {
         let (epsilon, entropy) = (Epsilon::new(1e5).unwrap(), &mut InsecureSeededEntropy::new(1));
@@ -274,7 +275,7 @@ fn assert_norm(block: &mut OpenPane<u64>, norm: u64) {
     assert!(reaches(norm) && !reaches(norm + 1), "{norm}");
 }
 
-/// Whether no event came after its norm was counted, one without a key, or some; and after it was emptied.
+/// No event, one without a key or several follow the count of the norm; also after the block is cleared.
 #[test]
 fn a_block_whose_norm_was_counted_ends_like_any_other() {
     let events = events(200);
@@ -299,7 +300,7 @@ fn a_block_whose_norm_was_counted_ends_like_any_other() {
     }
 }
 
-/// And a block that was emptied is a new one.
+/// A cleared block is a new one.
 #[test]
 fn the_norm_of_an_open_block_is_that_of_its_counts() {
     let events = events(200);

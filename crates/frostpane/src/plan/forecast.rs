@@ -1,81 +1,82 @@
-//! What to expect of a release before there is any data.
+//! Forecasts of a release, before there is any data.
 
 use serde::Serialize;
 
-use crate::budget::Epsilon;
 use crate::key::Key;
 use crate::mechanism::Threshold;
 use crate::noise::{DiscreteLaplace, NoiseLaw};
 use crate::plan::Plan;
+use crate::privacy::Epsilon;
 use crate::release::Request;
 use crate::release::by_sketch::BySketch;
+use crate::release::continual::{ContinualInfo, ContinualReleaser};
 use crate::release::guarantee::Guarantee;
+use crate::release::noise_bounds::{NoiseBounds, first};
 use crate::release::norm::NormEstimate;
-use crate::release::reach::{Reach, first};
-use crate::release::sequence::{Continuity, Sequence};
 use crate::release::total::Total;
 use crate::spec::Norm;
 
-/// What a release over a window with a certain number of events will say.
+/// The expected properties of a release over a window with a given number of events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Forecast {
-    /// The events of the window that this is about; by the clock, evenly spread over its panes. Where people are protected: what
-    /// counts of them.
+    /// The number of events of the window; by the clock, spread evenly over its panes. With user-level
+    /// privacy, the number of those that are counted.
     pub events: u64,
-    /// The distribution of the noise.
+    /// The family of the noise distribution.
     pub noise_law: NoiseLaw,
-    /// The scale of the noise of a count, or its standard deviation if it is Gaussian; of a list at every slide, of each of the values that add up.
+    /// The scale of the noise of a count, or its standard deviation if it is Gaussian; in continual
+    /// release, of each of the values that are added.
     pub scale: f64,
     /// The standard deviation of the noise of a count.
     pub deviation: f64,
-    /// How far the noise of a listed key may reach, at the most.
+    /// A bound on the noise of a listed key.
     pub noise: u64,
-    /// How much of each count may be missing because memory is bounded.
+    /// The most that each count may be short because memory is bounded.
     pub cut: u64,
-    /// The same, however events spread over panes.
+    /// The same, however the events are spread over panes.
     pub most_cut: u64,
     /// The least threshold that privacy allows, whatever alpha is.
     pub floor: u64,
-    /// Every key with this count is surely listed, if alpha asks for no more than that.
+    /// Every key with this count is certainly listed, if alpha asks for no more than that.
     pub least_listed_at_floor: u64,
-    /// The norm that the next two numbers are about: of the events for L1; for L2 the one asked about, or the
-    /// least one.
+    /// The norm that the next two numbers assume: the number of events for L1; for L2 the given norm,
+    /// or the least one.
     pub norm: Option<u64>,
     /// The threshold at that norm.
     pub threshold: u64,
-    /// Every key with this count is surely listed at that norm.
+    /// Every key with this count is certainly listed at that norm.
     pub least_listed: u64,
-    /// The least L2 norm at which the promises are made for sure; none if there is none, or for L1.
+    /// The least L2 norm at which the promises certainly hold; `None` if there is none, or for L1.
     pub least_norm: Option<u64>,
     /// The same for the window that was asked for, wherever it begins.
     pub least_norm_asked: Option<u64>,
-    /// Whether the promises are made at that norm.
+    /// True if the promises hold at that norm.
     pub held: bool,
-    /// How much of epsilon goes into where panes end.
+    /// The part of epsilon that goes to private boundaries.
     pub boundaries_epsilon: f64,
-    /// Of a list at every slide: how its lists are made.
+    /// Continual release: how the counts are made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub continual: Option<Continuity>,
+    pub continual: Option<ContinualInfo>,
 }
 
 impl Forecast {
     pub(crate) fn new<K: Key>(request: &Request<K>, plan: &Plan, events: u64, norm: Option<u64>) -> Self {
-        Self::of(&Window::new(request, plan, events), norm)
+        Self::of(&FutureWindow::new(request, plan, events), norm)
     }
 
-    /// Of any list of a sequence whose window is full.
+    /// The forecast of any continual release whose window is full.
     pub(crate) fn of_sequence<K: Key>(
-        sequence: &Sequence<K>,
+        sequence: &ContinualReleaser<K>,
         plan: &Plan,
         events: u64,
         norm: Option<u64>,
     ) -> Self {
-        Self::of(&Window::of_sequence(sequence, plan, events), norm)
+        Self::of(&FutureWindow::of_sequence(sequence, plan, events), norm)
     }
 
-    fn of<K: Key>(window: &Window<'_, K>, norm: Option<u64>) -> Self {
+    fn of<K: Key>(window: &FutureWindow<'_, K>, norm: Option<u64>) -> Self {
         let (request, events) = (window.request, window.events);
-        let least_norm = window.least_norm(Window::guarantee);
+        let least_norm = window.least_norm(FutureWindow::guarantee);
         let norm = match request.spec.norm {
             Norm::L1 => Some(events),
             Norm::L2 => norm.or(least_norm),
@@ -100,74 +101,75 @@ impl Forecast {
             threshold: guarantee.threshold + guarantee.cut,
             least_listed: statement.complete_above,
             least_norm,
-            least_norm_asked: window.least_norm(Window::guarantee_asked),
+            least_norm_asked: window.least_norm(FutureWindow::guarantee_asked),
             held: norm.is_some() && statement.promises.is_some_and(|promises| promises.held),
             boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
             continual: window.noise.continuity(),
         }
     }
 
-    /// The least norm at which the promises are made for a window with so many events, wherever it begins.
+    /// The least norm at which the promises hold for a window with this many events, wherever it begins.
     pub(crate) fn least_norm_asked<K: Key>(request: &Request<K>, plan: &Plan, events: u64) -> Option<u64> {
-        Window::new(request, plan, events).least_norm(Window::guarantee_asked)
+        FutureWindow::new(request, plan, events).least_norm(FutureWindow::guarantee_asked)
     }
 }
 
-/// A window that is not there yet.
-struct Window<'a, K: Key> {
+/// A future window.
+struct FutureWindow<'a, K: Key> {
     request: &'a Request<K>,
     plan: &'a Plan,
     events: u64,
-    noise: Noise<'a, K>,
+    noise: CountNoise<'a, K>,
 }
 
-/// How counts get theirs.
-enum Noise<'a, K: Key> {
+/// The noise of its counts.
+enum CountNoise<'a, K: Key> {
     OneShot { floor: Threshold, keys: u64 },
-    Sequence(&'a Sequence<K>),
+    ContinualReleaser(&'a ContinualReleaser<K>),
 }
 
-impl<K: Key> Noise<'_, K> {
+impl<K: Key> CountNoise<'_, K> {
     fn law(&self) -> NoiseLaw {
         match self {
-            Noise::OneShot { floor, .. } => floor.noise().law(),
-            Noise::Sequence(sequence) => sequence.noise_law(),
+            CountNoise::OneShot { floor, .. } => floor.noise().law(),
+            CountNoise::ContinualReleaser(sequence) => sequence.noise_law(),
         }
     }
 
     fn scale(&self) -> f64 {
         match self {
-            Noise::OneShot { floor, .. } => floor.noise().scale(),
-            Noise::Sequence(sequence) => sequence.continuity().scale,
+            CountNoise::OneShot { floor, .. } => floor.noise().scale(),
+            CountNoise::ContinualReleaser(sequence) => sequence.continuity().scale,
         }
     }
 
     fn deviation(&self) -> f64 {
         match self {
-            Noise::OneShot { floor, .. } => floor.noise().variance().sqrt(),
-            Noise::Sequence(sequence) => sequence.continuity().deviation,
+            CountNoise::OneShot { floor, .. } => floor.noise().variance().sqrt(),
+            CountNoise::ContinualReleaser(sequence) => sequence.continuity().deviation,
         }
     }
 
-    fn continuity(&self) -> Option<Continuity> {
+    fn continuity(&self) -> Option<ContinualInfo> {
         match self {
-            Noise::OneShot { .. } => None,
-            Noise::Sequence(sequence) => Some(sequence.continuity().clone()),
+            CountNoise::OneShot { .. } => None,
+            CountNoise::ContinualReleaser(sequence) => Some(sequence.continuity().clone()),
         }
     }
 }
 
-impl<'a, K: Key> Window<'a, K> {
+impl<'a, K: Key> FutureWindow<'a, K> {
     fn new(request: &'a Request<K>, plan: &'a Plan, events: u64) -> Self {
         Self {
             request,
             plan,
             events,
-            noise: Noise::OneShot {
+            noise: CountNoise::OneShot {
                 floor: request.floor(),
-                keys: match request.unit().is_user() {
-                    true => request.keys_of_users(&total(request, events)),
-                    false => request.keys_with_noise(plan.layout.loads(events)),
+                keys: if request.unit().is_user() {
+                    request.keys_of_users(&total(request, events))
+                } else {
+                    request.keys_with_noise(plan.layout.loads(events))
                 },
             },
         }
@@ -178,27 +180,27 @@ impl<'a, K: Key> Window<'a, K> {
         total(self.request, self.events)
     }
 
-    fn of_sequence(sequence: &'a Sequence<K>, plan: &'a Plan, events: u64) -> Self {
+    fn of_sequence(sequence: &'a ContinualReleaser<K>, plan: &'a Plan, events: u64) -> Self {
         Self {
             request: sequence.request(),
             plan,
             events,
-            noise: Noise::Sequence(sequence),
+            noise: CountNoise::ContinualReleaser(sequence),
         }
     }
 
-    /// What a release would say of the window that it covers.
+    /// The guarantee of a release for the window that it covers.
     fn guarantee(&self, norm: u64) -> Guarantee {
         self.guarantee_around(self.around(norm))
     }
 
-    /// And of the window that was asked for, wherever it begins.
+    /// The guarantee for the window that was asked for, wherever it begins.
     fn guarantee_asked(&self, norm: u64) -> Guarantee {
         let covered = self.guarantee(norm);
         let slack = match self.noise {
-            Noise::OneShot { .. } => self.plan.layout.slack(self.events, norm as f64),
-            // Its window begins with a pane.
-            Noise::Sequence(_) => 0.0,
+            CountNoise::OneShot { .. } => self.plan.layout.slack(self.events, norm as f64),
+            // Its windows begin with a pane.
+            CountNoise::ContinualReleaser(_) => 0.0,
         };
         Guarantee {
             slack: slack.ceil() as u64,
@@ -216,10 +218,12 @@ impl<'a, K: Key> Window<'a, K> {
 
     fn guarantee_of_cut(&self, cut: u64, norm: NormEstimate) -> Guarantee {
         let by_counts = match self.noise {
-            Noise::Sequence(sequence) => {
+            CountNoise::ContinualReleaser(sequence) => {
                 return sequence.guarantee(cut, norm, sequence.around(self.events));
             }
-            Noise::OneShot { floor, keys } => self.request.by_counts(floor, &self.total(), cut, norm, keys).0,
+            CountNoise::OneShot { floor, keys } => {
+                self.request.by_counts(floor, &self.total(), cut, norm, keys).0
+            }
         };
         match BySketch::new(self.request, norm) {
             Some(sketch) if sketch.is_better_than(&by_counts) => sketch.guarantee,
@@ -227,17 +231,18 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    /// What may be missing if events spread over panes as they like: no more than from one pane of all of them.
+    /// The cut if the events spread over panes in the worst way: at most that of one pane with all of them.
     fn most_cut(&self, norm: NormEstimate) -> u64 {
         let layout = &self.plan.layout;
-        let most = match layout.is_even() && !layout.by_count {
-            true => self.request.shape.cut(self.events),
-            false => self.cut(norm.value),
+        let most = if layout.is_even() && !layout.by_count {
+            self.request.shape.cut(self.events)
+        } else {
+            self.cut(norm.value)
         };
         self.guarantee_of_cut(most, norm).cut
     }
 
-    /// What is cut from the counts of a window with this norm, at the most.
+    /// The largest cut of a window with this norm.
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
         if layout.is_even() {
@@ -262,7 +267,7 @@ impl<'a, K: Key> Window<'a, K> {
         let (epsilon, failure) = (self.request.norm_epsilon(), self.request.norm_failure());
         match (self.request.spec.norm, self.request.shape.sketch()) {
             (Norm::L1, _) => match self.noise {
-                Noise::OneShot { .. } if unit.is_user() => total(self.request, norm).norm(),
+                CountNoise::OneShot { .. } if unit.is_user() => total(self.request, norm).norm(),
                 _ => NormEstimate::of_events(norm),
             },
             (Norm::L2, Some(dimensions)) if self.cut(value) > 0 => {
@@ -272,9 +277,9 @@ impl<'a, K: Key> Window<'a, K> {
         }
     }
 
-    /// The least true L2 norm from which on a release makes the promises, however the estimate falls within its
-    /// bounds. What is in the way grows no faster than in proportion to the norm, below the kink and above
-    /// it, so it is enough to look at the ends.
+    /// The least true L2 norm from which on a release makes the promises, wherever the estimate falls
+    /// within its bounds. All obstacles grow at most in proportion to the norm, below the kink and
+    /// above it, so it is enough to check the ends.
     fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
         if self.request.spec.norm == Norm::L1 {
             return None;
@@ -286,10 +291,10 @@ impl<'a, K: Key> Window<'a, K> {
             return None;
         }
         let kink = self.guarantee(0).kink().min(high);
-        let is_seen = |estimate: u64| matches!(self.guarantee(estimate).reach, Reach::Alike { .. });
+        let is_seen = |estimate: u64| matches!(self.guarantee(estimate).bounds, NoiseBounds::Alike { .. });
         let mut low = 0;
         for last in [first(kink, high, is_seen), kink] {
-            // From above: up to the last before a step, what holds holds up to here.
+            // Downwards: the condition is monotone between two steps.
             if !promised(last + 1) {
                 low = last + 1;
                 break;
@@ -314,7 +319,7 @@ impl<'a, K: Key> Window<'a, K> {
     }
 }
 
-/// A number of events as a release would know it, if it fell as it is.
+/// A number of events as a release would know it, if its noise were 0.
 fn total<K: Key>(request: &Request<K>, events: u64) -> Total {
     match request.split.total {
         None => Total::public(events),
@@ -327,9 +332,9 @@ fn total<K: Key>(request: &Request<K>, events: u64) -> Total {
 
 #[cfg(test)]
 mod tests {
-    use crate::door::{Builder, HeavyHitters};
     use crate::key::Keys;
     use crate::spec::{Policy, Window};
+    use crate::stream::{Builder, HeavyHitters};
 
     fn open() -> Builder<u64> {
         HeavyHitters::builder(Keys::open())
@@ -358,7 +363,7 @@ mod tests {
         );
     }
 
-    /// Few counts of declared keys are cut by 15,380, estimates from a wide sketch not at all.
+    /// Counts of declared keys are cut by 15,380; estimates from a wide sketch are not cut at all.
     #[test]
     fn declared_keys_are_foreseen_by_sketch_where_that_is_better() {
         let declared = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap());
@@ -373,7 +378,7 @@ mod tests {
         assert_eq!(cut(64), 10 * (100_000 / 65));
     }
 
-    /// So few events are counted exactly by either plan: its sketch is not asked.
+    /// Either plan counts so few events exactly; its sketch is not used.
     #[test]
     fn a_window_that_is_not_cut_is_foreseen_as_exact() {
         let window = Window::events(1_000_000).slide(10_000);
@@ -387,7 +392,8 @@ mod tests {
         assert_eq!(sketched, exact);
     }
 
-    /// A norm is foreseen from which on no estimate fails, up to twice the events, where the floor is the threshold and above.
+    /// Above the forecast norm no estimate fails, up to twice the events, both where the floor is the
+    /// threshold and above.
     #[test]
     fn the_least_norm_is_one_above_which_none_fails() {
         let mut foreseen = 0;
@@ -395,7 +401,7 @@ mod tests {
         let settings = digits(2..10).flat_map(|alpha| digits(80..100).map(move |delta| (alpha, delta)));
         let many = settings
             .flat_map(|(alpha, delta)| [(alpha, delta, 5.0, 100, 0.5), (alpha, delta, 2.0, 150, 0.5)]);
-        // Where more is known once noisy counts are seen, less is foreseen at first.
+        // If noisy counts add knowledge, the forecast promises less at first.
         let seen = [3.0, 6.0, 9.0].map(|delta| (0.1, delta, 10.0, 2_000, 0.95));
         for (alpha, exponent, epsilon, events, confidence) in many.chain(seen) {
             let delta = 10_f64.powf(-exponent);
@@ -403,7 +409,7 @@ mod tests {
             let builder = builder.confidence(confidence).window(Window::events(events));
             let builder = builder.policy(Policy::Uniform);
             let (plan, request) = builder.request_with(0).unwrap();
-            let window = super::Window::new(&request, &plan, events);
+            let window = super::FutureWindow::new(&request, &plan, events);
             let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
             let failing = (0..=2 * events)
                 .rev()
@@ -413,7 +419,7 @@ mod tests {
             let expected = Some(least).filter(|least| failing < 2 * events && *least <= events);
             foreseen += u32::from(expected.is_some());
             assert_eq!(
-                window.least_norm(super::Window::guarantee),
+                window.least_norm(super::FutureWindow::guarantee),
                 expected,
                 "{alpha} {epsilon} {exponent}"
             );

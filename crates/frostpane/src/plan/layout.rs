@@ -1,54 +1,54 @@
-//! How the panes of the longest window lie, under each policy.
+//! The layout of the panes of the longest window, under each policy.
 
 use serde::Serialize;
 
-use crate::budget::Epsilon;
+use crate::counting::events::exponential::{Exponential, GROWTH};
+use crate::counting::events::levels::LevelSketches;
+use crate::counting::events::schedule::Schedule;
+use crate::counting::events::smooth::{Histogram, MOST_LEVELS, Smooth};
+use crate::privacy::Epsilon;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::Unit;
-use crate::spec::{Checked, Policy};
-use crate::timeline::exponential::{Exponential, GROWTH};
-use crate::timeline::levels::LevelSketches;
-use crate::timeline::schedule::Schedule;
-use crate::timeline::smooth::{Histogram, MOST_LEVELS, Smooth};
+use crate::spec::{Policy, ValidSpec};
 
-/// A pane is at most this part of its age, where panes are merged as they age.
+/// A merged pane is at most this part of its age.
 const FINENESS: u64 = 64;
-/// The sketches by which the levels of a histogram are measured, where panes have none.
+/// The sketches of a histogram's levels, if panes have none.
 pub(crate) const LEVEL_SKETCH: Dimensions = Dimensions { rows: 5, width: 512 };
 /// A block of level 0 is counted exactly, in a table that stays in cache.
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Panes of a histogram: no fewer, no more.
+/// The fewest and the most panes of a histogram.
 const FEWEST_PANES: u64 = 64;
 const MOST_PANES: u64 = 4_096;
-/// The noise of a question stays below this part of its threshold, but for a small chance.
+/// The noise of a question stays below this part of its threshold, except with probability [`NOISE_FAILURE`].
 const NOISE_PART: f64 = 0.25;
-/// The chance that some noise of the boundaries of a window is larger.
+/// The probability that some noise of the boundaries of a window is larger.
 const NOISE_FAILURE: f64 = 1e-3;
 
-/// How the panes of the longest window lie. It follows from public numbers alone.
+/// The layout of the panes of the longest window. It depends on public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Layout {
-    /// How panes are kept.
+    /// The policy of the panes.
     pub policy: Policy,
-    /// How many closed panes there are at the most.
+    /// The most closed panes.
     pub panes: u64,
     /// The length of the longest window, in events or in microseconds.
     pub window: u64,
-    /// The length of the youngest panes, in events or in microseconds; for the smooth policy, how often a
-    /// block is asked about.
+    /// The length of the youngest panes, in events or in microseconds; for the smooth policy, the
+    /// distance between questions to a block.
     pub slide: u64,
-    /// How many windows there are.
+    /// The number of windows.
     #[serde(skip)]
     pub(crate) windows: u64,
-    /// Whether that is in events.
+    /// True if lengths are numbers of events.
     pub by_count: bool,
     /// The histogram of the smooth policy.
     pub histogram: Option<Histogram>,
 }
 
 impl Layout {
-    /// With what private boundaries may spend.
-    pub(crate) fn new(spec: &Checked, boundaries: Option<Epsilon>) -> Self {
+    /// `boundaries` is the epsilon of private boundaries.
+    pub(crate) fn new(spec: &ValidSpec, boundaries: Option<Epsilon>) -> Self {
         let grid = spec.grid();
         let window = grid.length as u64;
         let fixed = spec.policy() == Policy::Fixed;
@@ -79,8 +79,8 @@ impl Layout {
         Self { panes, ..shorter }
     }
 
-    /// How many panes of a length there are at a time, where panes grow as they age: those that are too old
-    /// to be shorter and too young to be longer.
+    /// The number of panes of one length at a time, where panes are merged with age: those too old to
+    /// be shorter and too young to be longer.
     fn panes_of(&self, length: u64) -> u64 {
         let oldest = self
             .window
@@ -93,7 +93,7 @@ impl Layout {
         oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
-    /// Numbers of panes to choose from, where the policy leaves a choice.
+    /// The numbers of panes to choose from, where the policy leaves a choice.
     pub(crate) fn choices_of_panes(&self) -> Vec<u64> {
         let Some(histogram) = self.histogram else {
             return vec![self.panes];
@@ -106,7 +106,7 @@ impl Layout {
             .collect()
     }
 
-    /// With so many panes, where the policy leaves a choice.
+    /// With this many panes, where the policy leaves a choice.
     pub(crate) fn with_panes(self, panes: u64) -> Self {
         match self.histogram {
             Some(histogram) => Self {
@@ -121,7 +121,7 @@ impl Layout {
         }
     }
 
-    /// The most events of an open block, where that is known.
+    /// The most events of an open block, where known.
     pub(crate) fn longest_block(&self) -> Option<u64> {
         match self.histogram {
             Some(histogram) => Some(histogram.longest_block),
@@ -129,7 +129,7 @@ impl Layout {
         }
     }
 
-    /// The most events of a closed pane, where that is known.
+    /// The most events of a closed pane, where known.
     pub(crate) fn longest_pane(&self) -> Option<u64> {
         match self.policy {
             Policy::Uniform | Policy::Fixed => self.longest_block(),
@@ -138,7 +138,7 @@ impl Layout {
         }
     }
 
-    /// The most entries of all closed panes, if each keeps at most so many.
+    /// The most entries of all closed panes, if each keeps at most `each`.
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
             Policy::Exponential if self.by_count => {
@@ -151,13 +151,13 @@ impl Layout {
         }
     }
 
-    /// The lengths of panes that grow as they age.
+    /// The lengths of panes that grow with age.
     fn lengths(&self) -> impl Iterator<Item = u64> {
         let growths = growths(self.window, self.slide) as u32;
         (0..=growths).map(|i| self.slide * (GROWTH as u64).pow(i))
     }
 
-    /// Whether all panes of the window have the same length, because none is old enough to have grown.
+    /// Returns true if all panes of the window have the same length, because none is old enough to be merged.
     pub(crate) fn is_even(&self) -> bool {
         match self.policy {
             Policy::Uniform | Policy::Fixed => true,
@@ -166,7 +166,7 @@ impl Layout {
         }
     }
 
-    /// How many panes of a window with so many events have how many each, as far as can be foreseen.
+    /// The expected division of a window's events: two pairs of a number of panes and the events of each.
     pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
         if self.by_count && self.is_even() {
             return [(events / self.slide, self.slide), (1, events % self.slide)];
@@ -176,7 +176,7 @@ impl Layout {
         [(more, each + 1), (panes - more, each)]
     }
 
-    /// How often at the most a count of a window with this norm is cut, if panes keep `each` entries.
+    /// The most often that a count of a window with this norm is cut, if panes keep `each` entries.
     pub(crate) fn times_cut(&self, each: u64, norm: f64) -> f64 {
         match self.policy {
             Policy::Uniform | Policy::Fixed => 1.0,
@@ -190,12 +190,13 @@ impl Layout {
         }
     }
 
-    /// The largest norm, as foreseen, of the pane that a window with so many events and this norm begins
-    /// within. By the clock the events are those of the whole window.
+    /// The largest expected norm of the pane in which a window with this many events and this norm
+    /// begins. By the clock the events are those of the whole window.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
-        let slide = match self.by_count {
-            true => self.slide.min(events) as f64,
-            false => events as f64 * (self.slide as f64 / self.window as f64),
+        let slide = if self.by_count {
+            self.slide.min(events) as f64
+        } else {
+            events as f64 * (self.slide as f64 / self.window as f64)
         };
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
@@ -205,7 +206,7 @@ impl Layout {
         }
     }
 
-    /// What decides where panes end, and the sketches that it asks about.
+    /// The schedule that decides where panes end, and the sketches it needs.
     pub(crate) fn schedule(
         &self,
         sketch: Option<Dimensions>,
@@ -226,7 +227,7 @@ impl Layout {
     }
 }
 
-/// How often the youngest panes of a window grow in length.
+/// The number of times that panes of a window grow in length.
 fn growths(window: u64, slide: u64) -> u64 {
     u64::from((window / FINENESS / slide).max(1).ilog(GROWTH as u64))
 }
@@ -236,7 +237,7 @@ fn histogram(window: u64, tick: u64, alpha: f64, unit: Unit, epsilon: Epsilon) -
     let longest_block = LONGEST_BLOCK
         .min(window.div_ceil(FEWEST_PANES))
         .next_multiple_of(tick);
-    // A question of each level at every tick: more than are ever asked.
+    // A question to each level at every tick: more than are ever asked.
     let questions = (window / tick + 1) as f64 * MOST_LEVELS as f64;
     let reach = Histogram::noise_of_level_one(unit, epsilon, NOISE_FAILURE / questions);
     let first_norm = (reach / 2.0 / NOISE_PART).ceil() as u64;
@@ -262,13 +263,13 @@ mod tests {
     use super::*;
     use crate::spec::{Spec, Window};
 
-    fn checked(window: Window, policy: Policy) -> Checked {
+    fn checked(window: Window, policy: Policy) -> ValidSpec {
         let mut spec = Spec {
             alpha: 0.1,
             ..Spec::default()
         };
         spec.set_window(window);
-        Checked::new(spec, policy, None).unwrap()
+        ValidSpec::new(spec, policy, None).unwrap()
     }
 
     fn smooth(window: u64, slide: u64) -> Layout {
@@ -277,15 +278,17 @@ mod tests {
     }
 
     fn layout(window: u64, slide: u64, by_count: bool, policy: Policy) -> Layout {
-        let window = match by_count {
-            true => Window::events(window).slide(slide),
-            false => Window::clock(Duration::from_micros(window)).slide(Duration::from_micros(slide)),
+        let window = if by_count {
+            Window::events(window).slide(slide)
+        } else {
+            Window::clock(Duration::from_micros(window)).slide(Duration::from_micros(slide))
         };
         Layout::new(&checked(window, policy), None)
     }
 
-    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on, and four of 100 may
-    /// not have been merged yet. Then four times as long up to four times the age, and one more of each length.
+    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on,
+    /// and four of 100 may not have been merged yet. Then four times as long up to four times the age,
+    /// and one more of each length.
     #[test]
     fn panes_that_grow_are_as_many_of_each_length_as_find_room() {
         let [short, middle, long, longest] = [
@@ -305,14 +308,14 @@ mod tests {
             [count.entries(1_000), clock.entries(1_000)],
             [entries, all * 1_000]
         );
-        // Of 100, 400, 1,600 and 6,400 those that keep fewer keys than they may have.
+        // Panes of 100, 400, 1,600 and 6,400 events: those that keep fewer keys than they may have.
         assert_eq!(
             [99, 399, 400, 1_600, 6_400].map(|each| count.times_cut(each, 0.0)),
             [4.0, 3.0, 2.0, 1.0, 0.0]
         );
         assert_eq!(clock.times_cut(6_400, 0.0), 4.0);
         assert!(!count.is_even() && !clock.is_even());
-        // Old enough to grow are panes of 100 in a window of 25,600 and no shorter one.
+        // Panes of 100 are merged in a window of 25,600 and in no shorter one.
         assert!(count.over(25_599).is_even() && !count.over(25_600).is_even());
         assert_eq!(count.over(20_000).panes, 201);
         let uniform = layout(1_000, 64, true, Policy::Uniform);
@@ -321,7 +324,7 @@ mod tests {
         assert!(uniform.times_cut(1, 0.0) == 1.0 && uniform.longest_pane() == Some(64));
     }
 
-    /// By count even panes are full but for one; else events are spread evenly.
+    /// By count even panes are full but for one; otherwise events are spread evenly.
     #[test]
     fn all_events_have_their_panes() {
         let loads = |layout: Layout, events| layout.loads(events);
@@ -355,8 +358,9 @@ mod tests {
         assert_eq!((smooth.longest_pane(), smooth.is_even()), (Some(1 << 20), false));
     }
 
-    /// Noise is within a quarter of the threshold: at level 1, whose threshold is twice that of level 0, but for a chance of a
-    /// thousandth over all ticks and 24 levels. The highest level, of at most 24, is the first above the window.
+    /// Noise is within a quarter of the threshold: at level 1, whose threshold is twice that of level
+    /// 0, except with probability 1/1000 over all ticks and 24 levels. The highest level, of at most
+    /// 24, is the first above the window.
     #[test]
     fn a_histogram_follows_from_the_window_and_its_noise() {
         let epsilon = Epsilon::new(0.25).unwrap();
@@ -394,8 +398,8 @@ mod tests {
         assert_eq!(uniform.with_panes(3), uniform);
     }
 
-    /// A block ends at a tick, so it has the most events that it may have at a tick too: no block is longer, or its table
-    /// would not be exact.
+    /// A block ends at a tick, so its greatest length is a number of ticks: a longer one would not fit
+    /// its exact table.
     #[test]
     fn the_longest_block_is_a_whole_number_of_ticks() {
         for window in [64, 1_000, 12_345, 100_000, 1 << 20, 10_000_019, 1 << 40] {

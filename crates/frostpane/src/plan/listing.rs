@@ -1,25 +1,26 @@
-//! How many keys a list may have, for the memory that it takes.
+//! The number of keys that a release may list, to plan its memory.
 
 use crate::mechanism::Threshold;
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 
-/// Standard deviations, and keys, by which there may be more than are expected: a chance of one in a billion.
+/// Standard deviations, and additional keys, of the bound: exceeded with a probability of one in a billion.
 const DEVIATIONS: f64 = 6.0;
 const MORE: f64 = 40.0;
-/// Parts of the scale of the noise from one count that is looked at to the next, and how many of them.
+/// Steps per unit of the noise's scale when counts are searched, and their number.
 const PARTS: f64 = 8.0;
 const STEPS: u64 = 100;
 
-/// The most keys that pass the least threshold.
+/// A bound on the keys that pass the least threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Listing {
     pub keys: u64,
-    /// Of these, those that did not occur.
+    /// Those of them that did not occur.
     pub absent: u64,
 }
 
 impl Listing {
-    /// Of windows with so many events and so many keys that occur, of a universe of this size if there is one.
+    /// For windows with this many events and occurring keys, and a universe of this size if keys are
+    /// declared.
     pub fn new(floor: &Threshold, events: u64, keys: u64, universe: Option<u64>) -> Self {
         let absent = universe.map_or(0.0, |size| {
             (size as f64 / 2.0).min(MOST_EXPECTED_FROM_NOISE as f64)
@@ -42,8 +43,8 @@ impl Listing {
     }
 }
 
-/// By how much an event may raise the number of keys that are expected to pass: the most that a chance to pass has grown for each of
-/// a key's events. Below the threshold that is convex, so its ends will do.
+/// The most by which one event may raise the expected number of listed keys: the largest increase of
+/// the probability to pass per event of a key. Below the threshold that is convex, so its ends suffice.
 fn gain(floor: &Threshold, declared: bool) -> f64 {
     let (noise, threshold) = (floor.noise(), floor.value());
     let passes = |count: u64| match threshold.checked_sub(count) {
@@ -58,7 +59,7 @@ fn gain(floor: &Threshold, declared: bool) -> f64 {
         .fold(passes(1) - without, f64::max)
 }
 
-/// But for a small chance.
+/// An upper bound, except with a small probability.
 fn at_most(expected: f64) -> u64 {
     (expected + DEVIATIONS * expected.sqrt() + MORE).ceil() as u64
 }
@@ -66,11 +67,11 @@ fn at_most(expected: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
     use crate::noise::{DiscreteLaplace, InsecureSeededEntropy};
+    use crate::privacy::Epsilon;
 
-    /// Of all streams of 20,000 events whose keys come equally often, those that list most, and streams of nothing but absent keys:
-    /// what is listed stays within the bound, and reaches a third of it.
+    /// All streams of 20,000 events whose keys are equally frequent, and absent keys alone: the listed
+    /// keys stay within the bound, and some stream reaches a third of it.
     #[test]
     fn no_stream_lists_more_and_some_list_a_third_of_it() {
         const EVENTS: u64 = 20_000;

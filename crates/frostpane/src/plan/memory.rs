@@ -1,4 +1,4 @@
-//! What panes and releases take, at the most.
+//! Upper bounds on the memory of panes and releases.
 
 use serde::Serialize;
 
@@ -19,17 +19,17 @@ pub struct Memory {
     pub open: u64,
     /// The sketches.
     pub sketches: u64,
-    /// What a release needs beside them.
+    /// The additional memory of a release.
     pub release: u64,
-    /// The tables of the noise of a list at every slide.
+    /// The noise tables of continual release.
     pub noise: u64,
     /// The list of declared keys.
     pub keys: u64,
-    /// What users did, where people are protected, while it is counted: what does not fit goes to disk.
+    /// Contributions of users while they are counted, with user-level privacy; the rest goes to disk.
     pub users: u64,
-    /// What is left of the memory, as far as it saves time: the counts of a window, carried on to the next.
+    /// Spare memory used to save time: the counts of a window, carried over to the next.
     pub running: u64,
-    /// What the program around them takes.
+    /// The program itself.
     pub program: u64,
     /// The most keys that a release adds up at a time.
     #[serde(skip)]
@@ -37,46 +37,47 @@ pub struct Memory {
 }
 
 const COUNT: u64 = size_of::<u64>() as u64;
-/// A slot of a table of the open pane is two of these.
+/// A slot of an open pane's table is two of these.
 const WORD: u64 = size_of::<u64>() as u64;
 const PLACE: u64 = size_of::<u32>() as u64;
 /// Most packed counts of full panes are below 128.
 const PACKED_COUNT: u64 = 1;
-/// A closed pane without its counts, in a queue that grows by doubling, and the head of its block of counts.
+/// A closed pane without its counts, in a queue that grows by doubling, and the header of its block of
+/// counts.
 const CLOSED_PANE: u64 = 256;
-/// A pane as a release sees it.
+/// A pane as a release refers to it.
 const COVERED_PANE: u64 = 112;
 
-/// The public numbers that memory follows from.
-pub(crate) struct Load {
+/// The public numbers that memory depends on.
+pub(crate) struct MemoryInputs {
     pub panes: u64,
-    /// How many of them may be open at a time.
+    /// The most open panes at a time.
     pub open: u64,
-    /// How many threads close panes beside the one that fills them.
+    /// The threads that close panes, besides the one that fills them.
     pub others: u64,
-    /// The most keys of an open pane whose keys are listed.
+    /// The most keys of an open pane that lists its keys.
     pub list: Option<u64>,
     /// The most keys of an open pane.
     pub capacity: u64,
     /// The most keys of all closed panes together.
     pub entries: u64,
-    /// Whether counters are never decremented.
+    /// True if counters are never decremented.
     pub exact: bool,
     pub sketch: Option<Dimensions>,
     /// The levels of a histogram.
     pub levels: u64,
-    /// How many keys are declared, if they are.
+    /// The number of declared keys.
     pub universe: Option<u64>,
-    /// What the number of one that occurs takes.
+    /// Bytes for the number of a declared key that occurs.
     pub rank: u64,
-    /// How many releases are there at a time.
+    /// The number of releases held at a time.
     pub lists: u64,
     pub listing: Listing,
 }
 
 impl Memory {
-    pub(crate) fn new(load: &Load, key: &Footprint) -> Self {
-        let Load {
+    pub(crate) fn new(load: &MemoryInputs, key: &Footprint) -> Self {
+        let MemoryInputs {
             panes,
             open,
             capacity,
@@ -91,7 +92,7 @@ impl Memory {
         let (block, closer) = match load.list {
             Some(events) => {
                 let closer = ListCounter::most_bytes(events).saturating_add(kept);
-                // Where panes end by their norm: what bounds it, and what was counted to know it.
+                // Panes that end by their norm: its bound, and the counts from which it is computed.
                 let norm = if load.levels > 0 {
                     kept.saturating_add(NormBound::BYTES)
                 } else {
@@ -107,7 +108,7 @@ impl Memory {
                 (times(tables, table.saturating_add(held)), kept)
             }
         };
-        // Each thread has a block at work and two that wait, and one goes back empty.
+        // Each thread has one block in work, two waiting and one returning empty.
         let blocks = open.saturating_add(times(4, load.others));
         Self {
             closed: times(panes, CLOSED_PANE).saturating_add(times(entries, packed)),
@@ -134,7 +135,7 @@ impl Memory {
         }
     }
 
-    /// Nothing, with so many keys added up at a time.
+    /// No memory, with this many keys added up at a time.
     pub(crate) fn none(keys_at_a_time: u64) -> Self {
         Self {
             closed: 0,
@@ -150,14 +151,14 @@ impl Memory {
         }
     }
 
-    /// What panes take, open and closed.
+    /// Open and closed panes.
     pub(crate) fn panes(&self) -> u64 {
         self.closed
             .saturating_add(self.open)
             .saturating_add(self.sketches)
     }
 
-    /// All of it.
+    /// The total of all parts.
     pub fn total(&self) -> u64 {
         [
             self.closed,
@@ -175,16 +176,17 @@ impl Memory {
     }
 }
 
-/// A table of the keys that are added up at a time, and a list of them: while they grow, what they were before is there too.
+/// A table of the keys that are added up at a time, and a list of them, both including their previous
+/// allocation while they grow.
 fn summed(keys: u64, key: &Footprint) -> u64 {
-    // As many fall to one part of the keys.
+    // More keys fall into the largest part than on average.
     let keys = keys.saturating_add(8 * keys.isqrt());
     let entry = key.reference + COUNT;
     let grown = hash_table(keys, entry).saturating_add(times(power_of_two_from(keys), entry));
     grown.saturating_add(grown / 2)
 }
 
-/// Which absent keys pass, in a table and with their counts in a list.
+/// The numbers of absent keys that pass, in a table, and with their counts in a list.
 fn drawn(absent: u64) -> u64 {
     match absent {
         0 => 0,
@@ -192,8 +194,9 @@ fn drawn(absent: u64) -> u64 {
     }
 }
 
-/// Of the keys that pass, whichever is more: while they are found, or when a list is made of them. All lists are written at the end.
-fn selected(load: &Load, keys_at_a_time: u64, key: &Footprint) -> u64 {
+/// For the keys that pass: the larger of the memory while they are selected and while a list is made of
+/// them. All lists are written at the end.
+fn selected(load: &MemoryInputs, keys_at_a_time: u64, key: &Footprint) -> u64 {
     let Listing { keys, absent } = load.listing;
     let passed = key.reference + COUNT;
     let before = times(load.lists - 1, times(keys, key.in_list()));
@@ -212,7 +215,7 @@ fn power_of_two_from(number: u64) -> u64 {
     number.checked_next_power_of_two().unwrap_or(u64::MAX)
 }
 
-/// A table that grows by doubling and is at most seven eighths full, with a byte of its own for every slot.
+/// A table that grows by doubling and is at most seven eighths full, with one more byte for each slot.
 fn hash_table(entries: u64, entry: u64) -> u64 {
     times(
         power_of_two_from((entries / 7).saturating_mul(8).saturating_add(8)),
@@ -232,8 +235,8 @@ mod tests {
         block: 32,
     };
 
-    fn load() -> Load {
-        Load {
+    fn load() -> MemoryInputs {
+        MemoryInputs {
             panes: 10,
             open: 3,
             others: 2,
@@ -253,16 +256,17 @@ mod tests {
         }
     }
 
-    /// Every part by itself, from what its tables and lists hold.
+    /// Every part by itself, from the contents of its tables and lists.
     #[test]
     fn memory_is_that_of_all_tables_and_lists() {
         let memory = Memory::new(&load(), &KEY);
         assert_eq!(memory.closed, 10 * 256 + 5_000 * 21);
-        // Slots of two words for twice as many keys, a power of two; where a slot is; the key. And twice: to decrement.
+        // Slots of two words for twice as many keys, a power of two; the place of a slot; the key.
+        // Twice, for decrements.
         let block = 2_048 * 16 + 1_000 * (4 + 21);
         assert_eq!(memory.open, (3 + 4 * 2) * 2 * block + 3 * 1_000 * 21);
         assert_eq!(memory.sketches, (10 + 2 * 3 + 4) * 5 * 256 * 8);
-        // 8,000 keys and some more are in 16,384 slots; and what was there before they grew.
+        // 8,000 keys and some more are in 16,384 slots; plus the allocation before they grew.
         let summed = (16_384 * (16 + 8 + 1) + 16_384 * (16 + 8)) / 2 * 3;
         assert_eq!(memory.keys_at_a_time, 8_000);
         let passed = 900 * (16 + 8 + 32);
@@ -282,13 +286,14 @@ mod tests {
         );
     }
 
-    /// Absent keys are drawn in a table when those that occurred are done with; and a list has its counts beside its keys.
+    /// Absent keys are drawn in a table after the occurring ones are done; a list has its counts beside
+    /// its keys.
     #[test]
     fn long_lists_take_more_than_the_tables_that_they_come_from() {
         let release = |keys, absent, lists| {
             let listing = Listing { keys, absent };
             let memory = Memory::new(
-                &Load {
+                &MemoryInputs {
                     listing,
                     lists,
                     ..load()
@@ -297,7 +302,7 @@ mod tests {
             );
             memory.release
                 - Memory::new(
-                    &Load {
+                    &MemoryInputs {
                         listing: Listing { keys: 0, absent: 0 },
                         ..load()
                     },
@@ -316,13 +321,13 @@ mod tests {
 
     #[test]
     fn exact_blocks_have_one_table_and_lists_none() {
-        let exact = Load {
+        let exact = MemoryInputs {
             exact: true,
             universe: None,
             sketch: None,
             ..load()
         };
-        let list = |levels| Load {
+        let list = |levels| MemoryInputs {
             list: Some(700),
             levels,
             ..load()
@@ -338,7 +343,7 @@ mod tests {
         assert_eq!(by_norm.open - list.open, 11 * (4_096 * 4 + 1_000 * 21));
     }
 
-    /// Seven eighths of the slots are enough for all keys, and there are fewer than a table twice as full would need.
+    /// Seven eighths of the slots are enough for all keys; half as many slots would not be.
     #[test]
     fn a_table_has_slots_for_an_eighth_more() {
         for entries in [0, 1, 7, 13, 14, 55, 56, 447, 448, 100_000] {

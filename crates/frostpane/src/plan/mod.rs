@@ -8,87 +8,88 @@ mod memory;
 pub use forecast::Forecast;
 pub use layout::Layout;
 use listing::Listing;
-use memory::Load;
 pub use memory::Memory;
+use memory::MemoryInputs;
 
 use serde::Serialize;
 
-use crate::budget::Epsilon;
+use crate::counting::users::bytes_of_one;
 use crate::error::Result;
 use crate::key::Footprint;
 use crate::mechanism::Threshold;
 use crate::pane::{LONGEST_LIST, PaneShape};
-use crate::people::bytes_of_one;
+use crate::privacy::Epsilon;
 use crate::release::by_sketch::LARGEST_UNIVERSE;
 use crate::sketch::count_sketch::Dimensions;
-use crate::spec::{Checked, Norm, Policy};
+use crate::spec::{Norm, Policy, ValidSpec};
 
-/// More entries than this in a pane help nobody.
+/// More entries in a pane are of no use.
 const MOST_ENTRIES: u64 = 1 << 26;
-/// Fewer than this leave nothing worth releasing.
+/// With fewer entries nothing worth releasing is left.
 const FEWEST_ENTRIES: u64 = 64;
 /// A small alpha asks for more, but where panes have few events these are exact.
 const ENOUGH_ENTRIES: u64 = 1_024;
 const ROWS: usize = 5;
 const WIDTHS: [usize; 5] = [4_096, 2_048, 1_024, 512, 256];
-/// The share of the memory that sketches may take, and where panes end by their norm.
+/// One in this many bytes may go to sketches, and the same where panes end by their norm.
 const SKETCH_SHARE: u64 = 8;
 const SMOOTH_SKETCH_SHARE: u64 = 3;
-/// And where declared keys can be estimated from them.
+/// The same where declared keys can be estimated from sketches.
 const POINTS_SHARE: u64 = 2;
 
-/// The share of the memory that a list of the keys of an open pane may take.
+/// One in this many bytes may go to the list of an open pane's keys.
 const LIST_SHARE: u64 = 8;
-/// And that of the keys that are released.
+/// One in this many bytes may go to the released keys.
 const RELEASE_SHARE: u64 = 4;
 
-/// Of people: lists are reckoned with that are no longer than this, keys are added up so many at a time, and there must be so much memory.
+/// With user-level privacy: the longest list planned for, the keys added up at a time, and the least memory.
 const MOST_LISTED: u64 = 1 << 20;
 const KEYS_OF_USERS: u64 = 1 << 20;
 const LEAST_FOR_USERS: u64 = 4_000_000;
 
-/// How a window is cut into panes, and what they keep. It follows from public numbers alone.
+/// The panes of a window and their contents. It depends on public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// How the panes lie.
+    /// The layout of the panes.
     #[serde(flatten)]
     pub layout: Layout,
     /// The most keys that a pane keeps. A pane of no more events is exact.
     pub entries: u32,
-    /// Whether every pane is exact, whatever comes.
+    /// True if every pane is exact, whatever the events.
     pub always_exact: bool,
     /// The sketch for the L2 norm, where panes may be inexact.
     pub sketch: Option<Dimensions>,
-    /// Whether an open pane lists its keys and is counted, exactly, when it ends.
+    /// True if an open pane lists its keys and is counted, exactly, when it ends.
     #[serde(skip)]
     pub(crate) listed: bool,
     /// The most memory that this takes.
     pub memory: Memory,
-    /// The most keys of a list that it is reckoned for: more than most lists have.
+    /// The longest list that memory is planned for; most lists are shorter.
     pub longest_list: u64,
-    /// Where people are protected: about how many of them, each in an epoch of its own, are held in memory. The others of files go
-    /// to disk.
+    /// With user-level privacy: about how many pairs of a user and an epoch are held in memory. With
+    /// files, the others go to disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_in_memory: Option<u64>,
 }
 
-/// Makes plans for a specification.
+/// Plans for a specification.
 pub(crate) struct Planner<'a> {
-    pub spec: &'a Checked,
-    /// What the boundaries may spend, if they are private.
+    pub spec: &'a ValidSpec,
+    /// The epsilon of private boundaries.
     pub boundaries: Option<Epsilon>,
     pub footprint: Footprint,
     /// The least threshold.
     pub floor: Threshold,
-    /// What the list of declared keys takes.
+    /// Memory of the list of declared keys.
     pub keys: u64,
-    /// What the program around takes.
+    /// Memory of the program.
     pub program: u64,
-    /// The threads that close panes, if panes can be closed by others.
+    /// The threads that close panes, if others can.
     pub threads: u64,
 }
 
-/// That the memory is too small for a plan, which would take so much of it. With more memory another may be made, which takes more.
+/// The memory is too small for a plan, which would take this much. With more memory another plan may be
+/// made, which takes more.
 pub(crate) struct TooSmall {
     pub needed: u64,
 }
@@ -123,22 +124,23 @@ impl Plan {
 }
 
 impl Plan {
-    /// The panes of this plan.
+    /// The shape of the panes of this plan.
     pub(crate) fn shape(&self, seed: u64) -> Result<PaneShape> {
         let block = self.layout.longest_block();
-        // The blocks of a histogram are counted exactly, whatever is kept of them.
+        // The blocks of a histogram are counted exactly, however many entries are kept.
         let capacity = self.layout.histogram.and(block).unwrap_or(0);
         let shape = PaneShape::new(self.entries, capacity as usize, self.sketch, seed)?;
         let block = block.unwrap_or(u64::MAX);
-        Ok(match self.listed {
-            true => shape.listing(block),
-            false => shape.for_blocks_of(block),
+        Ok(if self.listed {
+            shape.listing(block)
+        } else {
+            shape.for_blocks_of(block)
         })
     }
 }
 
 impl Planner<'_> {
-    /// Whether the norm is measured, and may so need a sketch.
+    /// Returns true if the norm is measured, which may need a sketch.
     fn measures_norm(&self) -> bool {
         self.spec.norm == Norm::L2
     }
@@ -168,8 +170,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Of people nothing is known that would bound how many of them, or of their keys, there are: they have what is left of the memory,
-    /// and what does not fit goes to disk.
+    /// Nothing bounds the number of users or of their keys: they get the remaining memory, and the rest
+    /// goes to disk.
     fn plan_for_users(&self, layout: Layout) -> std::result::Result<Plan, TooSmall> {
         let listing = Listing::new(&self.floor, MOST_LISTED, MOST_LISTED, self.spec.declared());
         let room = self
@@ -204,16 +206,17 @@ impl Planner<'_> {
         })
     }
 
-    /// Of all windows; at every slide, the last one and the one before it.
+    /// One release for each window; in continual release the last one and the one before it.
     fn lists(&self) -> u64 {
-        match self.spec.continual {
-            true => 2,
-            false => self.spec.windows.len() as u64,
+        if self.spec.continual {
+            2
+        } else {
+            self.spec.windows.len() as u64
         }
     }
 
-    /// Where nothing bounds the events there are taken to be as many as entries; and longer lists than take a share of what
-    /// the program and its declared keys leave of the memory are not reckoned with.
+    /// Assumes as many events as entries if nothing bounds them. Does not plan for lists that would
+    /// take more than a share of the memory left by the program and its declared keys.
     fn listing(&self, layout: &Layout, entries: u64) -> Listing {
         let keys = layout.entries(entries);
         let events = if layout.by_count { layout.window } else { keys };
@@ -250,7 +253,7 @@ impl Planner<'_> {
             _ => 0,
         };
         let own = Memory::new(
-            &Load {
+            &MemoryInputs {
                 panes: layout.panes,
                 open,
                 others,
@@ -278,7 +281,7 @@ impl Planner<'_> {
         }
     }
 
-    /// As many as keep the cut below an eighth of alpha times the number of events, within reason.
+    /// Keeps the cut below an eighth of alpha times the number of events, within limits.
     fn fewest_entries(&self, layout: &Layout) -> u64 {
         let wanted = (8.0 / self.spec.alpha).ceil() as u64;
         wanted
@@ -329,7 +332,6 @@ mod tests {
     use crate::spec::window::Grid;
     use crate::spec::{Size, Spec, Window};
 
-    /// What a plan is made from.
     struct Case {
         grid: Grid,
         by_count: bool,
@@ -354,14 +356,15 @@ mod tests {
                 memory: Size(self.memory),
                 ..Spec::default()
             };
-            spec.set_window(match self.by_count {
-                true => Window::events(length).slide(slide),
-                false => Window::clock(micros(length))
+            spec.set_window(if self.by_count {
+                Window::events(length).slide(slide)
+            } else {
+                Window::clock(micros(length))
                     .slide(micros(slide))
-                    .lateness(micros(lateness)),
+                    .lateness(micros(lateness))
             });
             plan(&Planner {
-                spec: &Checked::new(spec, self.policy, self.universe).unwrap(),
+                spec: &ValidSpec::new(spec, self.policy, self.universe).unwrap(),
                 boundaries: self.boundaries,
                 footprint: self.footprint,
                 floor: Threshold::for_open_keys(DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap()), 1e-9),
@@ -481,7 +484,8 @@ mod tests {
         assert_eq!(most_entries(&layout(&clock)), 1 << 26);
     }
 
-    /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are estimated from it.
+    /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are
+    /// estimated from it.
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
         let width = |case: &Case, memory| {
@@ -535,9 +539,9 @@ mod tests {
         }
     }
 
-    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has events, whatever is kept
-    /// of it; other threads have nothing to do for it. A list is counted beside it, into a pane that may not be one yet, and has a
-    /// bound of its norm.
+    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has
+    /// events, however many are kept; other threads have nothing to do for it. A list is counted beside
+    /// it, into a pane that may not be final, and has a bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
         let smooth = Case {
@@ -564,7 +568,7 @@ mod tests {
         assert!(!plan.always_exact);
     }
 
-    /// By the clock as many panes wait as begin within the lateness, and one more; and the head.
+    /// By the clock as many panes wait as begin within the lateness, one more, and the newest.
     #[test]
     fn panes_that_wait_are_planned_for() {
         let clock = |lateness| {

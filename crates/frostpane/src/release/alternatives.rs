@@ -1,28 +1,28 @@
-//! What other ways to release a list at every slide would cost in noise.
+//! The noise of other ways of continual release, for comparison.
 
 use serde::{Serialize, Serializer};
 
-use crate::budget::Epsilon;
 use crate::noise::DiscreteLaplace;
+use crate::privacy::Epsilon;
+use crate::release::noise_tree::{Tree, WindowNoise};
 use crate::spec::Unit;
-use crate::tree::{Tree, WindowNoise};
 
-/// How the noise of a list at every slide is drawn, and what the other ways to do it would have come to.
+/// The noise of a continual release, and what other ways would need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternatives {
     pub(crate) tree: Tree,
-    /// The standard deviation of a count's noise, as it is drawn.
+    /// The standard deviation of a count's noise, as drawn.
     pub(crate) deviation: f64,
     pub(crate) fresh: Fresh,
 }
 
-/// The standard deviation of a count's noise in each window, with noise drawn afresh for each: an event is in as many
+/// The standard deviation of a count's noise with fresh noise for each window: an event is in as many
 /// windows as a window has panes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fresh {
-    /// Epsilon is divided by the number of windows.
+    /// With epsilon divided by the number of windows.
     pub basic: f64,
-    /// The two that need a delta, half of which is left to the threshold.
+    /// With a delta, half of which is left to the threshold.
     pub with_delta: Option<WithDelta>,
 }
 
@@ -69,7 +69,7 @@ impl Serialize for Alternatives {
 fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     let spent = |each: f64| (2.0 * windows * log).sqrt() * each + windows * each * each.exp_m1();
     let (mut low, mut high) = (0.0, epsilon);
-    // Until nothing moves any more.
+    // To a fixed point of floats.
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
         if spent(middle) <= epsilon {
@@ -81,7 +81,8 @@ fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     8.0_f64.sqrt() / low
 }
 
-/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`, and `n` windows of squared sensitivity 2 take `rho = n / variance`.
+/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`, and `n` windows of squared sensitivity 2 take `rho = n /
+/// variance`.
 fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
     let rho = ((log + epsilon).sqrt() - log.sqrt()).powi(2);
     (windows / rho).sqrt()
@@ -91,7 +92,7 @@ fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Each alternative by its own equation: `epsilon` is what its noise spends.
+    /// Each alternative by its own equation: its noise spends exactly epsilon.
     #[test]
     fn alternatives_spend_what_they_may() {
         for (panes, epsilon, delta) in [
@@ -114,7 +115,7 @@ mod tests {
             let spent = rho + 2.0 * (rho * log).sqrt();
             assert!((spent / epsilon - 1.0).abs() < 1e-9, "{panes}");
         }
-        // With next to no windows half of epsilon spends all of it, to the last bit.
+        // With almost no windows half of epsilon spends all of it, to the last bit.
         let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
         assert_eq!(all, 8.0_f64.sqrt() / 0.5);
         assert!(
@@ -147,7 +148,7 @@ mod tests {
         );
     }
 
-    /// Wherever delta is small enough to mean anything. It says nothing of other ways to draw noise once.
+    /// For every meaningful delta. Other ways to draw noise once are not compared.
     #[test]
     fn noise_drawn_once_is_never_worse_than_fresh_noise_for_each_window() {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {

@@ -9,8 +9,8 @@ use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::pane::Pane;
 use crate::release::guarantee::Guarantee;
+use crate::release::noise_bounds::NoiseBounds;
 use crate::release::norm::{NormEstimate, three_quarters};
-use crate::release::reach::Reach;
 use crate::release::request::Request;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
@@ -28,7 +28,7 @@ pub(crate) struct BySketch<'a, K: Key> {
 }
 
 impl<'a, K: Key> BySketch<'a, K> {
-    /// What such estimates would be worth at this norm, if they can be made.
+    /// The guarantee of such estimates at this norm, if they can be made.
     pub fn new(request: &'a Request<K>, norm: NormEstimate) -> Option<Self> {
         let (Keys::Declared(universe), Some(dimensions), Norm::L2) =
             (&request.keys, request.shape.sketch(), request.spec.norm)
@@ -36,7 +36,7 @@ impl<'a, K: Key> BySketch<'a, K> {
             return None;
         };
         let size = universe.size();
-        // A sketch too narrow for any bound on the norm bounds no count either.
+        // A sketch too narrow to bound the norm bounds no count either.
         if size > LARGEST_UNIVERSE || !norm.high.is_finite() {
             return None;
         }
@@ -61,7 +61,7 @@ impl<'a, K: Key> BySketch<'a, K> {
                 norm,
                 threshold,
                 floor,
-                reach: Reach::Alike {
+                bounds: NoiseBounds::Alike {
                     over: dimensions.point_error(norm.high, &laplace, half / size as f64),
                     under: dimensions.point_error(norm.high, &laplace, half / frequent),
                 },
@@ -69,9 +69,9 @@ impl<'a, K: Key> BySketch<'a, K> {
         })
     }
 
-    /// Whether these estimates are to be used instead of the counts: never where the counts are as good in
-    /// every respect; otherwise where the promises hold by these alone, or by neither and the error is
-    /// smaller.
+    /// Returns true if these estimates are preferable to the counts: never where the counts are as good
+    /// in every respect; otherwise where these alone keep the promises, or where neither does and the
+    /// error is smaller.
     pub fn is_better_than(&self, counts: &Guarantee) -> bool {
         let sketch = &self.guarantee;
         if counts.is_as_good_as(sketch) {
@@ -81,7 +81,7 @@ impl<'a, K: Key> BySketch<'a, K> {
         sketch.holds_with_room() || smaller && !counts.holds_with_room()
     }
 
-    /// The keys whose estimate passes the threshold, with it.
+    /// The keys whose estimate reaches the threshold, with the estimate.
     pub fn select(
         &self,
         request: &Request<K>,
@@ -108,11 +108,12 @@ mod tests {
     use super::*;
     use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
-    use crate::release::by_hand::{CONFIDENCE, laplace, pane, reach, request, shape, sketch, times};
+    use crate::release::test_oracle::{CONFIDENCE, laplace, pane, reach, request, shape, sketch, times};
 
     const ROWS: u32 = 3;
 
-    /// The largest chance of a row's failure with which two of three rows fail no more often than this.
+    /// The largest failure probability of a row at which two of three rows fail with probability at
+    /// most `chance`.
     fn row_failure(chance: f64) -> f64 {
         let two_of_three = |p: f64| 3.0 * p * p * (1.0 - p) + p * p * p;
         let steps = (1..=60).map(|bit| 0.5_f64.powi(bit + 1));
@@ -135,8 +136,8 @@ mod tests {
         (1..32).map(|part| split(f64::from(part) / 32.0)).min().unwrap()
     }
 
-    /// Of the chance of an untrue statement seven tenths are for the counts: half for all keys, up, and half for
-    /// those that can be frequent, down. The noise is that of `2r` at nine tenths of epsilon.
+    /// Seven tenths of the failure probability are for the counts: half for all keys, upwards, and half
+    /// for those that can be frequent, downwards. The noise is that of `2r` at nine tenths of epsilon.
     #[test]
     fn what_estimates_are_worth_follows_from_the_noisy_norm_and_public_numbers() {
         let shape = shape(10, 1 << 12);
@@ -158,7 +159,7 @@ mod tests {
             let half = (1.0 - CONFIDENCE) * 0.7 / 2.0;
             let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size);
             let width = 4_096.0;
-            let Reach::Alike { over, under } = found.reach else {
+            let NoiseBounds::Alike { over, under } = found.bounds else {
                 panic!("{found:?}")
             };
             assert_eq!(over, error(norm.high, width, 1.8, half / size));
@@ -188,7 +189,7 @@ mod tests {
         assert!(!can(request(Norm::L2, 1.0, universe(9), plain), known));
     }
 
-    /// Counts that are off by cut and noise against a sketch that is off by noise alone.
+    /// Counts with an error of cut and noise against a sketch with an error of noise alone.
     #[test]
     fn estimates_are_taken_where_they_alone_keep_the_promises_or_neither_does_and_they_are_closer() {
         let shape = shape(10, 1 << 12);
@@ -201,7 +202,7 @@ mod tests {
             norm,
             threshold: 750,
             floor: 1,
-            reach: Reach::Alike {
+            bounds: NoiseBounds::Alike {
                 over: noise,
                 under: noise,
             },
@@ -214,7 +215,7 @@ mod tests {
             }
             .is_better_than(&counts)
         };
-        // The promises hold up to a noise of 249, or a cut of 200 beside a noise of 49.
+        // The promises hold up to a noise of 249, or a cut of 200 with a noise of 49.
         assert!(with(0, 249).holds_with_room() && !with(0, 250).holds_with_room());
         assert!(with(200, 49).holds_with_room() && !with(200, 50).holds_with_room());
         assert!(!is_taken(100, with(0, 100)), "counts are as good");
@@ -241,7 +242,8 @@ mod tests {
         );
     }
 
-    /// Every row says what its cell says, with the sign of the key; the median of three passes the threshold or not.
+    /// Every row's estimate is its cell with the sign of the key; the median of three is compared with
+    /// the threshold.
     #[test]
     fn a_key_is_listed_if_the_median_of_its_noisy_cells_passes() {
         let shape = shape(10, 16);
@@ -286,8 +288,8 @@ mod tests {
         assert!((40..1_000).contains(&listed), "{listed}");
     }
 
-    /// The L1 distance of all cells between neighbours, for many seeds, and the noise that belongs to it: the
-    /// mean distance of 15,360 values from 0 is as calculated to 5 %, seven standard errors.
+    /// The L1 distance of all cells between neighbours, for many seeds, and the corresponding noise:
+    /// the mean distance of 15,360 values from 0 is as calculated to 5 %, seven standard errors.
     #[test]
     fn every_cell_has_the_noise_of_the_whole_sketch() {
         let dimensions = Dimensions {

@@ -2,26 +2,26 @@
 
 use serde::Serialize;
 
+use crate::release::noise_bounds::NoiseBounds;
 use crate::release::norm::{NormEstimate, billionths, three_quarters};
 use crate::release::note::{Note, Obstacle, Remedy, Shortfall};
-use crate::release::reach::Reach;
 use crate::release::total::Total;
 
-/// Whether every key with `alpha` of the norm is listed, none with half of that is, and every listed count is
-/// right to a quarter of it.
+/// The three promises: every key with `alpha` of the norm is listed, no key with half of that is, and
+/// every listed count is right to a quarter of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Promises {
-    /// Whether all three hold at the alpha asked for.
+    /// True if all three hold at the given alpha.
     pub held: bool,
-    /// The alpha asked for, or the least larger one of three digits at which all three hold; none if there is
-    /// none below 1.
+    /// The given alpha, or the least larger one of three digits at which all three hold; `None` if
+    /// there is none below 1.
     pub alpha: Option<f64>,
-    /// If they are not held: what is in the way, and what to change.
+    /// If they do not hold: the obstacle, and what to change.
     pub reason: Option<Shortfall>,
 }
 
 impl Promises {
-    /// None is made of a window that so many events are missing from, if any are.
+    /// Withdraws the promises if `missed` events of the window are not counted.
     pub(crate) fn without(self, missed: u64) -> Self {
         if missed == 0 {
             return self;
@@ -38,79 +38,80 @@ impl Promises {
     }
 }
 
-/// What the statements of a release follow from: public and noisy numbers.
+/// The numbers that the statements of a release follow from, all public or noisy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guarantee {
-    /// If heavy keys are listed.
+    /// Alpha, if heavy keys are listed.
     pub alpha: Option<f64>,
     pub cut: u64,
-    /// How much of each count the window leaves out at its start.
+    /// The most that the window leaves out of each count at its start.
     pub slack: u64,
     pub norm: NormEstimate,
-    /// The least noisy count that is listed, before what may be cut off is added.
+    /// The least noisy count that is listed, before the cut is added.
     pub threshold: u64,
     pub floor: u64,
-    pub reach: Reach,
+    pub bounds: NoiseBounds,
 }
 
-/// The statements.
-pub(crate) struct Statement {
+/// The statements of a release.
+pub(crate) struct AccuracyStatement {
     pub noise: u64,
     pub complete_above: u64,
     pub nothing_below: u64,
     pub promises: Option<Promises>,
-    /// Before what may be cut off is added.
+    /// Before the cut is added.
     threshold: u64,
     cut: u64,
-    reach: Reach,
+    bounds: NoiseBounds,
     at_floor: bool,
 }
 
 impl Guarantee {
-    pub fn state(&self) -> Statement {
+    pub fn state(&self) -> AccuracyStatement {
         let threshold = self.threshold;
-        Statement {
-            noise: self.reach.over(threshold).max(self.reach.under(threshold)),
+        AccuracyStatement {
+            noise: self.bounds.over(threshold).max(self.bounds.under(threshold)),
             complete_above: self.complete_above(threshold),
-            nothing_below: self.reach.low(threshold),
+            nothing_below: self.bounds.low(threshold),
             promises: self.alpha.map(|alpha| self.promises(alpha)),
             threshold,
             cut: self.cut,
-            reach: self.reach,
+            bounds: self.bounds,
             at_floor: threshold == self.floor,
         }
     }
 
-    /// From which count on a key passes a threshold for sure.
+    /// The least count that certainly reaches a threshold.
     fn complete_above(&self, threshold: u64) -> u64 {
         let missing = self.cut + self.slack;
-        self.reach.complete(threshold).saturating_add(missing)
+        self.bounds.complete(threshold).saturating_add(missing)
     }
 
-    /// How far an estimate may be off.
+    /// A bound on the error of a listed count.
     pub fn inaccuracy(&self) -> u64 {
         self.inaccuracy_from(self.threshold)
     }
 
-    /// The same for keys that pass a threshold: too low by noise and slack, or too high by noise and as much of the cut as was not cut
-    /// off.
+    /// The same for keys that reach a threshold: too low by noise and slack, or too high by noise and
+    /// the part of the cut that was not cut off.
     fn inaccuracy_from(&self, threshold: u64) -> u64 {
-        let [over, under] = [self.reach.over(threshold), self.reach.under(threshold)];
+        let [over, under] = [self.bounds.over(threshold), self.bounds.under(threshold)];
         over.saturating_add(self.cut)
             .max(under.saturating_add(self.slack))
     }
 
-    /// How far below and above the threshold a key may be listed or not, all told.
+    /// The length of the range of counts that may or may not be listed.
     fn vagueness(&self) -> u64 {
         let threshold = self.threshold;
         let noise = self
-            .reach
+            .bounds
             .over(threshold)
-            .saturating_add(self.reach.under(threshold));
+            .saturating_add(self.bounds.under(threshold));
         noise.saturating_add(self.cut + self.slack)
     }
 
-    /// Whether neither a listed count nor the list itself may be further off than by another guarantee.
+    /// Returns true if neither a listed count nor the list itself has a larger error than by another
+    /// guarantee.
     pub fn is_as_good_as(&self, other: &Self) -> bool {
         self.inaccuracy() <= other.inaccuracy() && self.vagueness() <= other.vagueness()
     }
@@ -136,12 +137,12 @@ impl Guarantee {
         }
     }
 
-    /// What keeps the promises from being made at an alpha, for the keys that pass its threshold.
+    /// The obstacle to the promises at an alpha, for the keys that reach its threshold.
     fn obstacle(&self, alpha: f64) -> Option<Obstacle> {
         let threshold = self.threshold_at(alpha);
         let inaccuracy = self.inaccuracy_from(threshold);
         let complete_above = self.complete_above(threshold);
-        let nothing_below = self.reach.low(threshold);
+        let nothing_below = self.bounds.low(threshold);
         let [quarter, half, whole] = [
             alpha / 4.0 * self.norm.low,
             alpha / 2.0 * self.norm.high,
@@ -158,8 +159,8 @@ impl Guarantee {
         }
     }
 
-    /// Whether the promises hold at this norm even if rounding up costs the threshold 1 more: a condition
-    /// without steps.
+    /// Returns true if the promises hold at this norm even if rounding up raises the threshold by 1: a
+    /// condition without steps.
     pub fn holds_with_room(&self) -> bool {
         let Some(alpha) = self.alpha else { return false };
         let exact = 0.75 * billionths(alpha) as f64 / 1e9 * self.norm.value as f64 - self.cut as f64;
@@ -167,26 +168,25 @@ impl Guarantee {
         let (whole, threshold) = (alpha * self.norm.low, self.threshold);
         let missing = self.complete_above(threshold) - threshold;
         most + missing as f64 <= whole
-            && least - self.reach.over(threshold) as f64 > alpha / 2.0 * self.norm.high
+            && least - self.bounds.over(threshold) as f64 > alpha / 2.0 * self.norm.high
             && self.inaccuracy() as f64 <= whole / 4.0
     }
 
-    /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder; above
-    /// it the threshold follows the norm.
+    /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder;
+    /// above it the threshold follows the norm.
     pub fn kink(&self) -> u64 {
         self.alpha.map_or(u64::MAX, |alpha| {
             ((self.floor + self.cut) as f64 / (0.75 * alpha)) as u64
         })
     }
 
-    /// The threshold that a release at this alpha would have had; at the alpha asked for, the one that it
-    /// has.
+    /// The threshold that a release at this alpha would have had; at the given alpha, its own.
     fn threshold_at(&self, alpha: f64) -> u64 {
         self.threshold
             .max(three_quarters(alpha, self.norm.value).saturating_sub(self.cut))
     }
 
-    /// What the largest error asks for.
+    /// The remedy for the largest error.
     fn remedy(&self, alpha: f64) -> Remedy {
         let NormEstimate {
             value,
@@ -199,7 +199,7 @@ impl Guarantee {
             norm_error,
             self.cut as f64,
             self.slack as f64,
-            self.reach.over(self.threshold) as f64,
+            self.bounds.over(self.threshold) as f64,
         ]
         .into_iter()
         .fold(0.0, f64::max);
@@ -215,30 +215,31 @@ impl Guarantee {
     }
 }
 
-impl Statement {
-    /// Of a list that ends with this noisy count, because there was no room for more: what is not listed has no higher one.
+impl AccuracyStatement {
+    /// For a list that was cut short at this noisy count: no key that is left out has a higher one.
     pub fn up_to(self, noisy: u64) -> Self {
-        // Of those with the same count some may be left out.
+        // Some keys with this noisy count may be left out.
         let threshold = noisy + 1;
         Self {
-            noise: self.reach.over(noisy).max(self.reach.under(threshold)),
-            complete_above: self.reach.complete(threshold).saturating_add(self.cut),
-            nothing_below: self.reach.low(noisy),
+            noise: self.bounds.over(noisy).max(self.bounds.under(threshold)),
+            complete_above: self.bounds.complete(threshold).saturating_add(self.cut),
+            nothing_below: self.bounds.low(noisy),
             ..self
         }
     }
 
-    /// A key that is listed with this noisy count: its estimate, and what it lies between.
+    /// The estimate and the interval of a key listed with this noisy count.
     pub fn interval(&self, noisy: u64) -> [u64; 3] {
-        let high = self.reach.high(noisy).saturating_add(self.cut);
-        [noisy + self.cut, self.reach.low(noisy), high]
+        let high = self.bounds.high(noisy).saturating_add(self.cut);
+        [noisy + self.cut, self.bounds.low(noisy), high]
     }
 
-    /// Why nothing is listed, from public and noisy numbers: of the events covered, and of those asked for.
+    /// The reason for an empty list, from public and noisy numbers: of the events covered, and of those
+    /// asked for.
     pub fn why_empty(&self, total: &Total, asked: u64) -> Note {
         let Self { complete_above, .. } = *self;
         let threshold = self.threshold + self.cut;
-        // Whether there were any is said only where everybody knows.
+        // The absence of events is stated only where it is public.
         let events = if total.is_public { total.value } else { u64::MAX };
         if events == 0 && asked > 0 {
             Note::WithinOnePane
@@ -259,7 +260,7 @@ impl Statement {
 fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
     let first = least.log10().floor() as i32;
     (first..0).flat_map(|exponent| {
-        // As decimals, so that 0.07 is the number that people write.
+        // As decimals, so that 0.07 is the float that is parsed from "0.07".
         (100..1_000).filter_map(move |digits| format!("{digits}e{}", exponent - 2).parse().ok())
     })
 }
@@ -268,14 +269,14 @@ fn three_digit_numbers(least: f64) -> impl Iterator<Item = f64> {
 mod tests {
     use super::*;
     use crate::mechanism::Threshold;
-    use crate::release::by_hand::laplace;
-    use crate::release::reach::{Known, Outlook};
+    use crate::release::noise_bounds::{CountLimits, PriorBounds};
+    use crate::release::test_oracle::laplace;
 
     fn guarantee(alpha: f64, events: u64, cut: u64, norm: NormEstimate) -> Guarantee {
         let noise = laplace(2, 1.0);
         let floor = Threshold::for_open_keys(noise, 1e-9).value();
         let threshold = floor.max(three_quarters(alpha, norm.value).saturating_sub(cut));
-        let known = Known {
+        let limits = CountLimits {
             events,
             norm: None,
             keys: events,
@@ -288,17 +289,17 @@ mod tests {
             norm,
             threshold,
             floor,
-            reach: Outlook::new(noise, &known, [floor, threshold], None, 0.05).reach,
+            bounds: PriorBounds::new(noise, &limits, [floor, threshold], None, 0.05).bounds,
         }
     }
 
-    /// Whether the promises follow from the statements, written out again from their definition: every key
-    /// with `alpha L` occurrences has `complete_above`, and so on, for every norm that is possible.
+    /// Returns true if the promises follow from the statements, by definition: every key with `alpha L`
+    /// occurrences has `complete_above`, and so on, for every possible norm.
     fn follow(guarantee: &Guarantee, alpha: f64) -> bool {
         let Guarantee { norm, cut, .. } = *guarantee;
         let asked = three_quarters(alpha, norm.value).saturating_sub(cut);
         let threshold = asked.max(guarantee.threshold);
-        let reach = guarantee.reach;
+        let reach = guarantee.bounds;
         let listed = threshold..threshold + 300;
         let over = listed
             .clone()
@@ -343,9 +344,9 @@ mod tests {
         }
     }
 
-    /// Numbers chosen by hand: a threshold of 800 at a norm between 9,000 and 11,000, a cut of 31, a slack of 7, and
-    /// noise that reaches up by 50, and down by 40.
-    fn by_hand() -> Guarantee {
+    /// A threshold of 800 at a norm between 9,000 and 11,000, a cut of 31, a slack of 7, and noise of
+    /// at most 50 upwards and 40 downwards.
+    fn numbers() -> Guarantee {
         Guarantee {
             alpha: Some(0.1),
             cut: 31,
@@ -358,13 +359,13 @@ mod tests {
             },
             threshold: 800,
             floor: 60,
-            reach: Reach::Alike { over: 50, under: 40 },
+            bounds: NoiseBounds::Alike { over: 50, under: 40 },
         }
     }
 
     #[test]
     fn the_statements_add_up() {
-        let guarantee = by_hand();
+        let guarantee = numbers();
         let statement = guarantee.state();
         assert_eq!(statement.noise, 50);
         assert_eq!(statement.complete_above, 800 + 31 + 7 + 40);
@@ -388,11 +389,11 @@ mod tests {
         assert_eq!((full.complete_above, full.nothing_below), (901 + 31 + 40, 850));
     }
 
-    /// `complete_above <= alpha low`, `nothing_below > alpha/2 high`, `inaccuracy <= alpha/4 low`: each by itself, at its
-    /// edge and one past it, with the alpha that is stated instead and the words.
+    /// `complete_above <= alpha low`, `nothing_below > alpha/2 high`, `inaccuracy <= alpha/4 low`: each
+    /// by itself, at its bound and one past it, with the alpha that is stated instead and the sentence.
     #[test]
     fn each_promise_stands_and_falls_with_its_own_number() {
-        let sound = by_hand();
+        let sound = numbers();
         assert_eq!(
             sound.state().promises.unwrap(),
             Promises {
@@ -409,7 +410,7 @@ mod tests {
             },
             ..sound
         };
-        // 878 occurrences are surely listed, so the norm must be at least 8,780.
+        // 878 occurrences are certainly listed, so the norm must be at least 8,780.
         assert!(with_norm(8_780.0, 11_000.0).state().promises.unwrap().held);
         let promises = with_norm(8_779.0, 11_000.0).state().promises.unwrap();
         let reason = promises.reason.unwrap().to_string();
@@ -429,9 +430,9 @@ mod tests {
             ),
             "{reason}"
         );
-        // A count may be off by noise and cut.
+        // The error of a count is noise and cut.
         let narrow = |noise| Guarantee {
-            reach: Reach::Alike {
+            bounds: NoiseBounds::Alike {
                 over: noise,
                 under: 0,
             },
@@ -447,8 +448,8 @@ mod tests {
             "{reason}"
         );
         assert_eq!(promises.alpha, Some(0.101));
-        // Three quarters of what must be listed leave a quarter of it for the cut, above half of the greatest norm: only just at
-        // 0.999, and not below 1.
+        // Three quarters of the required count leave a quarter of it for the cut, above half of the
+        // greatest norm: just so at 0.999, and not below 1.
         let cut_by = |cut| Guarantee { cut, ..sound }.state().promises.unwrap();
         assert_eq!(
             [1_945, 1_946].map(|cut| cut_by(cut).alpha),
@@ -465,10 +466,10 @@ mod tests {
         );
     }
 
-    /// The condition without steps: at the edge of each promise the threshold may cost 1 more.
+    /// The condition without steps: at the bound of each promise the threshold may cost 1 more.
     #[test]
     fn room_is_what_rounding_may_cost() {
-        let sound = by_hand();
+        let sound = numbers();
         assert!(sound.holds_with_room());
         let with_norm = |low: f64, high: f64| Guarantee {
             norm: NormEstimate {
@@ -485,7 +486,7 @@ mod tests {
         assert!(with_norm(9_000.0, 13_379.0).holds_with_room());
         assert!(!with_norm(9_000.0, 13_380.0).holds_with_room());
         let noisy = |noise| Guarantee {
-            reach: Reach::Alike {
+            bounds: NoiseBounds::Alike {
                 over: noise,
                 under: 0,
             },
@@ -493,7 +494,7 @@ mod tests {
         };
         assert!(noisy(194).holds_with_room());
         assert!(!noisy(195).holds_with_room());
-        // Where the floor is higher it stands for both.
+        // A higher floor is the threshold in both cases.
         let floored = |floor| Guarantee {
             floor,
             ..with_norm(8_790.0, 11_000.0)
@@ -511,20 +512,19 @@ mod tests {
         );
     }
 
-    /// One guarantee is as good as another if neither its counts nor its list may be further off.
     #[test]
     fn a_guarantee_is_as_good_as_another_in_both_respects_or_not_at_all() {
-        let sound = by_hand();
+        let sound = numbers();
         let with = |cut: u64, noise, shortfall| Guarantee {
             cut,
-            reach: Reach::Alike {
+            bounds: NoiseBounds::Alike {
                 over: noise,
                 under: shortfall,
             },
             ..sound
         };
         assert!(sound.is_as_good_as(&sound));
-        // A count is off by 81, and between what is surely listed and surely not lie 128.
+        // The error of a count is 81, and 128 counts may or may not be listed.
         assert!(with(31, 50, 40).is_as_good_as(&with(0, 81, 40)));
         assert!(!with(31, 50, 40).is_as_good_as(&with(0, 80, 41)));
         assert!(!with(31, 50, 40).is_as_good_as(&with(0, 81, 39)));
@@ -532,7 +532,7 @@ mod tests {
 
     #[test]
     fn an_empty_list_says_why() {
-        let sound = by_hand().state();
+        let sound = numbers().state();
         assert_eq!(
             sound.why_empty(&Total::public(5), 5).to_string(),
             "no noisy count reached the threshold of 831, and every key with a count of at least 878 would be listed: ask \
@@ -556,7 +556,7 @@ mod tests {
         );
         let floor = Guarantee {
             threshold: 60,
-            ..by_hand()
+            ..numbers()
         };
         assert!(
             floor
@@ -569,7 +569,8 @@ mod tests {
         );
     }
 
-    /// What is largest decides: the slack, the norm's error times alpha where a sketch is in it, the cut, or the noise.
+    /// The largest obstacle decides: the slack, the norm's error times alpha if a sketch contributes,
+    /// the cut, or the noise.
     #[test]
     fn the_remedy_is_for_the_largest_obstacle() {
         let position = |advice: String| {
@@ -592,7 +593,7 @@ mod tests {
                     high: 100.0 + norm_error,
                     by_sketch,
                 },
-                ..by_hand()
+                ..numbers()
             };
             position(guarantee.remedy(0.1).to_string()).unwrap()
         };
@@ -605,14 +606,14 @@ mod tests {
         assert_eq!(remedy(50, 51, 520.0, true), 1);
         assert_eq!(remedy(50, 51, 520.0, false), 3);
         assert_eq!(remedy(50, 51, 500.0, true), 2);
-        // Of nothing, and of a single event.
+        // No events, and a single one.
         let alone = |slack: u64, cut: u64| {
             let guarantee = Guarantee {
                 slack,
                 cut,
                 norm: NormEstimate::of_events(10_000),
-                reach: Reach::Alike { over: 0, under: 0 },
-                ..by_hand()
+                bounds: NoiseBounds::Alike { over: 0, under: 0 },
+                ..numbers()
             };
             position(guarantee.remedy(0.1).to_string()).unwrap()
         };
@@ -623,14 +624,14 @@ mod tests {
                 ..NormEstimate::of_events(10_000)
             },
             slack: 90,
-            ..by_hand()
+            ..numbers()
         };
         assert_eq!(
             position(exact.remedy(0.1).to_string()),
             Some(0),
             "a norm without an error is in nobody's way"
         );
-        // Also an error below the norm counts.
+        // An error below the norm counts as well.
         let low = Guarantee {
             norm: NormEstimate {
                 value: 10_000,
@@ -638,7 +639,7 @@ mod tests {
                 high: 10_001.0,
                 by_sketch: true,
             },
-            ..by_hand()
+            ..numbers()
         };
         assert!(
             low.remedy(0.1)

@@ -1,30 +1,31 @@
-//! What is published, and how far it can be trusted.
+//! Releases, and the statements about their accuracy.
 
 pub(crate) mod alternatives;
-#[cfg(test)]
-pub(crate) mod by_hand;
 pub(crate) mod by_sketch;
+pub(crate) mod charged_window;
+pub(crate) mod continual;
 mod counts;
 pub(crate) mod guarantee;
-#[cfg(feature = "internals")]
-mod inside;
+pub(crate) mod noise_bounds;
+pub(crate) mod noise_tree;
 pub(crate) mod norm;
 pub(crate) mod note;
 pub(crate) mod one_shot;
 mod published;
-pub(crate) mod reach;
 pub(crate) mod request;
-pub(crate) mod sequence;
 mod slack;
+#[cfg(test)]
+pub(crate) mod test_oracle;
 pub(crate) mod total;
+#[cfg(feature = "internals")]
+mod unnoised;
 mod window_counts;
 
-pub use alternatives::Alternatives;
+pub use continual::ContinualInfo;
 pub use guarantee::Promises;
-#[cfg(feature = "internals")]
-pub use inside::Inside;
-pub use note::{Note, Obstacle, Remedy, Shortfall};
-pub use published::{Asked, Coverage, Estimator, Heavy, Release};
+pub use note::{Note, Shortfall};
+pub use published::{Coverage, Estimator, Heavy, Release, RequestedWindow};
 pub(crate) use request::Request;
-pub use sequence::Continuity;
+#[cfg(feature = "internals")]
+pub use unnoised::Unnoised;
 pub(crate) use window_counts::keys_at_a_time;

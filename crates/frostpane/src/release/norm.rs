@@ -1,27 +1,27 @@
 //! The norm of a window, measured privately.
 
-use crate::budget::Epsilon;
 use crate::error::Result;
 use crate::noise::{DiscreteLaplace, Entropy};
+use crate::privacy::Epsilon;
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::Unit;
 
-/// A norm and what it surely lies between, at the confidence it was made for.
+/// A norm with bounds that hold at the confidence it was measured for.
 #[derive(Clone, Copy, Debug)]
 pub struct NormEstimate {
     /// The estimate: public, or with its noise.
     pub value: i64,
-    /// At least this.
+    /// A lower bound.
     pub low: f64,
-    /// At most this.
+    /// An upper bound.
     pub high: f64,
-    /// Whether a sketch stands between the truth and the estimate.
+    /// True if the norm was measured by a sketch.
     pub by_sketch: bool,
 }
 
 impl NormEstimate {
-    /// The number of events: public, and exact.
+    /// The number of events, if it is public: exact.
     pub fn of_events(events: u64) -> Self {
         Self {
             value: events as i64,
@@ -31,7 +31,7 @@ impl NormEstimate {
         }
     }
 
-    /// Measures the L2 norm of counts that are exact, from the sum of their squares.
+    /// Measures the L2 norm of exact counts, from the sum of their squares.
     pub fn of_exact_counts(
         squares: u128,
         unit: Unit,
@@ -48,7 +48,7 @@ impl NormEstimate {
         ))
     }
 
-    /// Measures the L2 norm by the sketch.
+    /// Measures the L2 norm by a sketch.
     pub fn of_sketch(
         sketch: &CountSketch,
         unit: Unit,
@@ -66,7 +66,7 @@ impl NormEstimate {
         ))
     }
 
-    /// What a noisy norm of exact counts says about the norm.
+    /// The bounds that follow from a noisy norm of exact counts.
     pub(crate) fn around_exact(value: i64, unit: Unit, epsilon: Epsilon, failure: f64) -> Self {
         let spread = DiscreteLaplace::new(unit.norm(), epsilon).quantile(1, failure) as i64;
         Self {
@@ -77,7 +77,7 @@ impl NormEstimate {
         }
     }
 
-    /// What a noisy norm by a sketch says about the norm.
+    /// The bounds that follow from a noisy norm by a sketch.
     pub(crate) fn around_sketch(
         value: i64,
         dimensions: Dimensions,
@@ -96,12 +96,12 @@ impl NormEstimate {
     }
 }
 
-/// `ceil(3/4 alpha norm)`, with alpha to the billionth so that 0.002 of 100,000 is 200 and not a hair more.
+/// `ceil(3/4 alpha norm)`, with alpha to the billionth, so that 0.002 of 100,000 is exactly 200.
 pub(crate) fn three_quarters(alpha: f64, norm: i64) -> u64 {
     (3 * u128::from(billionths(alpha)) * norm.max(0) as u128).div_ceil(4_000_000_000) as u64
 }
 
-/// Alpha in whole billionths.
+/// Alpha in billionths.
 pub(crate) fn billionths(alpha: f64) -> u64 {
     (alpha * 1e9).round() as u64
 }
@@ -111,11 +111,11 @@ mod tests {
     use super::*;
     use crate::key::Key;
     use crate::noise::InsecureSeededEntropy;
-    use crate::release::by_hand::{laplace, quantile, sketch, times};
+    use crate::release::test_oracle::{laplace, quantile, sketch, times};
     use crate::sketch::count_sketch::sum_of_squares;
 
-    /// The norm of counts 3 and 4 is 5. Its noise has sensitivity 1, and its bounds are as far from it as noise reaches:
-    /// 1 more above, because the norm was rounded down; never below 0.
+    /// The norm of counts 3 and 4 is 5. Its noise has sensitivity 1, and its bounds are those of the
+    /// noise: 1 more above, because the norm was rounded down; never below 0.
     #[test]
     fn the_norm_of_exact_counts_has_noise_of_sensitivity_one() {
         for epsilon in [0.05, 0.5, 4.0] {
@@ -145,8 +145,8 @@ mod tests {
         assert_eq!((below.low, below.high), (0.0, 0.0));
     }
 
-    /// The same by a sketch, with sensitivity 2: a third of the chance of failure is for the noise, and the rest for
-    /// the sketch, whose error is one of the squared norm.
+    /// The same by a sketch, with sensitivity 2: a third of the failure probability is for the noise,
+    /// and the rest for the sketch, whose error is one of the squared norm.
     #[test]
     fn the_norm_by_a_sketch_has_noise_of_sensitivity_two() {
         let dimensions = Dimensions {
@@ -206,9 +206,9 @@ mod tests {
         assert_eq!(three_quarters(0.5, -8), 0);
     }
 
-    /// 1,000 estimates each, of a flat and of a skewed stream, failure 0.05: the exact norm's bounds are
-    /// tight to a unit of noise, so of 50 misses allowed there must be at least 10 and fewer than 80; the
-    /// sketch's are generous. Seeded: it passes always or never.
+    /// 1,000 estimates each, of a flat and of a skewed stream, failure 0.05: the exact norm's bounds
+    /// are tight to a unit of noise, so of 50 misses allowed there must be at least 10 and fewer than
+    /// 80; the sketch's are generous. Seeded: deterministic.
     #[test]
     fn the_true_norm_lies_within_its_bounds_as_often_as_stated() {
         let epsilon = Epsilon::new(0.1).unwrap();

@@ -1,10 +1,9 @@
-//! Why a release says less than was asked for, and the sentences for it.
+//! The reasons for which a release says less than was asked for, as its JSON has them.
 
 use serde::{Serialize, Serializer};
 
-/// Why nothing is listed.
+/// The reason for an empty list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Note {
     /// The window lies within one pane that began before it.
     WithinOnePane,
@@ -12,57 +11,58 @@ pub enum Note {
     NoEvents,
     /// No noisy count reached the least threshold that privacy allows.
     BelowFloor {
-        /// That threshold.
+        /// The threshold.
         threshold: u64,
     },
     /// No noisy count reached the threshold that alpha asks for.
     BelowThreshold {
-        /// That threshold.
+        /// The threshold.
         threshold: u64,
         /// Every key with this count would be listed.
         complete_above: u64,
     },
 }
 
-/// Why the three promises are not made, and what to change.
+/// The obstacle to the three promises, and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Shortfall {
-    /// What is in the way.
+    /// The obstacle.
     pub obstacle: Obstacle,
-    /// What to change.
+    /// The remedy.
     pub remedy: Remedy,
-    /// The least larger alpha at which they hold, if there is one, and the least count of the keys that they hold for.
+    /// The least larger alpha at which they hold, if there is one, with the least count of the keys
+    /// that they hold for.
     pub holds: Option<(f64, u64)>,
 }
 
-/// Which promise cannot be made, with the number that is in the way and the one it must not pass.
+/// The promise that cannot be made, with the number that is too large or too small and its bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// A listed count may be off by more than a quarter of alpha times the norm.
+    /// The error of a listed count may exceed a quarter of alpha times the norm.
     Inaccurate(u64, f64),
     /// Keys with more than alpha times the norm may be missing.
     Incomplete(u64, f64),
-    /// Keys with no more than half of alpha times the norm may be listed.
+    /// Keys with at most half of alpha times the norm may be listed.
     Unclean(u64, f64),
-    /// So many events of the window came too late to be counted.
+    /// This many events of the window came too late to be counted.
     Missed(u64),
 }
 
-/// What would help most.
+/// The change that would help most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// The window begins too far from where it was asked to.
+    /// A shorter slide: the window begins too far from the start that was asked for.
     ShorterSlide,
-    /// The norm is too uncertain.
+    /// A wider sketch: the norm is too uncertain.
     WiderSketch,
-    /// Too much of each count may be missing.
+    /// A smaller cut: too much of each count may be missing.
     SmallerCut,
-    /// There is too much noise for so few events.
+    /// Less noise, or more events.
     LessNoise,
-    /// Events came after their time.
+    /// Events that arrive in time.
     InTime,
 }
 

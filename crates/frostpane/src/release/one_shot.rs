@@ -3,59 +3,51 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use crate::budget::Epsilon;
+use crate::counting::window::BoundaryPane;
 use crate::error::Result;
 use crate::fault::Mutant;
 use crate::key::{Key, Keys};
 use crate::mechanism::Threshold;
 use crate::noise::Entropy;
 use crate::pane::Pane;
+use crate::privacy::Epsilon;
 use crate::release::by_sketch::BySketch;
-use crate::release::counts::Counts;
-use crate::release::guarantee::{Guarantee, Statement};
+use crate::release::charged_window::ChargedWindow;
+use crate::release::counts::CountSource;
+use crate::release::guarantee::{AccuracyStatement, Guarantee};
 use crate::release::norm::NormEstimate;
-use crate::release::published::{Asked, Coverage, Estimator, Heavy, Release};
+use crate::release::published::{Coverage, Estimator, Heavy, Release, RequestedWindow};
 use crate::release::request::Request;
 use crate::release::slack::Slack;
 use crate::release::total::Total;
 use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
-use crate::spec::{Edge, Norm};
-use crate::timeline::{Covered, Straddling};
-
-/// A window in panes that were paid for, and in the words of its release.
-pub(crate) struct View<'a, K: Key> {
-    pub covered: Option<Covered<'a, K>>,
-    pub coverage: Coverage,
-    /// The first position that was asked for.
-    pub asked_from: Option<Edge>,
-    /// How many events the window asked for has: at least, and at most.
-    pub asked_events: [u64; 2],
-}
-
-impl<'a, K: Key> View<'a, K> {
-    fn panes(&self) -> &[Cow<'a, Pane<K>>] {
-        self.covered.as_ref().map_or(&[][..], |covered| &covered.panes)
-    }
-}
+use crate::spec::Norm;
 
 /// Releases the heavy hitters of the covered panes.
 pub(crate) fn release<K: Key>(
     request: &Request<K>,
-    view: View<'_, K>,
+    view: ChargedWindow<'_, K>,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
     let panes = view.panes();
     request.check(panes)?;
     let total = measure_total(request, panes, entropy)?;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(request, panes, &Counts::of_panes(panes, request), &total, entropy)?;
-    let keys_with_noise = match total.is_public {
-        true => request.keys_with_noise(panes.iter().map(|pane| (1, pane.events()))),
-        false => request.keys_of_users(&total),
+    let norm = measure_norm(
+        request,
+        panes,
+        &CountSource::of_panes(panes, request),
+        &total,
+        entropy,
+    )?;
+    let keys_with_noise = if total.is_public {
+        request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())))
+    } else {
+        request.keys_of_users(&total)
     };
     let floor = request.floor();
-    let (by_counts, outlook) = request.by_counts(floor, &total, cut, norm, keys_with_noise);
+    let (by_counts, prior) = request.by_counts(floor, &total, cut, norm, keys_with_noise);
     let by_sketch = BySketch::new(request, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (noisy, guarantee, estimator) = match by_sketch {
         Some(sketch) => (
@@ -64,10 +56,10 @@ pub(crate) fn release<K: Key>(
             Estimator::Sketch,
         ),
         None => {
-            let mut seen = select(request, panes, &floor.raised_to(outlook.least), entropy)?;
-            let reach = outlook.having_seen(seen.iter().map(|(_, noisy)| *noisy), by_counts.threshold);
+            let mut seen = select(request, panes, &floor.raised_to(prior.least), entropy)?;
+            let bounds = prior.observing(seen.iter().map(|(_, noisy)| *noisy), by_counts.threshold);
             seen.retain(|(_, noisy)| *noisy >= by_counts.threshold);
-            (seen, Guarantee { reach, ..by_counts }, Estimator::Counts)
+            (seen, Guarantee { bounds, ..by_counts }, Estimator::Counts)
         }
     };
     let asked = ask(request, &view, guarantee, entropy)?;
@@ -84,22 +76,22 @@ pub(crate) fn release<K: Key>(
     .into_release(request, noisy))
 }
 
-/// Everything that a release says but its list.
+/// All of a release but its list.
 pub(crate) struct Findings {
     pub coverage: Coverage,
     pub total: Total,
     pub norm: NormEstimate,
     pub guarantee: Guarantee,
     pub estimator: Estimator,
-    /// Of the noise of a count, if that is what counts have.
+    /// The standard deviation of the noise of a count, if counts have noise.
     pub deviation: Option<f64>,
-    pub asked: Asked,
+    pub asked: RequestedWindow,
     /// The most events that the window asked for can have.
     pub asked_events: u64,
 }
 
 impl Findings {
-    /// The release, given the noisy counts that passed.
+    /// The release, given the noisy counts that reached the threshold.
     pub fn into_release<K: Key>(self, request: &Request<K>, mut noisy: Vec<(K, u64)>) -> Release<K> {
         if !request.fault.is(Mutant::TableOrder) {
             noisy.sort_unstable_by(|(a, more), (b, less)| (Reverse(more), a).cmp(&(Reverse(less), b)));
@@ -155,8 +147,12 @@ impl Findings {
     }
 }
 
-/// Leaves the first so many, if so many are asked for. A list that is full may have left out others.
-fn cut_short<K>(noisy: &mut Vec<(K, u64)>, top: Option<u64>, statement: Statement) -> Statement {
+/// Keeps the first `top` keys, if that is set. A full list may have left out others.
+fn cut_short<K>(
+    noisy: &mut Vec<(K, u64)>,
+    top: Option<u64>,
+    statement: AccuracyStatement,
+) -> AccuracyStatement {
     let most = top.map_or(usize::MAX, |top| usize::try_from(top).unwrap_or(usize::MAX));
     if noisy.len() < most {
         return statement;
@@ -168,25 +164,25 @@ fn cut_short<K>(noisy: &mut Vec<(K, u64)>, top: Option<u64>, statement: Statemen
     }
 }
 
-/// What can be said about the window that was asked for, given the guarantee of the one that is covered.
+/// The statements about the window that was asked for, given the guarantee of the one that is covered.
 fn ask<K: Key>(
     request: &Request<K>,
-    view: &View<'_, K>,
+    view: &ChargedWindow<'_, K>,
     guarantee: Guarantee,
     entropy: &mut impl Entropy,
-) -> Result<Asked> {
-    let straddling = view
+) -> Result<RequestedWindow> {
+    let boundary = view
         .covered
         .as_ref()
-        .and_then(|covered| covered.straddling.as_ref());
-    let slack = match straddling {
+        .and_then(|covered| covered.boundary.as_ref());
+    let slack = match boundary {
         None => Some(Slack::NONE),
-        Some(Straddling::Paid(pane)) => Some(Slack::measure(request, pane, entropy)?),
-        Some(Straddling::Spent) => None,
+        Some(BoundaryPane::Paid(pane)) => Some(Slack::measure(request, pane, entropy)?),
+        Some(BoundaryPane::Spent) => None,
     };
     let norm = guarantee.norm;
     let widened = |slack: Slack| match request.spec.norm {
-        // Windows of people begin where they were asked to.
+        // With user-level privacy, windows begin exactly where they were asked to.
         Norm::L1 if request.unit().is_user() => norm,
         Norm::L1 => NormEstimate {
             low: view.asked_events[0] as f64,
@@ -198,7 +194,7 @@ fn ask<K: Key>(
             ..norm
         },
     };
-    Ok(Asked {
+    Ok(RequestedWindow {
         from: view.asked_from,
         slack: slack.map(|slack| slack.count),
         promises: slack.and_then(|slack| {
@@ -214,7 +210,7 @@ fn ask<K: Key>(
     })
 }
 
-/// How many events the window has.
+/// The number of events of the window.
 fn measure_total<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
@@ -234,11 +230,11 @@ fn measure_total<K: Key>(
     }
 }
 
-/// The norm of the window: of its events, of its counts where they are exact, or of its sketch.
+/// The norm of the window: of its events, of its counts if they are exact, or of its sketch.
 pub(crate) fn measure_norm<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
-    counts: &Counts<'_, K>,
+    counts: &CountSource<'_, K>,
     total: &Total,
     entropy: &mut impl Entropy,
 ) -> Result<NormEstimate> {
@@ -247,13 +243,15 @@ pub(crate) fn measure_norm<K: Key>(
     };
     let (unit, failure) = (request.noise_unit(), request.norm_failure());
     match norm_of(request, panes, counts)? {
-        NormOf::Sketch(sketch) => NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy),
-        NormOf::Squares(squares) => NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy),
+        NormSource::Sketch(sketch) => NormEstimate::of_sketch(&sketch, unit, epsilon, failure, entropy),
+        NormSource::Squares(squares) => {
+            NormEstimate::of_exact_counts(squares, unit, epsilon, failure, entropy)
+        }
     }
 }
 
-/// What an L2 norm is read from.
-enum NormOf {
+/// The source of an L2 norm.
+enum NormSource {
     Squares(u128),
     Sketch(CountSketch),
 }
@@ -261,21 +259,24 @@ enum NormOf {
 fn norm_of<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
-    counts: &Counts<'_, K>,
-) -> Result<NormOf> {
+    counts: &CountSource<'_, K>,
+) -> Result<NormSource> {
     let cut: u64 = panes.iter().map(|pane| pane.cut()).sum();
     if cut > 0
         && let Some(mut sketch) = request.shape.parameters().empty_sketch()
     {
         panes.iter().try_for_each(|pane| pane.add_to(&mut sketch))?;
-        return Ok(NormOf::Sketch(sketch));
+        return Ok(NormSource::Sketch(sketch));
     }
-    Ok(NormOf::Squares(counts.squares()?))
+    Ok(NormSource::Squares(counts.squares()?))
 }
 
-/// What a release adds noise to: the same counts and the same norm, without noise.
+/// The values that a release adds noise to: the same counts and norm, without noise.
 #[cfg(feature = "internals")]
-pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result<crate::release::Inside<K>> {
+pub(crate) fn unnoised<K: Key>(
+    request: &Request<K>,
+    view: &ChargedWindow<'_, K>,
+) -> Result<crate::release::Unnoised<K>> {
     let panes = view.panes();
     let mut counts = Vec::new();
     WindowCounts::new(panes, request).for_each_table(|table| {
@@ -286,9 +287,9 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
     let norm = match request.split.norm {
         None => None,
         Some(epsilon) => Some(
-            match norm_of(request, panes, &Counts::of_panes(panes, request))? {
-                NormOf::Sketch(sketch) => (sketch.norm(), unit.sketched_norm(), epsilon),
-                NormOf::Squares(squares) => (squares.isqrt() as u64, unit.norm(), epsilon),
+            match norm_of(request, panes, &CountSource::of_panes(panes, request))? {
+                NormSource::Sketch(sketch) => (sketch.norm(), unit.sketched_norm(), epsilon),
+                NormSource::Squares(squares) => (squares.isqrt() as u64, unit.norm(), epsilon),
             },
         ),
     };
@@ -296,7 +297,7 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
     let total = request.split.total.map(|epsilon| (events, unit.total(), epsilon));
     let with_noise =
         |(value, sensitivity, epsilon)| (value, crate::noise::DiscreteLaplace::new(sensitivity, epsilon));
-    Ok(crate::release::Inside {
+    Ok(crate::release::Unnoised {
         counts,
         threshold: request.floor(),
         norm: norm.map(with_noise),
@@ -304,7 +305,7 @@ pub(crate) fn inside<K: Key>(request: &Request<K>, view: &View<'_, K>) -> Result
     })
 }
 
-/// The keys that pass the threshold, with their noisy counts, in no order.
+/// The keys that reach the threshold, with their noisy counts, in no order.
 fn select<K: Key>(
     request: &Request<K>,
     panes: &[Cow<'_, Pane<K>>],
@@ -352,33 +353,34 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashMap};
 
     use super::*;
+    use crate::counting::window::WindowView;
     use crate::error::ErrorKind;
     use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
     use crate::release::Promises;
-    use crate::release::by_hand::{
+    use crate::release::test_oracle::{
         CONFIDENCE, SEED, laplace, pane, quantile, request, request_of, shape, sketch, spec, times,
     };
     use crate::sketch::count_sketch::{Dimensions, sum_of_squares};
     use crate::spec::Unit;
-    use crate::spec::{Policy, Spec};
+    use crate::spec::{Edge, Policy, Spec};
 
     const EPSILON: f64 = 0.5;
     const FAILURE: f64 = 1.0 - CONFIDENCE;
 
     type Event = Option<u64>;
 
-    /// A window of these panes, which begins at position 3 of another one, if there is one.
+    /// A window of these panes, which begins at position 3 of an earlier pane, if there is one.
     fn view<'a>(
         panes: Vec<Cow<'a, Pane<u64>>>,
-        straddling: Option<Cow<'a, Pane<u64>>>,
+        boundary: Option<Cow<'a, Pane<u64>>>,
         may_measure: bool,
-    ) -> View<'a, u64> {
+    ) -> ChargedWindow<'a, u64> {
         let events = panes.iter().map(|pane| pane.events()).sum();
-        let before = straddling.as_ref().map_or(0, |pane| pane.events());
+        let before = boundary.as_ref().map_or(0, |pane| pane.events());
         let [asked, from, to] = [before.min(3), before, before + events];
-        View {
-            covered: Some(Covered {
+        ChargedWindow {
+            covered: Some(WindowView {
                 since: asked as i64,
                 from: from as i64,
                 latest: to as i64 - 1,
@@ -387,9 +389,12 @@ mod tests {
                 missed_of_asked: 0,
                 panes,
                 left_out: before,
-                straddling: straddling.map(|pane| match may_measure {
-                    true => Straddling::Paid(pane),
-                    false => Straddling::Spent,
+                boundary: boundary.map(|pane| {
+                    if may_measure {
+                        BoundaryPane::Paid(pane)
+                    } else {
+                        BoundaryPane::Spent
+                    }
                 }),
             }),
             coverage: Coverage {
@@ -404,7 +409,8 @@ mod tests {
         }
     }
 
-    /// Whether the promises hold, and at which of `0.1, 0.101, ..., 0.999`, from the numbers that they follow from.
+    /// The alpha at which the promises hold: the given one, or the least of `0.1, 0.101, ..., 0.999`,
+    /// from the numbers that they follow from.
     fn promised(release: &Release<u64>, norm: (i64, [f64; 2]), slack: u64) -> [Option<f64>; 2] {
         let (value, [low, high]) = norm;
         let holds = |thousandths: &u64| {
@@ -426,9 +432,9 @@ mod tests {
         assert_eq!(found.reason.is_some(), !found.held);
     }
 
-    /// Key 7 comes 11,000 times in two panes, and before them, in a pane that the window begins within, key 3 comes 400
-    /// times and key 4 300 times. With an equal source of noise every number of the release is known: what is drawn, in
-    /// which order and of which scale, and what follows.
+    /// Key 7 comes 11,000 times in two panes, and in the earlier pane in which the window begins, key 3
+    /// comes 400 times and key 4 300 times. With an equal source of noise every number of the release
+    /// is known: the draws, their order and scale, and all that follows.
     #[test]
     fn every_number_is_its_truth_with_its_own_noise() {
         let one_key = || Keys::list([7]).unwrap();
@@ -463,7 +469,7 @@ mod tests {
                     let dimensions = shape.sketch().unwrap();
                     dimensions.squared_error(failure * 2.0 / 3.0)
                 };
-                // The norm, and what it lies between.
+                // The norm and its bounds.
                 let (counts_share, counts_failure) = match norm {
                     Norm::L1 => (1.0, 0.9 * FAILURE),
                     Norm::L2 => (0.9, 0.7 * FAILURE),
@@ -485,10 +491,10 @@ mod tests {
                 };
                 // Three quarters of a tenth of it, rounded up.
                 let threshold = (3 * value as u64).div_ceil(40);
-                // One key was seen, and a fifth of the chance goes to those that were not.
+                // One key was seen, and a fifth of the failure probability is for keys that were not.
                 let noise = quantile(2.0, counts_share * EPSILON, 1, 0.8 * counts_failure);
                 let noisy = (11_000 - cut as i64 + draw(2, counts_share)) as u64;
-                // What is left out: the largest count, and the norm.
+                // The slack: the largest count, and the norm.
                 let share = if norm == Norm::L1 { 1.0 } else { 0.5 };
                 let failure = 0.05 * FAILURE;
                 let largest = 400 - cut_before as i64 + draw(1, share);
@@ -559,7 +565,7 @@ mod tests {
         assert!(seen.len() > 1, "promises were kept, and not: {seen:?}");
     }
 
-    /// Counts of 2, 2 and 4 are of norm 4, rounded down. Where one is cut off it is the sketch that says so.
+    /// Counts of 2, 2 and 4 have norm 4, rounded down. Where one is cut off the sketch is used.
     #[test]
     fn the_norm_is_that_of_all_events_with_a_cut_or_without() {
         for (entries, cut) in [(8, 0), (7, 1), (3, 2)] {
@@ -580,7 +586,7 @@ mod tests {
             (5, "the window lies within one pane"),
             (0, "the window has no events"),
         ] {
-            let view = View {
+            let view = ChargedWindow {
                 asked_events: [0, left_out],
                 ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
             };
@@ -589,7 +595,6 @@ mod tests {
         }
     }
 
-    /// A window can be put together from panes that were made anywhere, with the same numbers and no others.
     #[test]
     fn panes_that_were_made_for_something_else_are_refused() {
         let ours = shape(9, 64);
@@ -611,16 +616,16 @@ mod tests {
         }
     }
 
-    /// Not measured, no word about the window that was asked for and no noise drawn for it; nor where it is the one
-    /// covered, of which all is said.
+    /// Then nothing is stated about the window asked for and no noise is drawn for it; nor where it
+    /// equals the covered one.
     #[test]
     fn a_pane_that_cannot_pay_is_not_measured() {
         for norm in [Norm::L1, Norm::L2] {
             let shape = shape(2_000, 64);
             let request = request(norm, EPSILON, Keys::Open, shape);
-            let released = |straddling: Option<Cow<'static, Pane<u64>>>, may_measure| {
+            let released = |boundary: Option<Cow<'static, Pane<u64>>>, may_measure| {
                 let mut entropy = InsecureSeededEntropy::new(5);
-                let view = view(vec![pane(times(7, 1_000), shape)], straddling, may_measure);
+                let view = view(vec![pane(times(7, 1_000), shape)], boundary, may_measure);
                 let release = release(&request, view, &mut entropy).unwrap();
                 (release, entropy.word().unwrap())
             };
@@ -638,24 +643,25 @@ mod tests {
         }
     }
 
-    /// What noise is added to, of a window of three panes that begins within the first: the norm, the counts, and of
-    /// what is left out the largest count and the norm.
+    /// The values that noise is added to, of a window of three panes that begins within the first: the
+    /// norm, the counts, and the largest count and the norm of what is left out.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-    struct Inside {
+    struct TrueValues {
         norm: u64,
         counts: BTreeMap<u64, u64>,
         largest: u64,
         norm_before: u64,
     }
 
-    fn inside(stream: &[Event], shape: PaneShape) -> Inside {
-        let norm_of = |events: &[Event], exact: bool| match exact {
-            true => {
+    fn inside(stream: &[Event], shape: PaneShape) -> TrueValues {
+        let norm_of = |events: &[Event], exact: bool| {
+            if exact {
                 let counts =
                     (0..2).map(|key| events.iter().filter(|event| **event == Some(key)).count() as u64);
                 sum_of_squares(counts).isqrt() as u64
+            } else {
+                sketch(events.iter().copied(), shape.sketch().unwrap()).norm()
             }
-            false => sketch(events.iter().copied(), shape.sketch().unwrap()).norm(),
         };
         let parts = [&stream[..2], &stream[2..4], &stream[4..]];
         let [before, panes @ ..] = parts.map(|events| pane(events.iter().copied(), shape));
@@ -663,7 +669,7 @@ mod tests {
         for (key, count) in panes.iter().flat_map(|pane| pane.counts().iter()) {
             *counts.entry(key).or_insert(0) += count;
         }
-        Inside {
+        TrueValues {
             norm: norm_of(&stream[2..], panes.iter().all(|pane| pane.cut() == 0)),
             counts,
             largest: before.counts().iter().map(|(_, count)| count).max().unwrap_or(0),
@@ -671,9 +677,9 @@ mod tests {
         }
     }
 
-    /// Without noise, of all streams of five events over two keys or none. Neighbours differ in what noise is added to by
-    /// no more than the noise is made for. And a release is a function of that: streams that agree in it, of which the
-    /// first few and the last are compared, give the same release in every number and word.
+    /// Without noise, over all streams of five events over two keys or none. Neighbours differ in these
+    /// values by at most the sensitivity. And a release is a function of them: streams that agree in them, of
+    /// which the first few and the last are compared, give the same release in every number and word.
     #[test]
     fn a_release_says_nothing_but_what_noise_was_added_to() {
         const SIZE: usize = 3;
@@ -694,7 +700,7 @@ mod tests {
             (Norm::L2, 9, declared()),
         ] {
             let shape = shape(entries, 4);
-            let insides: Vec<Inside> = streams.iter().map(|stream| inside(stream, shape)).collect();
+            let insides: Vec<TrueValues> = streams.iter().map(|stream| inside(stream, shape)).collect();
             let steps = (0..5).flat_map(|digit| (0..SIZE).map(move |other| (SIZE.pow(digit), other)));
             for (number, (place, other)) in
                 (0..streams.len()).flat_map(|n| steps.clone().map(move |s| (n, s)))
@@ -708,10 +714,10 @@ mod tests {
                 ..spec(norm, 1_000.0)
             };
             let request = request_of(asked, keys, shape);
-            let mut alike: HashMap<Inside, Vec<&Vec<Event>>> = HashMap::new();
+            let mut alike: HashMap<TrueValues, Vec<&Vec<Event>>> = HashMap::new();
             for (stream, inside) in streams.iter().zip(insides) {
                 let inside = match norm {
-                    Norm::L1 => Inside {
+                    Norm::L1 => TrueValues {
                         norm: 0,
                         norm_before: 0,
                         ..inside
@@ -738,9 +744,9 @@ mod tests {
         }
     }
 
-    /// At most one count is higher by 1 and at most one lower, a norm moves by 1 or, by a sketch, by 2, and only where
-    /// the event is.
-    fn assert_neighbours(one: &Inside, two: &Inside, in_window: u64, exact: bool) {
+    /// At most one count is higher by 1 and at most one lower, a norm moves by 1 or, by a sketch, by 2,
+    /// and only where the event is.
+    fn assert_neighbours(one: &TrueValues, two: &TrueValues, in_window: u64, exact: bool) {
         let most = if exact { 1 } else { 2 };
         assert!(one.norm.abs_diff(two.norm) <= most * in_window, "{one:?} {two:?}");
         assert!(one.norm_before.abs_diff(two.norm_before) <= most * (1 - in_window));
@@ -753,8 +759,9 @@ mod tests {
         assert!(first.abs() <= most && second.abs() <= most && (first + second).abs() <= most);
     }
 
-    /// Two streams of a thousand events whose norms are alike: of one all counts are cut, of the other one is left. Which
-    /// estimator is taken, and everything that is said about it, follows from the noisy norm and public numbers.
+    /// Two streams of a thousand events with similar norms: the cut leaves nothing of one and something
+    /// of the other. The choice of the estimator, and all statements, follow from the noisy norm and
+    /// public numbers.
     #[test]
     fn the_estimator_follows_from_the_noisy_norm_and_not_from_what_panes_keep() {
         // A cut of 90 leaves nothing of 100 keys, and one of 4 nothing of 250.
@@ -800,8 +807,8 @@ mod tests {
         }
     }
 
-    /// 30,000 of 40,000 declared keys are present, too many for one table, and noise alone passes the threshold: each
-    /// key is listed once at the most, those that are present as often as noise lets them, and so are those that are not.
+    /// 30,000 of 40,000 declared keys are present, too many for one table, and noise alone reaches the
+    /// threshold: each key is listed at most once, present and absent ones as often as noise allows.
     #[test]
     fn declared_keys_have_one_noise_each_however_many_tables_there_are() {
         let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
@@ -825,7 +832,8 @@ mod tests {
         keys.sort_unstable();
         assert!(keys.is_sorted_by(|a, b| a < b), "a key is listed twice");
         let present = keys.partition_point(|key| *key < 30_000);
-        // Pr[noise >= 0] = 1/(1+p) and Pr[noise >= 1] = p/(1+p), with p = exp(-1/2): within 6 standard deviations.
+        // Pr[noise >= 0] = 1/(1+p) and Pr[noise >= 1] = p/(1+p), with p = exp(-1/2): within 6 standard
+        // deviations.
         let p = (-0.5_f64).exp();
         for (found, keys, chance) in [
             (present, 30_000.0, 1.0 / (1.0 + p)),

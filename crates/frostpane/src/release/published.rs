@@ -1,96 +1,96 @@
-//! What is published.
+//! Releases.
 
 use serde::{Serialize, Serializer};
 
-use crate::budget::{Cost, Delta, Epsilon};
 use crate::key::Key;
+use crate::privacy::{Cost, Delta, Epsilon};
+use crate::release::continual::ContinualInfo;
 use crate::release::guarantee::Promises;
 use crate::release::note::Note;
-use crate::release::sequence::Continuity;
 use crate::spec::{Bounds, Edge, Norm, Policy, Unit};
 
-/// A private list of heavy hitters and how far it can be trusted.
+/// A private list of heavy hitters, with statements about its accuracy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(bound = "")]
 #[non_exhaustive]
 pub struct Release<K: Key> {
-    /// Version of the program that made it.
+    /// Version of the library that made it.
     pub version: &'static str,
-    /// What heavy is relative to.
+    /// The norm that frequency is relative to.
     pub norm: Norm,
-    /// A key is heavy from this share of the norm on, if heavy keys are listed.
+    /// A key with at least this share of the norm is heavy, if heavy keys are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// At most so many keys are listed, those with the highest counts, if that was asked for.
+    /// The most keys that are listed, those with the highest counts, if that was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<u64>,
     /// The privacy loss of this release.
     pub epsilon: f64,
-    /// The chance with which it may be larger; 0 for declared keys.
+    /// The probability that the loss exceeds epsilon; 0 for declared keys.
     pub delta: f64,
-    /// How much of it went into where panes end.
+    /// The part of epsilon that went to private boundaries.
     pub boundaries_epsilon: f64,
-    /// What is protected.
+    /// The unit of privacy.
     #[serde(flatten, serialize_with = "with_bounds")]
     pub unit: Unit,
-    /// How panes were kept.
+    /// The policy of the panes.
     pub policy: Policy,
-    /// What the counts were read from.
+    /// The source of the counts.
     pub estimator: Estimator,
-    /// Which events were covered.
+    /// The events that are covered.
     pub window: Coverage,
     /// The least count that is listed.
     pub threshold: u64,
     /// The norm: exact and public for L1, noisy for L2.
     pub norm_estimate: u64,
-    /// How much of each count may be missing because memory is bounded.
+    /// The most that each count may be short because memory is bounded.
     pub cut: u64,
-    /// How far the noise of a listed key may reach, at the most: each has its own `low` and `high`.
+    /// A bound on the noise of the listed keys; each has its own `low` and `high`.
     pub noise: u64,
     /// The standard deviation of the noise of a count; none where counts are read from a sketch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// With at least this probability everything stated here holds together.
+    /// The probability with which all statements of this release hold together.
     pub confidence: f64,
     /// Every key with at least this count is listed.
     pub complete_above: u64,
     /// No key with a count below this is listed.
     pub nothing_below: u64,
-    /// Whether the three promises hold for the window covered, if heavy keys are listed.
+    /// The three promises for the window covered, if heavy keys are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promises: Option<Promises>,
-    /// The window that was asked for, if it begins before.
-    pub asked: Asked,
-    /// How a list that is released at every slide is made.
+    /// The window that was asked for, if it begins before the one covered.
+    pub asked: RequestedWindow,
+    /// Continual release: how the counts are made.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub continual: Option<Continuity>,
+    pub continual: Option<ContinualInfo>,
     /// The heavy hitters, by falling count, then by key.
     pub heavy: Vec<Heavy<K>>,
-    /// Why the list is empty, if it is.
+    /// The reason for an empty list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
 }
 
 impl<K: Key> Release<K> {
-    /// Whether the three promises are made, and hold for the window covered.
+    /// Returns true if the three promises are made, and hold for the window covered.
     pub fn held(&self) -> bool {
         self.promises.as_ref().is_some_and(|promises| promises.held)
     }
 }
 
-/// The events that a release is about: those between its ends that had arrived, in time to be counted.
+/// The events of a release: those between its ends that arrived in time to be counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
-    /// How many. Where people are protected: how many were counted of those that their bounds allow, with noise.
+    /// Their number. With user-level privacy: the number counted within the bounds, with noise.
     pub events: u64,
-    /// Where that has noise: at least and at most so many, with the confidence of the release.
+    /// Bounds on that number if it has noise, at the confidence of the release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<[u64; 2]>,
     /// The first position, or instant.
     pub from: Option<Edge>,
-    /// The first that is not covered any more.
+    /// The first position, or instant, after the window.
     pub to: Option<Edge>,
-    /// How many more lie between its ends, but came too late to be counted: what is said holds without them.
+    /// The number of events between its ends that came too late to be counted. All statements exclude them.
     #[serde(skip_serializing_if = "is_none")]
     pub missed: u64,
 }
@@ -106,11 +106,11 @@ pub struct Heavy<K: Key> {
     /// The key.
     #[serde(serialize_with = "show")]
     pub key: K,
-    /// The estimate: the noisy count, and what may have been cut off.
+    /// The estimate: the noisy count, plus what may have been cut off.
     pub count: u64,
-    /// The count is at least this.
+    /// The least possible count.
     pub low: u64,
-    /// And at most this.
+    /// The greatest possible count.
     pub high: u64,
 }
 
@@ -118,19 +118,19 @@ fn show<K: Key, S: serde::Serializer>(key: &K, serializer: S) -> std::result::Re
     key.shown().serialize(serializer)
 }
 
-/// What a release says about the window that was asked for, which may begin before the one that it covers.
+/// Statements about the window that was asked for, which may begin before the one that is covered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Asked {
+pub struct RequestedWindow {
     /// The first position, or instant, that was asked for.
     pub from: Option<Edge>,
-    /// No key occurred more often in the part that is not covered; none if that was not measured, because
-    /// its events have been in as many releases as they may.
+    /// A bound on the count of every key in the part that is not covered; none if it was not measured,
+    /// because its events have been in as many releases as they may.
     pub slack: Option<u64>,
-    /// Whether the three promises hold for the window asked for.
+    /// The three promises for the window asked for.
     pub promises: Option<Promises>,
 }
 
-/// What counts are read from.
+/// The source of the counts of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Estimator {
@@ -140,7 +140,7 @@ pub enum Estimator {
     Sketch,
 }
 
-/// The unit in words and, where people are protected, what each of them may contribute, as numbers.
+/// The unit as text and, for user-level privacy, the bounds of a user's contribution as numbers.
 fn with_bounds<S: Serializer>(unit: &Unit, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Protected {
@@ -156,8 +156,8 @@ fn with_bounds<S: Serializer>(unit: &Unit, serializer: S) -> std::result::Result
 }
 
 impl Cost {
-    /// Of releases of one stream, for an event that is in all of them. Those of a list at every slide, however many, cost what one
-    /// of them says.
+    /// The cost of releases of one stream to an event in all of them. Continual releases, however many,
+    /// cost together what each of them states.
     pub fn of<'a, K: Key>(releases: impl IntoIterator<Item = &'a Release<K>>) -> Self {
         let (mut each, mut sequence, mut private_boundaries) = (Vec::new(), None, false);
         for release in releases {

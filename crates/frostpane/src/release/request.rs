@@ -1,50 +1,51 @@
-//! A release that is asked for: what it is to be, of which keys, from which panes.
+//! Requests: the properties of a release, its keys and its panes.
 
 use std::borrow::Cow;
 
-use crate::budget::{Epsilon, Split};
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
 use crate::mechanism::Threshold;
 use crate::noise::DiscreteLaplace;
 use crate::pane::{Pane, PaneShape};
+use crate::privacy::{Epsilon, Split};
 use crate::release::guarantee::Guarantee;
+use crate::release::noise_bounds::{CountLimits, PriorBounds};
 use crate::release::norm::{NormEstimate, three_quarters};
-use crate::release::reach::{Known, Outlook};
 use crate::release::total::Total;
 use crate::spec::Unit;
-use crate::spec::{Bounds, Checked, Norm, Policy};
+use crate::spec::{Bounds, Norm, Policy, ValidSpec};
 
-/// The shares of the chance of an untrue statement: of a norm that is measured, and of what a window may leave out.
+/// Shares of the failure probability: of a measured norm, and of a measured slack.
 const NORM_FAILURE: f64 = 0.2;
 const SLACK_FAILURE: f64 = 0.1;
-/// And of a number of events that is measured.
+/// The share of a measured number of events.
 const TOTAL_FAILURE: f64 = 0.05;
 
-/// What a release is asked to be, and how: all of it public.
+/// The properties of a release, all of them public.
 #[derive(Clone)]
 pub(crate) struct Request<K: Key> {
-    pub spec: Checked,
+    pub spec: ValidSpec,
     pub keys: Keys<K>,
     pub shape: PaneShape,
-    /// The most keys that are added up at a time: a question of memory.
+    /// The most keys that are added up at a time: a matter of memory.
     pub keys_at_a_time: u64,
-    /// Of each release: where many hold together it is more than was asked for.
+    /// The confidence of each release: higher than the given one where many must hold together.
     pub confidence: f64,
-    /// Whether a window may begin within a pane.
+    /// True if a window may begin within a pane.
     pub may_leave_out: bool,
-    /// What noise is drawn for: all of epsilon, unless that is to be broken.
+    /// The split of the epsilon that noise is drawn for: all of it, unless a fault is injected.
     pub split: Split,
     pub fault: Fault,
 }
 
 impl<K: Key> Request<K> {
-    pub fn new(spec: Checked, keys: Keys<K>, shape: PaneShape, keys_at_a_time: u64, fault: Fault) -> Self {
+    pub fn new(spec: ValidSpec, keys: Keys<K>, shape: PaneShape, keys_at_a_time: u64, fault: Fault) -> Self {
         Self {
-            split: match fault.is(Mutant::ForgottenWindows) && spec.unit.is_user() {
-                true => spec.split_over(drawn(spec.epsilon, fault), spec.panes()),
-                false => spec.split(drawn(spec.epsilon, fault)),
+            split: if fault.is(Mutant::ForgottenWindows) && spec.unit.is_user() {
+                spec.split_over(drawn(spec.epsilon, fault), spec.panes())
+            } else {
+                spec.split(drawn(spec.epsilon, fault))
             },
             confidence: spec.confidence,
             may_leave_out: spec.policy() != Policy::Fixed,
@@ -60,39 +61,39 @@ impl<K: Key> Request<K> {
         self.spec.unit
     }
 
-    /// What noise is drawn for: the unit, unless that is to be broken.
+    /// The unit that noise is drawn for.
     pub fn noise_unit(&self) -> Unit {
         noise_unit(self.unit(), self.fault)
     }
 
-    /// That the panes were made for this: with the same public numbers.
+    /// Checks that the panes have the public numbers of this request.
     pub fn check(&self, panes: &[Cow<'_, Pane<K>>]) -> Result<()> {
         let made_with = self.shape.parameters();
         panes.iter().try_for_each(|pane| pane.check(made_with))
     }
 
-    /// What one measurement of the norm may spend.
+    /// The epsilon of one measurement of the norm.
     pub fn norm_epsilon(&self) -> Epsilon {
-        // Where the norm is public nothing is spent on it.
+        // Nothing is spent on a public norm.
         self.split.norm.unwrap_or(self.split.counts)
     }
 
-    /// The chance that the norm lies outside its bounds.
+    /// The failure probability of the bounds of the norm.
     pub fn norm_failure(&self) -> f64 {
         (1.0 - self.confidence) * NORM_FAILURE
     }
 
-    /// The chance that the number of events, where it is private, lies outside its bounds.
+    /// The failure probability of the bounds of the number of events, where it is private.
     pub fn total_failure(&self) -> f64 {
         (1.0 - self.confidence) * TOTAL_FAILURE
     }
 
-    /// The chance that the window leaves out more than is said.
+    /// The failure probability of the bounds of the slack.
     pub fn slack_failure(&self) -> f64 {
         (1.0 - self.confidence) * SLACK_FAILURE
     }
 
-    /// The chance that some noise of a count reaches further than is said.
+    /// The failure probability of the bounds of the noise of counts.
     pub fn counts_failure(&self) -> f64 {
         let norm = if self.spec.norm == Norm::L2 {
             NORM_FAILURE
@@ -104,7 +105,7 @@ impl<K: Key> Request<K> {
         (1.0 - self.confidence) * (1.0 - norm - slack - total)
     }
 
-    /// The threshold before the norm is known, with the noise of the counts.
+    /// The threshold before the norm is limits, with the noise of the counts.
     pub fn floor(&self) -> Threshold {
         let unit = self.noise_unit();
         let noise = DiscreteLaplace::new(unit.counts(), self.split.counts);
@@ -112,9 +113,10 @@ impl<K: Key> Request<K> {
         match &self.keys {
             Keys::Open if let Unit::User(bounds) = unit => {
                 let threshold = Threshold::for_users(bounds, self.split.counts, delta);
-                match self.fault.is(Mutant::ThresholdLessOne) {
-                    true => threshold.less_one(),
-                    false => threshold,
+                if self.fault.is(Mutant::ThresholdLessOne) {
+                    threshold.less_one()
+                } else {
+                    threshold
                 }
             }
             Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
@@ -131,12 +133,13 @@ impl<K: Key> Request<K> {
         self.alpha().map_or(0, |alpha| three_quarters(alpha, norm.value))
     }
 
-    /// If it decides what is listed.
+    /// Alpha, if it decides what is listed.
     pub fn alpha(&self) -> Option<f64> {
         self.spec.lists_heavy().then_some(self.spec.alpha)
     }
 
-    /// A public bound on how many keys receive noise, from how many panes have how many events each.
+    /// A public bound on the number of keys that receive noise, from pairs of a number of panes and the
+    /// events of each.
     pub fn keys_with_noise(&self, loads: impl IntoIterator<Item = (u64, u64)>) -> u64 {
         let most = |(panes, events): (u64, u64)| panes.saturating_mul(self.shape.most_entries(events));
         match &self.keys {
@@ -145,7 +148,7 @@ impl<K: Key> Request<K> {
         }
     }
 
-    /// The same of people, whose events are not public: each key that has noise occurred.
+    /// The same with user-level privacy, where events are not public: each open key with noise occurred.
     pub fn keys_of_users(&self, total: &Total) -> u64 {
         match &self.keys {
             Keys::Open => total.high,
@@ -153,7 +156,7 @@ impl<K: Key> Request<K> {
         }
     }
 
-    /// What can be said of a release by counts with these numbers, before their noise is drawn.
+    /// The guarantee of a release by counts with these numbers, before their noise is drawn.
     pub fn by_counts(
         &self,
         floor: Threshold,
@@ -161,18 +164,18 @@ impl<K: Key> Request<K> {
         cut: u64,
         norm: NormEstimate,
         keys_with_noise: u64,
-    ) -> (Guarantee, Outlook) {
-        let known = Known {
+    ) -> (Guarantee, PriorBounds) {
+        let limits = CountLimits {
             events: total.high,
             norm: self.split.norm.map(|_| norm.high).filter(|high| high.is_finite()),
             keys: keys_with_noise,
             declared: matches!(self.keys, Keys::Declared(_)),
         };
-        // What may be cut off is added to a noisy count.
+        // The cut is added to noisy counts, so the threshold is lowered by it.
         let threshold = floor.raised_to(self.asked_of(&norm).saturating_sub(cut)).value();
         let levels = [floor.value(), threshold];
         let top = self.spec.top;
-        let outlook = Outlook::new(*floor.noise(), &known, levels, top, self.counts_failure());
+        let prior = PriorBounds::new(*floor.noise(), &limits, levels, top, self.counts_failure());
         let guarantee = Guarantee {
             alpha: self.alpha(),
             cut,
@@ -180,21 +183,22 @@ impl<K: Key> Request<K> {
             norm,
             threshold,
             floor: floor.value(),
-            reach: outlook.reach,
+            bounds: prior.bounds,
         };
-        (guarantee, outlook)
+        (guarantee, prior)
     }
 }
 
-/// The epsilon that noise is drawn for: what was asked for.
+/// The epsilon that noise is drawn for: the given one, unless a fault is injected.
 pub(crate) fn drawn(epsilon: Epsilon, fault: Fault) -> Epsilon {
-    match fault.is(Mutant::HalfNoise) {
-        true => epsilon.times(2),
-        false => epsilon,
+    if fault.is(Mutant::HalfNoise) {
+        epsilon.times(2)
+    } else {
+        epsilon
     }
 }
 
-/// The unit that noise is drawn for: the one that is protected.
+/// The unit that noise is drawn for: the one that is protected, unless a fault is injected.
 pub(crate) fn noise_unit(unit: Unit, fault: Fault) -> Unit {
     match unit {
         Unit::User(bounds) if fault.is(Mutant::ForgottenKeys) => Unit::User(Bounds {
@@ -208,10 +212,9 @@ pub(crate) fn noise_unit(unit: Unit, fault: Fault) -> Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::by_hand::{DELTA, reach, request, request_of, shape, spec};
+    use crate::release::test_oracle::{DELTA, reach, request, request_of, shape, spec};
     use crate::spec::{Policy, Spec};
 
-    /// That an epsilon is so many parts of another.
     fn assert_share(share: Epsilon, whole: f64, part: u128, parts: u128) {
         let whole = Epsilon::new(whole).unwrap();
         let left = u128::from(share.numerator()) * u128::from(whole.denominator()) * parts;
@@ -222,8 +225,8 @@ mod tests {
         );
     }
 
-    /// Of every epsilon, in fortieths: boundaries a quarter, where they are private; of the rest a tenth for the
-    /// norm and nine for the counts, where the norm is private; half for each measurement of what is left out.
+    /// Every epsilon, in fortieths: a quarter for private boundaries; of the rest, if the norm is
+    /// private, a tenth for the norm and nine for the counts; half for each measurement of the slack.
     #[test]
     fn epsilon_is_divided_without_a_remainder() {
         for epsilon in [1.0, 0.3, 0.000_001, 7.123_456] {
@@ -282,8 +285,8 @@ mod tests {
         }
     }
 
-    /// For open keys the least threshold that one event passes with at most delta; for declared ones the least that no
-    /// more than a million absent keys are expected to pass. By the noise of the counts.
+    /// For open keys the least threshold that one event reaches with probability at most delta; for declared
+    /// ones the least that at most a million absent keys are expected to reach. By the noise of the counts.
     #[test]
     fn the_floor_follows_the_noise_of_the_counts() {
         for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.9)] {
@@ -293,7 +296,7 @@ mod tests {
                 assert_eq!(open.floor().value(), 1 + reach(2.0, noise, DELTA));
                 assert_eq!(
                     *open.floor().noise(),
-                    crate::release::by_hand::laplace(2, noise).into()
+                    crate::release::test_oracle::laplace(2, noise).into()
                 );
                 for size in [1, 1_000_000, 3_000_000, 1 << 40] {
                     let keys = Keys::range(0..size).unwrap();
@@ -326,12 +329,12 @@ mod tests {
                     .threshold
             };
             assert_eq!(with_cut(0), expected, "{events}");
-            // What may be cut off is added to a noisy count before it is compared.
+            // The cut is added to a noisy count before it is compared.
             assert_eq!(with_cut(7), (expected.max(35) - 7).max(28), "{events}");
         }
     }
 
-    /// A pane of `n` events has noise at `min(n, k)` keys at the most; of declared keys all have.
+    /// A pane of `n` events has noise at most at `min(n, k)` keys; declared keys all have noise.
     #[test]
     fn as_many_keys_have_noise_as_panes_can_keep_or_are_declared() {
         let open = request(Norm::L1, 1.0, Keys::Open, shape(10, 64));
@@ -344,16 +347,15 @@ mod tests {
         assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
     }
 
-    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500, of which the cut is taken off. What is known is what is
-    /// public, and the norm where it was measured.
+    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500 less the cut. Public numbers
+    /// are limits, and the norm if it was measured.
     #[test]
     fn a_release_by_counts_is_worth_what_its_noise_and_its_cut_leave() {
         for norm in [Norm::L1, Norm::L2] {
             let request = request(norm, 0.5, Keys::Open, shape(10, 64));
             let estimate = NormEstimate::of_events(100_000);
             let floor = request.floor();
-            let (guarantee, outlook) =
-                request.by_counts(floor, &Total::public(100_000), 300, estimate, 5_000);
+            let (guarantee, prior) = request.by_counts(floor, &Total::public(100_000), 300, estimate, 5_000);
             assert_eq!(
                 (guarantee.threshold, guarantee.cut, guarantee.slack),
                 (7_200, 300, 0)
@@ -361,21 +363,24 @@ mod tests {
             assert_eq!(guarantee.floor, request.floor().value());
             assert_eq!(guarantee.alpha, Some(0.1));
             assert_eq!(guarantee.norm.value, 100_000);
-            let known = Known {
+            let limits = CountLimits {
                 events: 100_000,
                 norm: (norm == Norm::L2).then_some(100_000.0),
                 keys: 5_000,
                 declared: false,
             };
-            let expected = Outlook::new(
+            let expected = PriorBounds::new(
                 *floor.noise(),
-                &known,
+                &limits,
                 [floor.value(), 7_200],
                 None,
                 request.counts_failure(),
             );
-            assert_eq!(format!("{outlook:?}"), format!("{expected:?}"));
-            assert_eq!(format!("{:?}", guarantee.reach), format!("{:?}", expected.reach));
+            assert_eq!(format!("{prior:?}"), format!("{expected:?}"));
+            assert_eq!(
+                format!("{:?}", guarantee.bounds),
+                format!("{:?}", expected.bounds)
+            );
         }
     }
 }

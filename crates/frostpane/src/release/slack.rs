@@ -9,19 +9,19 @@ use crate::release::request::Request;
 use crate::sketch::count_sketch::sum_of_squares;
 use crate::spec::Norm;
 
-/// What the pane that a window begins within may hold of the events asked for.
+/// Bounds on the part of the window asked for that lies in the pane before the covered ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Slack {
-    /// No key has more of them.
+    /// A bound on the count of every key.
     pub count: u64,
-    /// Their norm is at most this.
+    /// A bound on the norm.
     pub norm: f64,
-    /// How many events the pane has.
+    /// Number of events of the pane.
     pub events: u64,
 }
 
 impl Slack {
-    /// A window that begins where a pane does.
+    /// For a window that begins where a pane does.
     pub const NONE: Self = Self {
         count: 0,
         norm: 0.0,
@@ -69,18 +69,18 @@ mod tests {
     use super::*;
     use crate::key::Keys;
     use crate::noise::InsecureSeededEntropy;
-    use crate::release::by_hand::{CONFIDENCE, laplace, pane, quantile, request, shape, sketch, times};
+    use crate::release::test_oracle::{CONFIDENCE, laplace, pane, quantile, request, shape, sketch, times};
 
     const EPSILON: f64 = 0.5;
-    /// Of the chance of an untrue statement a tenth, half for the count and half for the norm.
+    /// A tenth of the failure probability, half for the count and half for the norm.
     const FAILURE: f64 = (1.0 - CONFIDENCE) * 0.1 / 2.0;
 
     fn measure(request: &Request<u64>, pane: &Pane<u64>, seed: u64) -> Slack {
         Slack::measure(request, pane, &mut InsecureSeededEntropy::new(seed)).unwrap()
     }
 
-    /// The largest count is 40 of 70 events. For L1 its noise is that of the whole epsilon, and the norm is the
-    /// number of events.
+    /// The largest count is 40 of 70 events. For L1 its noise is that of the whole epsilon, and the
+    /// norm is the number of events.
     #[test]
     fn for_l1_the_count_has_the_whole_epsilon_and_the_norm_is_public() {
         let shape = shape(100, 64);
@@ -103,7 +103,7 @@ mod tests {
         assert!(values.len() > 5, "{values:?}");
     }
 
-    /// For L2 each has half of it, the count first. The norm of an exact pane moves by 1.
+    /// For L2 each has half of epsilon, the count first. The norm of an exact pane moves by 1.
     #[test]
     fn for_l2_count_and_norm_have_half_of_epsilon_each() {
         let shape = shape(1_000, 64);
@@ -126,8 +126,8 @@ mod tests {
         }
     }
 
-    /// A pane that is cut: what was cut off is added, and the norm is that of the sketch, which moves by 2. Of the chance
-    /// of its untruth a third is for the noise.
+    /// A cut pane: the cut is added, and the norm is that of the sketch, which moves by 2. A third of
+    /// its failure probability is for the noise.
     #[test]
     fn where_a_pane_is_cut_the_cut_is_added_and_the_norm_is_that_of_its_sketch() {
         let shape = shape(9, 1 << 14);
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// One is cut off each of the counts 4, 4 and 2, which were of norm 6: without noise, what is stated is 1 more and the
-    /// sketch's error.
+    /// One is cut off each of the counts 4, 4 and 2, whose norm was 6: without noise, the bound is 1
+    /// more plus the sketch's error.
     #[test]
     fn a_cut_of_one_is_a_cut() {
         let shape = shape(9, 1 << 14);
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(measured.count, 4);
     }
 
-    /// Neither the count nor the norm is stated above the number of events, nor the count above the norm, nor
+    /// Neither the count nor the norm exceeds the number of events, nor the count the norm; neither is
     /// below 0.
     #[test]
     fn what_is_stated_lies_within_what_can_be() {
@@ -185,7 +185,7 @@ mod tests {
         let (mut at_most, mut above, mut at_least) = (false, false, false);
         for seed in 0..200 {
             for norm in [Norm::L1, Norm::L2] {
-                // Noise is allowed for so little that it shows.
+                // Noise with so little epsilon that it shows.
                 let request = Request {
                     confidence: 0.01,
                     ..request(norm, 0.1, Keys::Open, shape)

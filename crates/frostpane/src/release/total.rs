@@ -1,24 +1,24 @@
-//! How many events a window has: public, or measured privately.
+//! The number of events of a window: public, or measured privately.
 
-use crate::budget::Epsilon;
 use crate::error::Result;
 use crate::noise::{DiscreteLaplace, Entropy};
+use crate::privacy::Epsilon;
 use crate::release::norm::NormEstimate;
 use crate::spec::Unit;
 
-/// The number of events that are counted in a window, and what it surely lies between, at the confidence it was made for.
+/// The number of counted events of a window, with bounds that hold at the confidence it was measured for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Total {
-    /// As it is said.
+    /// The stated number.
     pub value: u64,
     pub low: u64,
     pub high: u64,
-    /// Whether it is known to everybody anyway.
+    /// True if the number is public.
     pub is_public: bool,
 }
 
 impl Total {
-    /// Where the unit of privacy does not hide it.
+    /// For a unit of privacy that does not hide it.
     pub fn public(events: u64) -> Self {
         Self {
             value: events,
@@ -28,7 +28,7 @@ impl Total {
         }
     }
 
-    /// With noise that hides what one user contributed.
+    /// With noise that hides the contribution of one user.
     pub fn measure(
         events: u64,
         unit: Unit,
@@ -41,7 +41,7 @@ impl Total {
         Ok(Self::around(noisy, noise.quantile(1, failure)))
     }
 
-    /// What a noisy number says whose noise goes no further than this.
+    /// The bounds that follow from a noisy number whose noise is at most `spread`.
     pub fn around(noisy: i64, spread: u64) -> Self {
         let at_least = |number: i64| number.max(0) as u64;
         Self {
@@ -62,7 +62,7 @@ impl Total {
         }
     }
 
-    /// What it surely lies between, unless everybody knows it.
+    /// The bounds, unless the number is public.
     pub fn between(&self) -> Option<[u64; 2]> {
         (!self.is_public).then_some([self.low, self.high])
     }
@@ -74,8 +74,8 @@ mod tests {
     use crate::noise::InsecureSeededEntropy;
     use crate::spec::Bounds;
 
-    /// Of 20,000 measurements 5 % may lie outside; 7 % or more do by chance once in 10^30 runs, half the noise or a bound that
-    /// forgets a sign would have twice as many or half.
+    /// 20,000 measurements, of which 5 % may lie outside; 7 % or more do by chance once in 10^30 runs. Half
+    /// the noise, or a bound that ignores a sign, would have twice as many or half.
     #[test]
     fn a_number_that_is_hidden_lies_between_its_bounds_as_often_as_said() {
         let (unit, epsilon) = (Unit::User(Bounds::new(3).per_key(2)), Epsilon::new(0.1).unwrap());

@@ -1,4 +1,4 @@
-//! The counts of a window, added up by key.
+//! Sums of the counts of a window by key.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use crate::key::Key;
 use crate::pane::{Pane, add_up};
 use crate::release::request::Request;
 
-/// Keys of a table that is worth a pass of its own, and the most passes.
+/// The smallest table that is worth a pass of its own, in keys, and the most passes.
 const SMALL_TABLE: u64 = 1 << 14;
 const MOST_PASSES: u64 = 16;
 
-/// How many keys to add up at a time, where there are at most so many entries.
+/// The number of keys to add up at a time, for at most this many entries.
 pub(crate) fn keys_at_a_time(entries: u64) -> u64 {
     entries / passes(entries, SMALL_TABLE)
 }
 
-/// In how many passes over the panes entries are added up: each takes memory for its own keys only.
+/// The number of passes over the panes: each takes memory for its own keys only.
 fn passes(entries: u64, keys_at_a_time: u64) -> u64 {
     entries
         .div_ceil(keys_at_a_time.max(SMALL_TABLE))
@@ -26,7 +26,7 @@ fn passes(entries: u64, keys_at_a_time: u64) -> u64 {
         .min(MOST_PASSES)
 }
 
-/// The panes of a window, to be added up some of the keys at a time.
+/// The panes of a window, to be added up in several passes.
 pub(crate) struct WindowCounts<'a, K: Key> {
     panes: &'a [Cow<'a, Pane<K>>],
     passes: u64,
@@ -69,10 +69,10 @@ mod tests {
     use super::*;
     use crate::key::Keys;
     use crate::pane::{OpenPane, PaneShape};
-    use crate::release::by_hand::{pane, request};
+    use crate::release::test_oracle::{pane, request};
     use crate::spec::Norm;
 
-    /// A power of two, each of about 16,384 keys or of what memory is for, and no more than sixteen.
+    /// A power of two of at most sixteen, each pass of about 16,384 keys or of as many as the memory allows.
     #[test]
     fn there_are_as_many_passes_as_keep_the_tables_small_up_to_sixteen() {
         for (entries, expected) in [
@@ -92,8 +92,8 @@ mod tests {
         assert_eq!([40_000, 40_001].map(|entries| passes(entries, 40_000)), [1, 2]);
     }
 
-    /// 20,000 keys in each of three panes, two thirds of them in the next one too: as many tables as there are to be,
-    /// none of them empty or with nearly all keys.
+    /// 20,000 keys in each of three panes, two thirds of them in the next one too: the expected number
+    /// of tables, none empty and none with nearly all keys.
     #[test]
     fn many_entries_are_added_up_in_several_passes() {
         let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();

@@ -10,29 +10,29 @@ use crate::noise::{DiscreteLaplace, Entropy};
 /// The most rows of a sketch, and the most counters of a row.
 pub(crate) const MOST_ROWS: usize = 99;
 pub(crate) const WIDEST: usize = 1 << 24;
-/// In how many ways the chance of a row's failure is split between collisions and noise, to find the best.
+/// Number of ways tried to split a row's failure probability between collisions and noise.
 const SPLITS: u32 = 32;
 
-/// Keys that are added to one row before the next.
+/// Keys added to one row before the next.
 const AT_A_TIME: usize = 1 << 9;
-/// Hashes of which no more than a tally can count may have the same place.
+/// The most hashes of one tally: all of them may fall into one place of 16 bits.
 const MOST_TALLIED: usize = u16::MAX as usize;
-/// Increments without a look at whether there are more.
+/// Increments between two checks for the end.
 const UNROLLED: usize = 8;
-/// Between what is mixed with a hash for one word of bits and for the next.
+/// Difference between the constants mixed with a hash for consecutive words of bits.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Rows and columns of a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dimensions {
-    /// How many rows; odd.
+    /// Number of rows; odd.
     pub rows: usize,
-    /// How many counters in a row; a power of two.
+    /// Counters in a row; a power of two.
     pub width: usize,
 }
 
-/// CountSketch: rows of integer counters, from which the L2 norm of the counts can be read.
+/// CountSketch: rows of integer counters that estimate the L2 norm of the counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountSketch {
     seed: u64,
@@ -41,7 +41,7 @@ pub struct CountSketch {
 }
 
 impl CountSketch {
-    /// An empty sketch. Sketches add up if they have the same dimensions and seed.
+    /// An empty sketch. Sketches can be added if they have the same dimensions and seed.
     pub fn new(dimensions: Dimensions, seed: u64) -> Self {
         debug_assert!(dimensions.rows % 2 == 1 && dimensions.width.is_power_of_two());
         Self {
@@ -54,7 +54,7 @@ impl CountSketch {
     /// Adds `count` events of the key with this hash.
     #[inline]
     pub fn add(&mut self, hash: u64, count: i64) {
-        let mut places = Places::new(hash, self.seed, self.width);
+        let mut places = RowCells::new(hash, self.seed, self.width);
         for row in self.cells.chunks_exact_mut(self.width) {
             let (cell, sign) = places.next();
             row[cell & (row.len() - 1)] += signed(count, sign);
@@ -80,7 +80,7 @@ impl CountSketch {
     /// The same, row by row: a row stays in the nearest cache.
     pub fn add_all(&mut self, counts: &[(u64, u64)]) {
         for (number, row) in self.cells.chunks_exact_mut(self.width).enumerate() {
-            let place = Place::in_row(number as u32, self.seed, self.width);
+            let place = RowBits::in_row(number as u32, self.seed, self.width);
             for (hash, count) in counts {
                 let (cell, sign) = place.of(*hash);
                 row[cell & (row.len() - 1)] += signed(*count as i64, sign);
@@ -88,8 +88,8 @@ impl CountSketch {
         }
     }
 
-    /// Adds one event for each of many hashes. A row first counts what adds to each cell and what takes away from it: that is one
-    /// increment and no sign for each hash.
+    /// Adds one event for each hash. A row first counts the increments and the decrements of each cell
+    /// separately, which takes one increment and no sign for each hash.
     pub fn add_each(&mut self, hashes: &[u64]) {
         for some in hashes.chunks(MOST_TALLIED) {
             match self.width {
@@ -104,12 +104,12 @@ impl CountSketch {
         }
     }
 
-    /// The same where a row has so many places, each a cell and a sign.
+    /// The same for rows with `PLACES` places, each a cell and a sign.
     fn tally<const PLACES: usize>(&mut self, hashes: &[u64]) {
         for (number, row) in self.cells.chunks_exact_mut(self.width).enumerate() {
-            let Place {
+            let RowBits {
                 mixed_with, shift, ..
-            } = Place::in_row(number as u32, self.seed, self.width);
+            } = RowBits::in_row(number as u32, self.seed, self.width);
             match mixed_with {
                 None => tally_row::<PLACES>(row, hashes, |hash| hash >> shift),
                 Some(other) => tally_row::<PLACES>(row, hashes, |hash| mix(hash ^ other) >> shift),
@@ -117,7 +117,7 @@ impl CountSketch {
         }
     }
 
-    /// Gives every cell its own noise.
+    /// Adds independent noise to every cell.
     pub fn blur(&mut self, laplace: &DiscreteLaplace, entropy: &mut impl Entropy) -> Result<()> {
         for cell in &mut self.cells {
             *cell += laplace.sample(entropy)?;
@@ -125,10 +125,10 @@ impl CountSketch {
         Ok(())
     }
 
-    /// The median of what the rows say about a key, if it is at least `least`.
+    /// The median of the rows' estimates of a key, if it is at least `least`.
     pub fn estimate_from(&self, hash: u64, least: i64) -> Option<i64> {
         let enough = self.cells.len() / self.width / 2 + 1;
-        let mut places = Places::new(hash, self.seed, self.width);
+        let mut places = RowCells::new(hash, self.seed, self.width);
         let (mut high, mut low) = (0, 0);
         for row in self.cells.chunks_exact(self.width) {
             let (cell, sign) = places.next();
@@ -145,9 +145,9 @@ impl CountSketch {
         Some(self.estimate(hash))
     }
 
-    /// The median of what the rows say about a key.
+    /// The median of the rows' estimates of a key.
     pub fn estimate(&self, hash: u64) -> i64 {
-        let mut places = Places::new(hash, self.seed, self.width);
+        let mut places = RowCells::new(hash, self.seed, self.width);
         let mut rows: Vec<i64> = self
             .cells
             .chunks_exact(self.width)
@@ -160,7 +160,7 @@ impl CountSketch {
         *rows.select_nth_unstable(middle).1
     }
 
-    /// Its rows and columns.
+    /// Rows and columns of the sketch.
     pub fn dimensions(&self) -> Dimensions {
         Dimensions {
             rows: self.cells.len() / self.width,
@@ -168,7 +168,7 @@ impl CountSketch {
         }
     }
 
-    /// Whether another sketch has the same dimensions and the same seed.
+    /// Returns true if both sketches have the same dimensions and seed.
     pub fn adds_up_with(&self, other: &Self) -> bool {
         self.seed == other.seed && self.width == other.width && self.cells.len() == other.cells.len()
     }
@@ -188,7 +188,7 @@ impl CountSketch {
         Ok(())
     }
 
-    /// That hashes with this seed belong here.
+    /// Checks that hashes with this seed fit the sketch.
     pub fn check_seed(&self, seed: u64) -> Result<()> {
         if self.seed == seed {
             return Ok(());
@@ -203,7 +203,7 @@ impl CountSketch {
         self.cells.iter().for_each(|cell| to.signed(*cell));
     }
 
-    /// Of so many events at the most: no counter has more.
+    /// Reads a sketch of at most `most` events, which bounds every counter.
     pub(crate) fn load(
         from: &mut Reader<'_>,
         dimensions: Dimensions,
@@ -223,7 +223,7 @@ impl CountSketch {
         &self.cells
     }
 
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (self.cells.len() * size_of::<i64>()) as u64
     }
@@ -240,7 +240,7 @@ impl CountSketch {
     }
 }
 
-/// Adds one event for each hash to a row, whose bits are the last of these words.
+/// Adds one event for each hash to a row whose bits are the last of these words.
 #[inline(never)]
 fn tally_row<const PLACES: usize>(row: &mut [i64], hashes: &[u64], word: impl Fn(u64) -> u64) {
     let mut tally = [0_u16; PLACES];
@@ -256,9 +256,8 @@ fn tally_row<const PLACES: usize>(row: &mut [i64], hashes: &[u64], word: impl Fn
     }
 }
 
-/// Where the rows keep a key: for each a cell and a sign, from bits of its own, of the hash and then of
-/// mixings of it.
-struct Places {
+/// The cells and signs of a key, row by row. Their bits come from the hash, then from mixings of it.
+struct RowCells {
     hash: u64,
     seed: u64,
     word: u64,
@@ -267,7 +266,7 @@ struct Places {
     bits: u32,
 }
 
-impl Places {
+impl RowCells {
     #[inline]
     fn new(hash: u64, seed: u64, width: usize) -> Self {
         Self {
@@ -279,7 +278,7 @@ impl Places {
         }
     }
 
-    /// The cell of the next row and its sign, for [`signed`].
+    /// The cell in the next row and its sign, for [`signed`].
     #[inline]
     fn next(&mut self) -> (usize, i64) {
         if self.left < self.bits {
@@ -294,15 +293,15 @@ impl Places {
     }
 }
 
-/// The same for one row.
-struct Place {
-    /// What is mixed with the hash, unless it is the hash itself that has the bits.
+/// The bits of one row.
+struct RowBits {
+    /// The constant mixed with the hash; `None` if the hash itself has the bits.
     mixed_with: Option<u64>,
     shift: u32,
     mask: u64,
 }
 
-impl Place {
+impl RowBits {
     fn in_row(row: u32, seed: u64, width: usize) -> Self {
         let bits = width.trailing_zeros() + 1;
         let in_a_word = u64::BITS / bits;
@@ -325,15 +324,15 @@ impl Place {
     }
 }
 
-/// The number itself if the sign is 0, its opposite if the sign is -1.
+/// `number` for sign 0, `-number` for sign -1.
 #[inline]
 fn signed(number: i64, sign: i64) -> i64 {
     (number ^ sign) - sign
 }
 
 impl Dimensions {
-    /// How far the median of the rows may lie from a key's count, to one side, but for this chance: the
-    /// vector of counts has at most this norm, and every cell has noise.
+    /// A one-sided bound on the distance between the median of the rows and a key's count, exceeded with
+    /// probability at most `chance`, where the counts have at most this norm and every cell has noise.
     pub fn point_error(&self, norm: f64, laplace: &DiscreteLaplace, chance: f64) -> u64 {
         let row_failure = largest(|p| majority_tail(self.rows, p) <= chance);
         let error = |part: f64| {
@@ -347,8 +346,8 @@ impl Dimensions {
             .unwrap_or(u64::MAX)
     }
 
-    /// The smallest sketch in which collisions put a key off by more than this share of the norm, to one side,
-    /// with at most this chance.
+    /// The smallest sketch in which collisions move an estimate by more than this share of the norm, to
+    /// one side, with probability at most `chance`.
     pub fn for_points(share: f64, chance: f64) -> Self {
         let with_rows = |rows: usize| {
             let row_failure = largest(|p| majority_tail(rows, p) <= chance);
@@ -368,18 +367,18 @@ impl Dimensions {
             })
     }
 
-    /// The least value that noise alone puts the median above with at most this chance.
+    /// The least value that noise alone exceeds in the median with probability at most `chance`.
     pub fn noise_floor(&self, laplace: &DiscreteLaplace, chance: f64) -> u64 {
         laplace.reach(largest(|p| majority_tail(self.rows, p) <= chance))
     }
 
-    /// How many bytes a sketch takes.
+    /// Memory of a sketch in bytes.
     pub fn bytes(&self) -> u64 {
         (self.rows * self.width * size_of::<i64>()) as u64
     }
 
-    /// A relative error `e` such that the squared norm by the sketch is below `1 - e` times the true
-    /// one with probability at most `failure / 2`, and above `1 + e` times likewise.
+    /// A relative error `e` such that the estimated squared norm is below `1 - e` times the true one
+    /// with probability at most `failure / 2`, and above `1 + e` times likewise.
     pub fn squared_error(&self, failure: f64) -> f64 {
         let row_failure = largest(|p| majority_tail(self.rows, p) <= failure / 2.0);
         let variance = 2.0 / self.width as f64;
@@ -403,7 +402,7 @@ fn binomial_coefficient(n: usize, k: usize) -> f64 {
     (1..=k).map(|i| (n - k + i) as f64 / i as f64).product()
 }
 
-/// The largest `p` up to 1/2 that passes a test which small values pass and large ones do not.
+/// The largest `p` up to 1/2 that passes a monotone test.
 fn largest(passes: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 0.5);
     for _ in 0..60 {
@@ -420,9 +419,9 @@ fn largest(passes: impl Fn(f64) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Epsilon;
     use crate::key::Key;
     use crate::noise::InsecureSeededEntropy;
+    use crate::privacy::Epsilon;
 
     fn sketch_of(counts: &[(u64, i64)], dimensions: Dimensions, seed: u64) -> CountSketch {
         let mut sketch = CountSketch::new(dimensions, seed);
@@ -446,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Few and many hashes, some of them often, also more of one than a tally can count, for rows that have their bits in the
+    /// Few and many hashes, some repeated beyond the limit of a tally, for rows whose bits lie in the
     /// hash and in mixings of it.
     #[test]
     fn one_event_of_each_hash_is_all_of_them_one_by_one() {
@@ -488,7 +487,7 @@ mod tests {
     }
 
     /// Flat, skewed and single-key streams, 400 seeds each. The stated failure is 0.01 and the bound is by
-    /// Cantelli's inequality, far from tight; 20 of 400 or more have a chance below 1e-7 at 0.01 each.
+    /// Cantelli's inequality, far from tight; 20 of 400 or more have probability below 1e-7 at 0.01 each.
     #[test]
     fn the_norm_is_within_its_stated_error_as_often_as_stated() {
         let dimensions = Dimensions { rows: 5, width: 256 };
@@ -529,7 +528,6 @@ mod tests {
         );
     }
 
-    /// Cell by cell, and row by row: none is left out and none shares its noise.
     #[test]
     fn every_cell_of_every_row_has_noise_of_its_own() {
         let laplace = DiscreteLaplace::new(6, Epsilon::new(0.5).unwrap());
@@ -555,7 +553,8 @@ mod tests {
         assert_eq!(sum, sketch_of(&[(1, 5), (2, 8), (3, 4)], dimensions, 9));
     }
 
-    /// The chance that more than half of the rows fail, row by row: `chances[k]` is that of `k` failures so far.
+    /// The probability that more than half of the rows fail, row by row: `chances[k]` is that of `k`
+    /// failures so far.
     fn more_than_half(rows: usize, p: f64) -> f64 {
         let mut chances = vec![1.0];
         for _ in 0..rows {
@@ -592,7 +591,8 @@ mod tests {
         assert!(0.5 - largest(|_| true) <= f64::EPSILON);
     }
 
-    /// A row fails with at most `1/(2 width share^2)`; of all rows and powers of two the fewest bytes that keep the chance.
+    /// A row fails with probability at most `1/(2 width share^2)`; the result is the smallest of all
+    /// row counts and powers of two that keeps the chance.
     #[test]
     fn the_sketch_for_points_is_the_smallest_that_keeps_its_chance() {
         for (share, chance) in [(0.1, 0.01), (0.05, 1e-6), (0.01, 1e-9)] {
@@ -613,8 +613,8 @@ mod tests {
         assert!(Dimensions::for_points(1e-9, 1e-9).width <= WIDEST);
     }
 
-    /// Cantelli's inequality with equality: a row fails with `s / (s + e^2)`, `s = 2/width`, and more than half of the rows with
-    /// half of the failure.
+    /// Cantelli's inequality with equality: a row fails with probability `s / (s + e^2)`, `s =
+    /// 2/width`, and more than half of the rows with half of the failure.
     #[test]
     fn the_squared_error_spends_the_whole_failure() {
         for (rows, width, failure) in [(1, 64, 0.5), (3, 256, 0.1), (5, 1 << 12, 1e-4), (33, 32, 1e-9)] {
@@ -628,7 +628,7 @@ mod tests {
         }
     }
 
-    /// One row: what it spends on collisions and on noise is its chance, in the best of 31 splits.
+    /// One row: collisions and noise together spend its chance, in the best of 31 splits.
     #[test]
     fn the_error_of_a_point_is_that_of_collisions_and_noise() {
         let laplace = DiscreteLaplace::new(2, Epsilon::new(0.5).unwrap());
@@ -656,7 +656,7 @@ mod tests {
         sketch.cells = [9, 0, 0, -1, 3, 4, 0, 7, -3, 1].into();
         assert_eq!(sketch.norm(), 5);
         for hash in (0..200).map(mix) {
-            let mut places = Places::new(hash, 7, 2);
+            let mut places = RowCells::new(hash, 7, 2);
             let mut rows: Vec<i64> = sketch
                 .cells
                 .chunks_exact(2)

@@ -6,35 +6,35 @@ use std::mem;
 
 use crate::key::Key;
 
-/// Tables for up to this many keys are made at once, larger ones grow.
+/// Tables for up to this many keys are allocated at once; larger ones grow.
 const PRESIZED: usize = 1 << 16;
 const FEWEST_SLOTS: usize = 16;
 
-/// Misra-Gries with a fixed capacity and the number of decrements it has made.
+/// Misra-Gries with a fixed capacity, and its number of decrements.
 #[derive(Clone, Debug)]
 pub struct MisraGries<K> {
     slots: Vec<Slot>,
-    /// Where the keys are, in the order in which they came.
+    /// Occupied slots, in the order in which keys arrived.
     places: Vec<u32>,
-    /// What keys hold beside their slots.
+    /// Bytes of keys that do not fit into a slot.
     store: Vec<u8>,
-    /// Slots that have been emptied, for their memory.
+    /// Emptied slots, kept for their memory.
     spare: Vec<Slot>,
     capacity: usize,
     decrements: u64,
-    /// The sum of all squared counters, as long as there was no decrement. It stays at its most: wrapped around,
-    /// the norm would move by more than 1 between neighbours.
+    /// The sum of all squared counters, as long as there was no decrement. It saturates: if it wrapped
+    /// around, the norm would move by more than 1 between neighbours.
     squares: u64,
     seed: u64,
     keys: PhantomData<K>,
 }
 
-/// What stands for a key, and its counter: 0 where there is none.
+/// The representation of a key, and its counter: 0 in an empty slot.
 type Slot = (u64, u64);
 const EMPTY: Slot = (0, 0);
 
 impl<K: Key> MisraGries<K> {
-    /// An empty table, with room at once for the keys that are expected, up to a limit. `seed` is that of the
+    /// An empty table, allocated for the expected number of keys, up to a limit. `seed` is that of the
     /// hashes given to [`update`](Self::update).
     pub fn new(capacity: usize, expected: usize, seed: u64) -> Self {
         Self {
@@ -50,8 +50,8 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
-    /// Counts one event if its key has a counter or there is room for one; otherwise leaves the
-    /// table as it is and returns `false`: the caller must [`decrement`](Self::decrement).
+    /// Counts one event if its key has a counter or there is space for one; otherwise leaves the table
+    /// unchanged and returns `false`: the caller must then [`decrement`](Self::decrement).
     #[inline]
     pub fn update(&mut self, key: K::Ref<'_>, hash: u64) -> bool {
         let mask = self.slots.len() - 1;
@@ -59,7 +59,7 @@ impl<K: Key> MisraGries<K> {
         loop {
             let slot = &mut self.slots[place];
             let free = slot.1 == 0;
-            // One branch for a key that is there and for one that is new: which it is, nobody can foresee.
+            // One branch for present and for new keys: which of them an event has cannot be predicted.
             if K::holds(slot.0, key, hash, &self.store) | free {
                 if free && self.places.len() == self.capacity {
                     return false;
@@ -79,8 +79,8 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
-    /// Reads the slots that keys with these hashes are likely to have, and what these hold beside them, so that
-    /// both are near when the keys are counted.
+    /// Prefetches the slots that keys with these hashes are likely to have, and the stored bytes of
+    /// their keys.
     #[inline]
     pub fn look_up(&self, hashes: impl Iterator<Item = u64> + Clone) {
         let mask = self.slots.len() - 1;
@@ -90,7 +90,7 @@ impl<K: Key> MisraGries<K> {
         black_box(held.fold(0, |all, held| all ^ K::first_byte(held, &self.store)));
     }
 
-    /// Takes one from every counter. A counter at zero gives up its slot.
+    /// Subtracts one from every counter. A counter at zero frees its slot.
     #[cold]
     pub fn decrement(&mut self) {
         self.decrements += 1;
@@ -103,7 +103,7 @@ impl<K: Key> MisraGries<K> {
         self.rebuild(2 * self.slots.len(), 0);
     }
 
-    /// Moves all keys into so many other slots, with so much less in their counters.
+    /// Moves all keys into a table of `slots` slots and subtracts `less` from their counters.
     fn rebuild(&mut self, slots: usize, less: u64) {
         let mut fresh = mem::take(&mut self.spare);
         fresh.resize(slots, EMPTY);
@@ -130,7 +130,7 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
-    /// Goes on from counters that another table had, all of other keys; this one is empty.
+    /// Restores distinct counters from another table into this one, which must be empty.
     pub fn restore<'a>(&mut self, counters: impl Iterator<Item = (K::Ref<'a>, u64)>, decrements: u64) {
         debug_assert!(self.places.is_empty());
         self.decrements = decrements;
@@ -150,7 +150,7 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
-    /// How often every counter was decremented.
+    /// Number of decrements.
     pub fn decrements(&self) -> u64 {
         self.decrements
     }
@@ -160,7 +160,7 @@ impl<K: Key> MisraGries<K> {
         self.squares.isqrt()
     }
 
-    /// Forgets all counters, and keeps their memory.
+    /// Clears all counters and keeps their memory.
     pub fn clear(&mut self) {
         for place in self.places.drain(..) {
             self.slots[place as usize] = EMPTY;
@@ -170,13 +170,13 @@ impl<K: Key> MisraGries<K> {
         self.squares = 0;
     }
 
-    /// How many bytes the table takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         let slots = (self.slots.capacity() + self.spare.capacity()) * size_of::<Slot>();
         (slots + self.places.capacity() * size_of::<u32>() + self.store.capacity()) as u64
     }
 
-    /// The keys and their counters, in no order.
+    /// Keys and counters, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
         self.places.iter().filter_map(|place| {
             let (held, count) = self.slots[*place as usize];
@@ -185,7 +185,7 @@ impl<K: Key> MisraGries<K> {
     }
 }
 
-/// At most half of the slots are taken, so that a key is found at the first or second.
+/// At most half of the slots are taken, so that most keys are found at the first or second.
 fn slots_for(keys: usize) -> usize {
     (2 * keys).next_power_of_two().max(FEWEST_SLOTS)
 }
@@ -208,8 +208,8 @@ mod tests {
         }
     }
 
-    /// Two slots of 16 bytes for each key that is expected, in a power of two; as many to spare once a decrement has emptied
-    /// some; and four bytes for the place of each key.
+    /// Two slots of 16 bytes for each expected key, in a power of two; as many spare ones once a
+    /// decrement has emptied some; and four bytes for the place of each key.
     #[test]
     fn a_table_takes_what_its_slots_and_places_take() {
         for (capacity, expected, slots) in [(1_000, 1_000, 2_048), (1_000, 5, 16), (3, 1_000, 16), (9, 9, 32)]
@@ -229,7 +229,6 @@ mod tests {
         }
     }
 
-    /// Event by event against counters in a map.
     #[test]
     fn a_table_counts_as_misra_and_gries_do() {
         for (capacity, keys) in [(1, 3), (4, 6), (40, 90), (200, 150)] {

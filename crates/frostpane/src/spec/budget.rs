@@ -1,10 +1,8 @@
-//! What may be lost by all releases together.
-
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Delta, Epsilon};
+use crate::privacy::{Delta, Epsilon};
 
-/// The most that a pane, or an epoch of people, may lose by all releases of a stream that is kept.
+/// The largest total loss of a pane, or of a user's epoch, over all releases of a stored stream.
 ///
 /// ```
 /// use frostpane::Spec;
@@ -18,12 +16,12 @@ use crate::budget::{Delta, Epsilon};
 pub struct Budget {
     /// The privacy loss.
     pub epsilon: Epsilon,
-    /// The chance with which it may be larger.
+    /// The probability that the loss exceeds epsilon.
     pub delta: Delta,
 }
 
 impl Budget {
-    /// The part of delta that lets many small releases pass by their rho: half of it.
+    /// Half of delta: the slack that lets many small releases be accounted by their rho.
     pub(crate) fn slack(&self) -> Delta {
         Delta::new(self.delta.as_f64() / 2.0)
     }

@@ -1,27 +1,26 @@
-//! Which policy suits a request.
+//! The choice of a policy.
 
 use serde::Serialize;
 
 use super::policy::Policy;
 
-/// Most streams have a norm of this part of their events or more.
+/// Most streams have a norm of at least this part of their events.
 const USUAL_NORM: u64 = 100;
-/// A private histogram must bring the least norm down by this factor to be worth its epsilon.
+/// The factor by which a private histogram must lower the least norm to be worth its epsilon.
 const WORTH_ITS_EPSILON: u64 = 2;
 
-/// A policy, and why. It follows from public numbers alone.
+/// A policy, and the reason for it. It depends on public numbers alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Choice {
-    /// Where panes should end.
+    /// The policy of the panes.
     pub policy: Policy,
-    /// Why.
+    /// The reason for it.
     pub reason: Reason,
 }
 
-/// Why a policy was chosen.
+/// The reason for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Reason {
     /// It was given.
     Given,
@@ -31,12 +30,12 @@ pub enum Reason {
     OneWindow,
     /// There are windows of several lengths.
     SeveralWindows,
-    /// The promises are foreseen for the whole window that is asked for, and not with uniform panes.
+    /// The promises are expected for the whole window, and not with uniform panes.
     WholeWindow,
 }
 
 impl Choice {
-    /// Whether the policy was given.
+    /// Returns true if the policy was given.
     pub fn is_given(&self) -> bool {
         self.reason == Reason::Given
     }
@@ -69,7 +68,8 @@ impl Choice {
         }
     }
 
-    /// For one window by count, given the least norms at which the promises are foreseen for all of it.
+    /// The choice for one window by count, from the least norms at which each policy is expected to
+    /// keep the promises over all of it.
     pub(crate) fn between(events: u64, uniform: Option<u64>, smooth: Option<u64>) -> Self {
         let usual = |norm: &u64| *norm <= events / USUAL_NORM;
         match smooth.filter(usual) {

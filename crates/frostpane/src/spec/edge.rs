@@ -1,11 +1,11 @@
-//! Where a window begins or ends.
+//! Ends of windows.
 
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An end of a window: the first event or moment of it, or the first after it.
+/// An end of a window: its first event or moment, or the first after it.
 ///
 /// ```
 /// use frostpane::Edge;
@@ -28,7 +28,7 @@ pub enum Edge {
 }
 
 impl Edge {
-    /// On the line of positions: an event number, or microseconds since 1970.
+    /// As a position: an event number, or microseconds since 1970.
     pub(crate) fn position(&self) -> i64 {
         match self {
             Edge::Event(number) => i64::try_from(*number).unwrap_or(i64::MAX),

@@ -1,4 +1,4 @@
-//! The keys that may be named, as they are written down.
+//! The keys of a specification, in text form.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,23 +10,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::error::Error;
 use crate::key::{Key, Keys};
 
-/// The keys that may be named, as a specification has them.
+/// The keys that a release may name, as a specification gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySpec {
     /// Any key that occurs.
     #[default]
     Open,
-    /// The integers of a range, without its end.
+    /// The integers of a range, excluding its end.
     Range(Range<u64>),
-    /// These.
+    /// A list of keys.
     List(Vec<String>),
     /// The lines of a file.
     File(PathBuf),
 }
 
 impl KeySpec {
-    /// Of keys that are there. Those that are not text cannot be written down.
+    /// The text form of these keys. Fails for keys that are not text.
     pub(crate) fn of<K: Key>(keys: &Keys<K>) -> Result<Self, Error> {
         let Keys::Declared(universe) = keys else {
             return Ok(KeySpec::Open);
@@ -71,7 +71,7 @@ impl fmt::Display for KeySpec {
             KeySpec::Range(range) => write!(f, "{}..{}", range.start, range.end),
             KeySpec::List(keys) => write!(f, "{} keys", keys.len()),
             KeySpec::File(file) => match file.to_str().map(str::parse) {
-                // A name that says something else than a file.
+                // A file name that would read as something else.
                 Some(Ok(KeySpec::Open | KeySpec::Range(_)) | Err(_)) => write!(f, "./{}", file.display()),
                 _ => write!(f, "{}", file.display()),
             },
@@ -95,13 +95,13 @@ impl<'de> Deserialize<'de> for KeySpec {
             untagged,
             expecting = "expected \"open\", a range \"START..END\", the name of a file, or a list of keys"
         )]
-        enum Given {
+        enum KeySpecInput {
             Text(String),
             List(Vec<String>),
         }
-        match Given::deserialize(deserializer)? {
-            Given::Text(text) => text.parse().map_err(de::Error::custom),
-            Given::List(keys) => Ok(KeySpec::List(keys)),
+        match KeySpecInput::deserialize(deserializer)? {
+            KeySpecInput::Text(text) => text.parse().map_err(de::Error::custom),
+            KeySpecInput::List(keys) => Ok(KeySpec::List(keys)),
         }
     }
 }

@@ -1,18 +1,13 @@
-//! What a release is asked to be.
+//! Specifications: everything that a release is asked to be.
 
 mod budget;
-mod checked;
 mod choice;
 mod edge;
 mod keys;
 mod norm;
 mod policy;
-mod quantity;
-mod ratio;
-mod size;
-mod span;
-mod unit;
 pub(crate) mod users;
+mod valid;
 pub(crate) mod window;
 
 use std::time::Duration;
@@ -20,37 +15,36 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 pub use budget::Budget;
-pub(crate) use checked::{Checked, check_windows};
 pub use choice::{Choice, Reason};
 pub use edge::Edge;
 pub use keys::KeySpec;
 pub use norm::Norm;
 pub use policy::Policy;
-pub use ratio::Ratio;
-pub use size::Size;
-pub use span::Span;
-pub use unit::{Bounds, Unit};
+pub(crate) use valid::{ValidSpec, check_windows};
 pub use window::Window;
 
-use crate::budget::{Delta, Epsilon};
+pub use crate::privacy::{Bounds, Unit};
+use crate::privacy::{Delta, Epsilon};
+pub use crate::quantity::{Ratio, Size, Span};
 use crate::sketch::count_sketch::Dimensions;
 
 /// The version of specifications that this library writes, and the only one that it reads.
 pub const VERSION: u32 = 1;
 
-/// Memory unless told: 64 MB.
+/// Default memory: 64 MB.
 const MEMORY: u64 = 64_000_000;
-/// The mean length of keys made of bytes unless told.
+/// Default mean length of keys made of bytes.
 const KEY_BYTES: u64 = 16;
-/// The window unless told.
+/// Default window.
 const WINDOW: u64 = 1_000_000;
-/// The horizon unless told: almost two years by the minute. With the defaults, ten times as far costs a threshold 3 % higher.
+/// Default horizon: almost two years by the minute. With the other defaults, a horizon ten times as far
+/// raises the threshold by 3 %.
 const HORIZON: u64 = 1_000_000;
-/// How many releases of a list at every slide are right together, unless told.
+/// Default number of continual releases whose statements hold together.
 const TOGETHER: u64 = 1_000;
 
-/// Everything that a release is asked to be. The options of the program, a file and [`Builder`](crate::Builder)'s methods
-/// have these names.
+/// Everything that a release is asked to be. The options of the program, the fields of a file and the
+/// methods of [`Builder`](crate::Builder) have these names.
 ///
 /// ```
 /// use frostpane::{Norm, Spec};
@@ -70,66 +64,70 @@ pub struct Spec {
     /// The version of this specification: 1.
     #[serde(deserialize_with = "known_version")]
     pub version: u32,
-    /// What is protected.
+    /// The unit of privacy.
     pub unit: Unit,
-    /// The keys that may be named: `open`, a range of integers `START..END`, a list, or a file with one a line.
+    /// The keys that may be named: `open`, a range of integers `START..END`, a list, or a file with one
+    /// key per line.
     pub keys: KeySpec,
-    /// What heavy is relative to.
+    /// The norm that frequency is relative to.
     pub norm: Norm,
-    /// A key is heavy from this share of the norm on, and heavy keys are listed; unless `top` or `all` say which.
+    /// A key with at least this share of the norm is heavy. Heavy keys are listed, unless `top` or
+    /// `all` is given.
     pub alpha: f64,
-    /// At most so many keys are listed, those with the highest counts.
+    /// List at most this many keys, those with the highest counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<u64>,
-    /// Whether every key is listed that may be.
+    /// List every key that privacy allows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
-    /// The privacy loss, in whole millionths: of one release, or of a list at every slide for ever.
+    /// The privacy loss, in whole millionths: of one release, or of all continual releases together.
     pub epsilon: Epsilon,
-    /// The chance with which the loss may be larger. Declared keys need none and spend none.
+    /// The probability that the loss exceeds epsilon. Declared keys need none and spend none.
     pub delta: Delta,
-    /// How far back to look: one window or several, all in events or all in time.
-    #[serde(rename = "window", with = "span::one_or_more")]
+    /// Lengths of the windows, all in events or all in time.
+    #[serde(rename = "window", with = "crate::quantity::span::one_or_more")]
     pub windows: Vec<Span>,
-    /// The step by which the window slides, if it is not to be chosen.
+    /// The step by which the window slides; chosen by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slide: Option<Span>,
-    /// Where all windows end, if that is known before the first event: then each begins where it was asked to, and its events may
-    /// come in any order. A moment as in RFC 3339 or, by count, a number of events.
+    /// The end of all windows, if it is known before the first event: then each begins exactly where it was
+    /// asked to, and events may come in any order. A moment as in RFC 3339 or, by count, a number of events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Edge>,
-    /// How long to wait for events that come late, by the clock.
-    #[serde(with = "span::time")]
+    /// The time to wait for late events, in windows by the clock.
+    #[serde(with = "crate::quantity::span::time")]
     pub lateness: Duration,
-    /// How panes are kept; none to choose the one that suits the windows.
+    /// The policy of the panes; by default the one that suits the windows.
     #[serde(with = "policy::or_auto")]
     pub policy: Option<Policy>,
-    /// With what probability the statements of a release hold together.
+    /// The probability with which all statements of a release hold together.
     pub confidence: f64,
-    /// Whether a list is released at every slide.
+    /// Release at the end of every slide (continual release).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub continual: bool,
-    /// In how many releases an event may be, each at this epsilon and delta; as many as there are windows unless told.
+    /// The most releases that an event may be in, each at this epsilon and delta; by default the number
+    /// of windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub releases: Option<u32>,
-    /// What a pane, or an epoch, may lose by all releases of a stream that is kept, instead of `releases` times what one costs.
+    /// The largest total loss of a pane, or of a user's epoch, in a stored stream; by default
+    /// `releases` times the cost of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// **A privacy parameter** of a list at every slide with open keys: [`Builder::horizon`](crate::Builder::horizon).
-    /// 1,000,000 unless told.
+    /// **A privacy parameter** of continual release with open keys:
+    /// [`Builder::horizon`](crate::Builder::horizon). 1,000,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u64>,
-    /// Over how many releases of a list at every slide the statements hold together; 1,000 unless told.
+    /// The number of continual releases whose statements hold together; 1,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<u64>,
-    /// The most memory to take.
+    /// The most memory to use.
     pub memory: Size,
-    /// The mean length of keys made of bytes, for the reckoning of memory.
+    /// The mean length of keys made of bytes, to plan memory.
     pub key_bytes: u64,
-    /// The most keys that a pane keeps, instead of as many as the memory allows.
+    /// The most keys that a pane keeps; by default as many as the memory allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<u32>,
-    /// The sketch of panes that are not exact, instead of one that fits the memory.
+    /// The sketch of panes that are not exact; by default one that fits the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sketch: Option<Dimensions>,
 }
@@ -166,7 +164,7 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Whether it is alpha that decides what is listed, and not privacy alone.
+    /// Returns true if alpha decides what is listed, and not privacy alone.
     pub fn lists_heavy(&self) -> bool {
         self.top.is_none() && !self.all
     }
@@ -177,18 +175,18 @@ impl Spec {
         longest.unwrap_or(Span::Events(WINDOW))
     }
 
-    /// In how many releases an event may be.
+    /// The most releases that an event may be in.
     pub fn releases(&self) -> u32 {
         let windows = u32::try_from(self.windows.len()).unwrap_or(u32::MAX);
         self.releases.unwrap_or(windows)
     }
 
-    /// For how many releases delta holds against those who choose by what was released.
+    /// The number of releases for which delta holds against adaptive streams.
     pub fn horizon(&self) -> u64 {
         self.horizon.unwrap_or(HORIZON)
     }
 
-    /// How many releases of a list at every slide are right together.
+    /// The number of continual releases whose statements hold together.
     pub fn together(&self) -> u64 {
         self.together.unwrap_or(TOGETHER)
     }

@@ -1,8 +1,6 @@
-//! What frequent is relative to.
-
 use serde::{Deserialize, Serialize};
 
-/// What "frequent" is relative to.
+/// The norm that frequency is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Norm {

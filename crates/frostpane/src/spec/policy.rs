@@ -1,24 +1,21 @@
-//! How panes are kept as the window moves on.
-
 use serde::{Deserialize, Serialize};
 
-/// How panes are kept as the window moves on.
+/// The way in which panes end and are merged as the window moves on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Policy {
     /// Panes of equal length.
     #[default]
     Uniform,
     /// Panes that are merged as they age, by the clock alone: for windows of many lengths.
     Exponential,
-    /// Panes that end where the norm has grown enough, asked privately: for the promises on every stream.
+    /// Panes that end where the norm has grown enough, decided privately: keeps the promises on every stream.
     Smooth,
     /// Panes that begin where the windows do, because their end is known before the first event.
     Fixed,
 }
 
-/// A policy or, as `auto`, the choice of one.
+/// A policy, or `auto` to choose one.
 pub(super) mod or_auto {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,33 +1,34 @@
-//! What cannot be where people are protected.
+//! Validation of user-level privacy.
 
 use super::Spec;
 use super::policy::Policy;
-use super::span::{Span, micros};
-use super::unit::Bounds;
 use crate::error::{Error, Result};
+use crate::privacy::Bounds;
+use crate::quantity::span::{Span, micros};
 
-/// More keys of a user than this are no bound.
+/// The most keys of a user that still are a bound.
 const MOST_KEYS: u32 = 10_000;
 const MOST_TIMES: u32 = 100_000;
-/// Far below what 32 bits hold for every level of a tree: no sensitivity is ever cut off.
+/// Keeps every sensitivity, also of all levels of a tree, far below 32 bits, so none saturates.
 const MOST_TOGETHER: u64 = 1_000_000;
-/// Each has an account.
+/// Each epoch has an account.
 pub(crate) const MOST_EPOCHS: u64 = 1 << 24;
-/// So many times the furthest that a norm moves, times all windows that an epoch is in: the scale of its noise, in parts of the share of
-/// epsilon that each has, is then far below what 64 bits hold.
+/// Bounds the sensitivity of the norm times the windows of an epoch. The scale of the noise of a norm,
+/// in parts of its share of epsilon, then stays far below 64 bits.
 const MOST_NORMS: u64 = 1 << 32;
 
-/// That every window's part of epsilon is one that noise can be made for.
+/// Checks that noise can be drawn for every window's part of epsilon.
 pub(super) fn check_norms(norm: u32, windows: u64) -> Result<()> {
-    match u64::from(norm).saturating_mul(windows) <= MOST_NORMS {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if u64::from(norm).saturating_mul(windows) <= MOST_NORMS {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "an epoch would be in {windows} windows, and each norm move by up to {norm}: slide by more, or take a smaller per_key or per_user"
-        ))),
+        )))
     }
 }
 
-/// That the bounds are bounds, and that nothing else cuts an epoch or looks at how many events there are.
+/// Checks the bounds, and that nothing else divides an epoch or depends on the number of events.
 pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
     within(bounds.per_user, MOST_KEYS, "per_user", "keys")?;
     within(bounds.per_key, MOST_TIMES, "per_key", "times a key")?;
@@ -115,7 +116,7 @@ fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
 
 fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
     let Some(Span::Clock(slide)) = spec.slide else {
-        // Of another kind than the window, which is said elsewhere.
+        // Windows of another kind are refused elsewhere.
         return Ok(());
     };
     let (slide, epoch) = (micros(slide), micros(bounds.epoch));
@@ -124,9 +125,10 @@ fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
     if whole || part {
         return Ok(());
     }
-    let may = match spec.continual {
-        true => "a whole number of epochs, or a whole part of one",
-        false => "a whole number of epochs",
+    let may = if spec.continual {
+        "a whole number of epochs, or a whole part of one"
+    } else {
+        "a whole number of epochs"
     };
     Err(Error::parameter(format!(
         "the slide is {}, which cuts an epoch of {} in two: make it {may}",
@@ -135,19 +137,20 @@ fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
     )))
 }
 
-/// That it says where epochs begin, and slides where they are longer.
+/// Checks that the offset lies within an epoch, or within a slide if that is longer.
 fn check_offset(spec: &Spec, bounds: &Bounds) -> Result<()> {
     let slide = match spec.slide {
         Some(Span::Clock(slide)) => slide,
         _ => bounds.epoch,
     };
-    match bounds.offset < bounds.epoch.max(slide) {
-        true => Ok(()),
-        false => Err(Error::parameter(format!(
+    if bounds.offset < bounds.epoch.max(slide) {
+        Ok(())
+    } else {
+        Err(Error::parameter(format!(
             "the offset is {}, but must be below the epoch of {} and the slide, whichever is longer",
             Span::Clock(bounds.offset),
             Span::Clock(bounds.epoch)
-        ))),
+        )))
     }
 }
 

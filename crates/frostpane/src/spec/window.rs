@@ -1,27 +1,28 @@
-//! How far back a release looks, in events or by the clock.
+//! Windows, in events or by the clock.
 
 use std::time::Duration;
 
 use super::policy::Policy;
-use super::span::{Span, micros};
-use super::unit::Unit;
 use crate::error::{Error, Result};
+use crate::privacy::Unit;
+use crate::quantity::span::{Span, micros};
 
-/// Panes of a window of events, unless the slide is given.
+/// Default panes of a window by count.
 const PANES_BY_COUNT: u64 = 64;
-/// Panes of a window by the clock, unless the slide is given: an hour slides by the minute.
+/// Default panes of a window by the clock: an hour slides by the minute.
 const PANES_BY_CLOCK: u64 = 60;
-/// The youngest panes of a window that keeps panes of all ages: this part of it, unless that makes panes by
-/// count so short that closing them costs more than filling them.
+/// The youngest panes of a window with panes of all ages are this part of it, unless that makes panes
+/// by count so short that closing them costs more than filling them.
 const YOUNGEST: u64 = 1_024;
 const WORTH_CLOSING: u64 = 32_768;
-/// How often a block that ends by its norm is asked about, in events.
+/// Events between two questions to a block that ends by its norm.
 const TICK: u64 = 1_024;
 /// Far above any stream and any calendar, and far from overflow.
 pub(crate) const LONGEST: u64 = 1 << 60;
 
-/// The longest window that a release may ask for, and the step by which it slides: a 64th of it (a 1,000th if all panes can then be counted exactly), or by the clock a 60th, unless told,
-/// and less where several windows ask for it. A release covers whole panes: up to one slide less than it was asked for.
+/// The longest window that a release may ask for, and the step by which it slides. The default step is a 64th
+/// of the window (a 1,000th if all panes can then be counted exactly), or by the clock a 60th, and less where
+/// several windows ask for it. A release covers whole panes: up to one slide less than was asked for.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +30,7 @@ pub(crate) const LONGEST: u64 = 1 << 60;
 ///
 /// let last_million = Window::events(1_000_000);
 /// let hour = Duration::from_secs(3_600);
-/// // The last day, to the hour, with a minute's patience for events that come late.
+/// // The last day, to the hour; events may come a minute late.
 /// let last_day = Window::clock(24 * hour).slide(hour).lateness(hour / 60);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Window {
         }
     }
 
-    /// The length of a pane, in events or time like the window: it moves on by this much at a time.
+    /// Sets the length of a pane, in events or time like the window: the window slides by this.
     pub fn slide(self, slide: impl Into<Span>) -> Self {
         Self {
             slide: Some(slide.into()),
@@ -66,18 +67,17 @@ impl Window {
         }
     }
 
-    /// By the clock: how long a pane waits, after its end, for events that come late. An event whose pane no longer waits
-    /// is dropped.
+    /// Sets, by the clock, how long a pane waits after its end for late events. An event for a pane
+    /// that no longer waits is dropped.
     pub fn lateness(self, lateness: Duration) -> Self {
         Self { lateness, ..self }
     }
 
-    /// Whether it goes by the number of events.
     pub(crate) fn is_by_count(&self) -> bool {
         self.length.is_by_count()
     }
 
-    /// With this many panes, unless the slide is given, and rounded up to whole ones.
+    /// Sets the number of panes, rounded up to whole positions, unless the slide is given.
     pub(crate) fn in_panes(self, panes: u64) -> Self {
         if self.slide.is_some() {
             return self;
@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// With slides of an epoch of users, unless the slide is given.
+    /// Sets slides of one epoch, unless the slide is given.
     pub(crate) fn slide_unless_given(self, unit: Unit) -> Self {
         let epoch = unit.bounds().map(|bounds| Span::Clock(bounds.epoch));
         Self {
@@ -103,7 +103,7 @@ impl Window {
         }
     }
 
-    /// That the window is a whole number of slides.
+    /// Checks that the window is a whole number of slides.
     pub(crate) fn check_whole(&self, grid: &Grid) -> Result<()> {
         if grid.length % grid.slide == 0 {
             return Ok(());
@@ -121,7 +121,7 @@ impl Window {
     /// As numbers on the line of positions: event numbers, or microseconds.
     pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
         let slide = match self.slide {
-            // A window may begin anywhere.
+            // Fixed panes are cut to fit, so a window may begin anywhere.
             _ if policy == Policy::Fixed => 1,
             Some(slide) if slide.is_by_count() != self.is_by_count() => {
                 return Err(Error::parameter(format!(
@@ -149,9 +149,10 @@ impl Window {
 
     fn usual_slide(&self, policy: Policy) -> u64 {
         let length = self.length.length();
-        let uniform = length.div_ceil(match self.is_by_count() {
-            true => PANES_BY_COUNT,
-            false => PANES_BY_CLOCK,
+        let uniform = length.div_ceil(if self.is_by_count() {
+            PANES_BY_COUNT
+        } else {
+            PANES_BY_CLOCK
         });
         match policy {
             Policy::Uniform => uniform,
@@ -164,12 +165,12 @@ impl Window {
         }
     }
 
-    /// All of it.
+    /// The whole window.
     pub(crate) fn longest(&self) -> Span {
         self.length
     }
 
-    /// The length of a shorter window, if the panes of this one can give it.
+    /// The length of a shorter window, if the panes of this one allow it.
     pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
         match (self.length, span) {
             (Span::Clock(_), Span::Events(_)) => {
@@ -198,7 +199,7 @@ impl Window {
         )))
     }
 
-    /// How lengths are said.
+    /// The formatter of lengths.
     fn say(&self) -> fn(u64) -> String {
         match self.length {
             Span::Events(_) => say_events,
@@ -251,7 +252,7 @@ fn say_events(events: u64) -> String {
 }
 
 fn say_micros(micros: u64) -> String {
-    /// Beyond a hundred years nobody counts hours.
+    /// Beyond a hundred years hours are left out.
     const LONG: u64 = 36_525 * DAY;
     const DAY: u64 = 86_400_000_000;
     let shown = if micros > LONG {
@@ -285,7 +286,7 @@ mod tests {
             grid_of(events(102_400_000), Exponential),
             [102_400_000, 100_000, 0]
         );
-        // For the private histogram no more than a tick.
+        // For the private histogram at most one tick.
         assert_eq!(grid_of(events(6_400), Smooth), [6_400, 100, 0]);
         assert_eq!(grid_of(events(6_400_000), Smooth), [6_400_000, 1_024, 0]);
         assert_eq!(grid_of(events(50).slide(7), Smooth), [50, 7, 0]);

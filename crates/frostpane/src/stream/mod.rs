@@ -1,29 +1,44 @@
 #![doc = include_str!("stream.md")]
 
-mod building;
+mod builder;
+mod continual;
 mod engine;
-mod paid;
-mod stored;
+mod external_panes;
+mod heavy_hitters;
+mod history;
+mod one_shot;
+mod receipt;
+mod snapshot;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod transfer;
 
 use std::ops::Range;
 
-use crate::door::{Batch, Builder, Charges};
+use crate::counting::Batch;
+pub use crate::counting::grant::Grant;
+use crate::counting::grant::{Price, Quote};
+pub use crate::counting::users::{RunOfUsers, SpillFactory};
 use crate::error::{Error, Result};
 use crate::key::{Key, Keys};
-use crate::ledger::{Account, Cap, Charge, Ledger, Refusal};
 use crate::noise::Entropy;
-pub use crate::people::{RunOfUsers, Scratch};
+pub use crate::pane::PartialPane;
+use crate::privacy::ledger::{Account, Accountant, Cap, Charge, Ledger, Refusal};
 use crate::release::Release;
+pub use crate::release::noise_tree::stored::{Mark, SecretBytes, mark_of};
 use crate::spec::{Span, Spec};
-pub use crate::tree::stored::{Mark, SecretBytes, mark_of};
-pub use building::{Blueprint, Bounding, Part};
+pub use builder::Builder;
+use builder::Charges;
+pub use continual::Continual;
 use engine::Engine;
-pub use paid::Paid;
-pub use stored::Kept;
-pub use transfer::Exported;
+pub use external_panes::{PaneBounder, PaneRecipe};
+pub use heavy_hitters::HeavyHitters;
+pub use history::History;
+pub use receipt::Receipt;
+pub use snapshot::SnapshotSource;
+pub use stages::{Measured, Stage};
+pub use transfer::PaneExport;
 
 /// A stream that outlives the process: its events, panes, noise and accounts, of which everything that must be kept can be written
 /// down at any time and read again. It keeps nothing by itself; `frostpane-store` does, in files.
@@ -36,25 +51,20 @@ pub struct Stream<K: Key> {
     ledger: Ledger,
 }
 
-/// What was fixed when it began.
+/// Terms that were fixed when the stream began.
 #[derive(Clone, Debug)]
 struct Terms {
     /// With all choices made.
     spec: Spec,
-    cap: Cap,
-    /// What one release costs whom it covers.
-    charge: Charge,
+    price: Price,
     begin: i64,
     seed: u64,
 }
 
-/// Whether a release can be paid for.
-pub type Answer = std::result::Result<Paid, Refusal>;
-
-/// What came of events, or of time.
+/// Result of events, or of time.
 #[derive(Debug)]
 pub struct Taken<K: Key> {
-    /// Whether a pane may have ended or noise was drawn: then what is to be kept is kept as it is now, and not by taking the same
+    /// True if a pane may have ended or noise was drawn: then what is to be kept is kept as it is now, and not by taking the same
     /// again.
     pub ticked: bool,
     /// How many events were later than they may be, and left out. For the operator: **it must not be published**.
@@ -84,8 +94,10 @@ impl<K: Key> Stream<K> {
             engine: Engine::new(builder, begin, seed)?,
             ledger: Ledger::new(born),
             terms: Terms {
-                cap: cap(&spec, &born, &release)?,
-                charge: release,
+                price: Price {
+                    cap: cap(&spec, &born, &release)?,
+                    charge: release,
+                },
                 begin,
                 seed,
                 spec,
@@ -95,7 +107,7 @@ impl<K: Key> Stream<K> {
     }
 
     /// With hashes that follow from a seed. For tests: whoever knows it can make keys collide.
-    #[cfg(any(test, feature = "insecure"))]
+    #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn seeded(spec: Spec, keys: Keys<K>, begin: i64, seed: u64) -> Result<Self> {
         Self::with_seed(&Builder::from_spec(spec, keys), begin, seed)
@@ -103,7 +115,7 @@ impl<K: Key> Stream<K> {
 
     /// With noise of boundaries and lists at every slide from another source of entropy than the operating system's. For tests: the
     /// privacy of releases is no better than the source.
-    #[cfg(any(test, feature = "insecure"))]
+    #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
         Self {
@@ -112,19 +124,19 @@ impl<K: Key> Stream<K> {
         }
     }
 
-    /// What was asked for, with all choices made.
+    /// The specification, with all choices made.
     pub fn spec(&self) -> &Spec {
         &self.terms.spec
     }
 
-    /// What a pane, or an epoch, may lose by all releases together.
+    /// The most that a pane, or an epoch, may lose by all releases together.
     pub fn cap(&self) -> &Cap {
-        &self.terms.cap
+        &self.terms.price.cap
     }
 
-    /// What one release costs whom it covers.
+    /// The cost of one release to each pane, or epoch, that it covers.
     pub fn charge(&self) -> &Charge {
-        &self.terms.charge
+        &self.terms.price.charge
     }
 
     /// The account of every pane, or epoch, by its number.
@@ -132,7 +144,7 @@ impl<K: Key> Stream<K> {
         &self.ledger
     }
 
-    /// That a batch can be taken: what its keys and users are does not matter.
+    /// Returns an error unless a batch can be taken. Its keys and users never decide that.
     pub fn check(&self, batch: &Batch<K>) -> Result<()> {
         match self.is_built() {
             false => self.engine.check(batch),
@@ -159,7 +171,7 @@ impl<K: Key> Stream<K> {
         Ok(taken)
     }
 
-    /// What no window can reach any more has left for good.
+    /// Retires the accounts that no window can reach any more.
     fn retire(&mut self) {
         let oldest = self.engine.oldest_number();
         if oldest > self.ledger.gone() && !self.engine.is_empty() {
@@ -170,9 +182,15 @@ impl<K: Key> Stream<K> {
     /// Takes a batch again that was taken before the process ended, and did not tick then.
     pub fn replay(&mut self, batch: &Batch<K>, present: i64) -> Result<()> {
         // It had room then.
-        self.engine.limit_memory(false);
+        let limit = |engine: &mut Engine<K>, limited| {
+            engine
+                .live_mut()
+                .into_iter()
+                .for_each(|live| live.limit_memory(limited));
+        };
+        limit(&mut self.engine, false);
         let taken = self.take(batch, present);
-        self.engine.limit_memory(true);
+        limit(&mut self.engine, true);
         match taken?.ticked {
             false => Ok(()),
             true => Err(crate::codec::damaged("a batch goes on beyond the end of a pane")),
@@ -188,56 +206,39 @@ impl<K: Key> Stream<K> {
     }
 
     /// Charges a release of a window to everyone it covers, or refuses and charges nobody.
-    pub fn pay(&mut self, span: impl Into<Span>) -> Result<Answer> {
-        let paid = self.asks_for(span.into())?;
-        let Terms { charge, cap, .. } = &self.terms;
-        let accountant = match self.ledger.charge(paid.numbers(), charge, cap) {
-            Ok(accountant) => accountant,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        // Whoever the window begins within pays if they can; if not, the release says less.
-        let beside = paid
-            .beside()
-            .filter(|beside| self.ledger.charge(beside.clone(), charge, cap).is_ok());
-        Ok(Ok(paid.with(accountant, beside)))
+    pub fn pay(&mut self, span: impl Into<Span>) -> Result<std::result::Result<Grant, Refusal>> {
+        let quote = self.engine.quote(span.into())?;
+        Ok(quote.charge(&mut self.ledger, &self.terms.price))
     }
 
-    /// What [`pay`](Self::pay) would do.
-    pub fn try_pay(&self, span: impl Into<Span>) -> Result<Answer> {
-        let paid = self.asks_for(span.into())?;
-        let Terms { charge, cap, .. } = &self.terms;
-        let accountant = self.ledger.check(paid.numbers(), charge, cap);
-        Ok(accountant.map(|accountant| paid.with(accountant, None)))
+    /// Whom [`pay`](Self::pay) would charge, and the accountant that would let it pass.
+    pub fn try_pay(
+        &self,
+        span: impl Into<Span>,
+    ) -> Result<std::result::Result<(Range<i64>, Accountant), Refusal>> {
+        let quote = self.engine.quote(span.into())?;
+        let accountant = quote.check(&self.ledger, &self.terms.price);
+        Ok(accountant.map(|accountant| (quote.numbers.covered, accountant)))
     }
 
-    /// How many more releases of a window can be paid for if nothing comes any more.
+    /// Number of releases of a window that can still be paid for if nothing comes any more.
     pub fn releases_left(&self, span: impl Into<Span>) -> Result<u64> {
-        let paid = self.asks_for(span.into())?;
-        Ok(self
-            .ledger
-            .releases_left(paid.numbers(), &self.terms.charge, &self.terms.cap))
+        let Quote { numbers, .. } = self.engine.quote(span.into())?;
+        let Price { charge, cap } = &self.terms.price;
+        Ok(self.ledger.releases_left(numbers.covered, charge, cap))
     }
 
-    fn asks_for(&self, span: Span) -> Result<Paid> {
-        match &self.engine {
-            Engine::Always(_) => Err(Error::window(
-                "a single list was asked for, but this stream has one at every slide, which has its whole budget: read the latest of those",
-            )),
-            engine => engine.asks_for(span),
-        }
-    }
-
-    /// The release that was paid for, with noise that follows from a secret: the same as often as it is asked for, as long as nothing
-    /// else was taken in between.
-    pub fn release(&mut self, paid: &Paid, secret: &SecretBytes) -> Result<Release<K>> {
-        self.engine.release(paid, secret)
+    /// The release that was granted, with noise that follows from a secret: the same whenever the same grant is read again, as long as
+    /// nothing else was taken in between.
+    pub fn release(&mut self, grant: Grant, secret: &SecretBytes) -> Result<Release<K>> {
+        self.engine.release(grant, secret)
     }
 
     /// The latest list, of a stream that has one at every slide: the same as when it was made.
     pub fn latest(&self) -> Option<Release<K>> {
         match &self.engine {
-            Engine::Always(continual) => continual.release().ok(),
-            _ => None,
+            Engine::OneShot(_) => None,
+            Engine::Continual(continual) => continual.release().ok(),
         }
     }
 
@@ -246,35 +247,42 @@ impl<K: Key> Stream<K> {
         self.engine.numbers()
     }
 
-    /// Where a pane, or an epoch, begins: a moment in microseconds, or the number of an event.
+    /// Start of a pane, or an epoch: a moment in microseconds, or the number of an event.
     pub fn begins(&self, number: i64) -> i64 {
         self.engine.begins(number)
     }
 
-    /// How many panes, or epochs, the longest window has.
+    /// Number of panes, or epochs, of the longest window.
     pub fn panes_of_window(&self) -> i64 {
         self.engine.panes_of_window()
     }
 
     /// The number after the last of a window that ends now.
     pub fn end_of_window(&self) -> i64 {
-        self.engine.end_of_window()
+        let end = self.engine.numbers().end;
+        if self.engine.covers_open_pane() {
+            end
+        } else {
+            end - 1
+        }
     }
 
     /// From which position on a window ends before this number.
     pub fn window_reaches(&self, end: i64) -> i64 {
-        match self.engine {
-            // Of single lists of events the pane that goes on is a part.
-            Engine::Once(_) => self.engine.begins(end - 1),
-            _ => self.engine.begins(end),
-        }
+        let open = if self.engine.covers_open_pane() {
+            end - 1
+        } else {
+            end
+        };
+        self.engine.begins(open)
     }
 
-    /// How late it is, where only ticks say; the end of all time where none do.
+    /// Time of the clock, where only ticks move it; the end of all time where none do.
     pub fn clock(&self) -> i64 {
-        match self.engine.has_clock() {
-            true => self.engine.now(),
-            false => i64::MAX,
+        if self.engine.has_clock() {
+            self.engine.now()
+        } else {
+            i64::MAX
         }
     }
 
@@ -293,12 +301,12 @@ impl<K: Key> Stream<K> {
         self.engine.now()
     }
 
-    /// Whether nothing has come yet that says where it is in time: an event, or a tick.
+    /// Returns true if nothing has come yet that says where it is in time: an event, or a tick.
     pub fn is_empty(&self) -> bool {
         self.engine.is_empty()
     }
 
-    /// How many lists there were, of a stream that has one at every slide.
+    /// Number of releases so far, of a continual one.
     pub fn lists(&self) -> u64 {
         self.engine.lists()
     }
@@ -308,7 +316,7 @@ impl<K: Key> Stream<K> {
         self.engine.counted()
     }
 
-    /// What became of events, for the operator alone: **it must not be published**.
+    /// Number of events that came too late, for the operator alone: **it must not be published**.
     pub fn dropped(&self) -> u64 {
         self.engine.dropped()
     }
@@ -336,7 +344,7 @@ impl<K: Key> Stream<K> {
     }
 }
 
-/// What was given or, if nothing was, what everyone pays before any release and for as many as they may be in.
+/// The cap that was given or, by default, the cost of as many releases as an event may be in.
 fn cap(spec: &Spec, born: &Account, release: &Charge) -> Result<Cap> {
     match &spec.budget {
         Some(budget) => Cap::new(budget.epsilon, budget.delta, budget.slack()),

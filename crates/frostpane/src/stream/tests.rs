@@ -5,12 +5,12 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::budget::Epsilon;
-use crate::door::Event;
+use crate::counting::Event;
 use crate::error::ErrorKind;
 use crate::key::Bytes;
 use crate::key::mix::mix;
 use crate::noise::{Entropy, InsecureSeededEntropy};
+use crate::privacy::Epsilon;
 use crate::spec::{Bounds, Norm, Policy, Unit};
 
 const SECOND: i64 = 1_000_000;
@@ -41,7 +41,7 @@ enum Entry {
     Tick,
 }
 
-impl Kept for Memory {
+impl SnapshotSource for Memory {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
         self.panes.get(&(bounds.start, bounds.end)).cloned()
     }
@@ -50,7 +50,7 @@ impl Kept for Memory {
         self.secrets.get(mark).map(|secret| Zeroizing::new(*secret))
     }
 
-    fn scratch(&mut self) -> Option<Scratch> {
+    fn scratch(&mut self) -> Option<SpillFactory> {
         self.for_users.map(|_| scratch())
     }
 
@@ -60,8 +60,8 @@ impl Kept for Memory {
 }
 
 /// Files in memory.
-fn scratch() -> Scratch {
-    Scratch::new(|| Ok(Box::new(std::io::Cursor::new(Vec::new()))))
+fn scratch() -> SpillFactory {
+    SpillFactory::new(|| Ok(Box::new(std::io::Cursor::new(Vec::new()))))
 }
 
 impl Memory {
@@ -265,8 +265,8 @@ fn shown_with(
         }
         if number % 20 == 19 && !spec.continual {
             let paid = stream.pay(spec.longest()).unwrap().unwrap();
-            let paid = Paid::from_bytes(&paid.to_bytes()).unwrap();
-            shown.push(stream.release(&paid, &Zeroizing::new(SECRET)).unwrap());
+            let paid = Grant::from_bytes(&paid.to_bytes()).unwrap();
+            shown.push(stream.release(paid, &Zeroizing::new(SECRET)).unwrap());
             memory.keep(&mut stream);
         }
     }
@@ -446,7 +446,7 @@ fn whoever_is_looked_at_is_charged() {
         .numbers()
         .filter(|number| stream.ledger().account(*number..number + 1) != born.account(*number..number + 1))
         .collect();
-    let release = stream.release(&paid, &Zeroizing::new(SECRET)).unwrap();
+    let release = stream.release(paid, &Zeroizing::new(SECRET)).unwrap();
     let Some(crate::Edge::Event(from)) = release.window.from else {
         panic!("a window by count")
     };
@@ -474,13 +474,13 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
                 stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
                 stream.tick((number + 1) * HOUR).unwrap();
             }
-            stream.pay(stream.spec().longest()).unwrap().unwrap();
+            drop(stream.pay(stream.spec().longest()).unwrap().unwrap());
             stream
         });
         let day = 6 * HOUR..24 * HOUR;
         second.forget(day.clone()).unwrap();
         let exported = first.export(day).unwrap();
-        let twice = Exported {
+        let twice = PaneExport {
             panes: [exported.panes.clone(), exported.panes.clone()].concat(),
         };
         assert!(

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Stream;
 use super::engine::Engine;
-use crate::codec::MOST;
+use super::one_shot::OneShot;
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::ledger::{Account, Amount};
+use crate::privacy::ledger::{Account, Amount};
 
 /// Closed panes that have left a stream, with what they have spent. They hold what people did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Exported {
-    pub(super) panes: Vec<Moved>,
+pub struct PaneExport {
+    pub(super) panes: Vec<ExportedPane>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Moved {
+pub(super) struct ExportedPane {
     from: i64,
     to: i64,
     spent: Amount,
@@ -27,42 +27,43 @@ pub(super) struct Moved {
 
 impl<K: Key> Stream<K> {
     /// Takes out the closed panes that lie within a range of positions. They are spent here: an event is in one place.
-    pub fn export(&mut self, positions: Range<i64>) -> Result<Exported> {
+    pub fn export(&mut self, positions: Range<i64>) -> Result<PaneExport> {
         let panes = self.panes_within(&positions)?;
-        self.engine.may_be_moved()?;
-        let engine = &self.engine;
+        let counter = &self.movable()?.counter;
         let moved = |pane: &Range<i64>| {
-            Ok(Moved {
+            Ok(ExportedPane {
                 from: pane.start,
                 to: pane.end,
-                spent: self.ledger.account(engine.numbers_of(pane)).amount(),
+                spent: self.ledger.account(counter.numbers_of(pane)).amount(),
                 bytes: self.closed_pane(pane)?,
             })
         };
         let moved = panes.iter().map(moved).collect::<Result<Vec<_>>>()?;
-        for pane in &panes {
-            self.ledger.spend(self.engine.numbers_of(pane));
-            self.engine.remove(pane);
+        if let Engine::OneShot(one_shot) = &mut self.engine {
+            for pane in &panes {
+                self.ledger.spend(one_shot.counter.numbers_of(pane));
+                one_shot.counter.remove(pane);
+            }
         }
-        Ok(Exported { panes: moved })
+        Ok(PaneExport { panes: moved })
     }
 
     /// Forgets the closed panes that lie within a range of positions. Their accounts stay as they are: later releases are without them.
     pub fn forget(&mut self, positions: Range<i64>) -> Result<()> {
         let panes = self.panes_within(&positions)?;
-        if let Engine::Always(_) = self.engine {
+        let Engine::OneShot(one_shot) = &mut self.engine else {
             return Err(Error::window(
                 "a pane of a list at every slide cannot be forgotten: the next list would show what was in it",
             ));
-        }
-        panes.iter().for_each(|pane| self.engine.remove(pane));
+        };
+        panes.iter().for_each(|pane| one_shot.counter.remove(pane));
         Ok(())
     }
 
     fn panes_within(&self, positions: &Range<i64>) -> Result<Vec<Range<i64>>> {
         let within = |pane: &Range<i64>| {
-            let (from, to) = self.engine.positions(pane);
-            positions.start <= from && to <= positions.end
+            let within = self.engine.positions_of(pane);
+            positions.start <= within.start && within.end <= positions.end
         };
         let panes: Vec<Range<i64>> = self.closed().into_iter().filter(within).collect();
         match panes.is_empty() {
@@ -73,22 +74,35 @@ impl<K: Key> Stream<K> {
         }
     }
 
-    /// That panes can come in: where they lie there are none, no two lie in one place, and they have ended.
-    pub fn check_import(&self, exported: &Exported) -> Result<()> {
-        self.engine.may_be_moved()?;
+    /// Returns an error unless panes can come in: no pane lies where they do, no two lie in one place, and they have ended.
+    pub fn check_import(&self, exported: &PaneExport) -> Result<()> {
+        let counter = &self.movable()?.counter;
         let mut panes: Vec<Range<i64>> = exported.panes.iter().map(|pane| pane.from..pane.to).collect();
         panes.sort_by_key(|pane| pane.start);
         if panes.windows(2).any(|two| two[1].start < two[0].end) {
             return Err(occupied());
         }
-        panes.iter().try_for_each(|pane| self.engine.check_place(pane))
+        let closed = counter.closed();
+        let is_free = |pane: &Range<i64>| {
+            let overlaps = |other: &Range<i64>| other.start < pane.end && pane.start < other.end;
+            !pane.is_empty() && counter.has_ended(pane) && !closed.iter().any(overlaps)
+        };
+        if panes.iter().all(is_free) {
+            Ok(())
+        } else {
+            Err(occupied())
+        }
     }
 
     /// Takes panes in that have left a stream of the same [`fingerprint`](Self::fingerprint), with what they have spent: where users
     /// are protected on top of what their numbers have spent here, because a user may have been in releases of both streams.
-    pub fn import(&mut self, exported: &Exported) -> Result<()> {
+    pub fn import(&mut self, exported: &PaneExport) -> Result<()> {
         self.check_import(exported)?;
-        for Moved {
+        let Engine::OneShot(one_shot) = &mut self.engine else {
+            return Ok(());
+        };
+        let of_users = one_shot.request.spec.unit.is_user();
+        for ExportedPane {
             from,
             to,
             spent,
@@ -96,84 +110,28 @@ impl<K: Key> Stream<K> {
         } in &exported.panes
         {
             let (pane, spent) = (*from..*to, Account::from_amount(*spent));
-            self.engine.place(&pane, bytes)?;
-            let numbers = self.engine.numbers_of(&pane);
+            one_shot.counter.place(&pane, bytes)?;
+            let numbers = one_shot.counter.numbers_of(&pane);
             // An event is in one pane; what a user did in an epoch may have been in a pane that was here before, too.
-            match self.engine {
-                Engine::People(_) => self.ledger.add(numbers, &spent),
-                _ => self.ledger.carry(numbers, &spent),
+            if of_users {
+                self.ledger.add(numbers, &spent);
+            } else {
+                self.ledger.carry(numbers, &spent);
             }
         }
         Ok(())
     }
-}
 
-impl<K: Key> Engine<K> {
-    /// The first position of a pane, and the first after it.
-    fn positions(&self, pane: &Range<i64>) -> (i64, i64) {
-        match self {
-            Self::People(_) => (self.begins(pane.start), self.begins(pane.end)),
-            _ => (pane.start, pane.end),
-        }
-    }
-
-    /// The numbers of a pane.
-    fn numbers_of(&self, pane: &Range<i64>) -> Range<i64> {
-        match self {
-            Self::Once(hitters) => {
-                pane.start.div_euclid(hitters.slide())..(pane.end - 1).div_euclid(hitters.slide()) + 1
-            }
-            _ => pane.clone(),
-        }
-    }
-
-    fn may_be_moved(&self) -> Result<()> {
-        match self {
-            Self::People(_) => Ok(()),
-            Self::Once(hitters) if hitters.has_movable_panes() => Ok(()),
-            Self::Once(_) => Err(Error::window(
+    /// Returns an error unless panes can go from one stream to another.
+    fn movable(&self) -> Result<&OneShot<K>> {
+        match &self.engine {
+            Engine::OneShot(one_shot) if one_shot.has_movable_panes() => Ok(one_shot),
+            Engine::OneShot(_) => Err(Error::window(
                 "panes go from one state to another by the clock alone: the positions of this one are its own",
             )),
-            Self::Always(_) => Err(Error::window(
+            Engine::Continual(_) => Err(Error::window(
                 "panes of a list at every slide have noise that belongs to this state: they cannot go to another one",
             )),
-        }
-    }
-
-    fn check_place(&self, pane: &Range<i64>) -> Result<()> {
-        let overlaps = |other: &Range<i64>| other.start < pane.end && pane.start < other.end;
-        let (most, possible) = match self {
-            Self::People(_) => (
-                MOST / self.made_with().1 as u64,
-                pane.start.checked_add(1) == Some(pane.end),
-            ),
-            _ => (MOST, true),
-        };
-        let possible = possible && pane.start.unsigned_abs().max(pane.end.unsigned_abs()) <= most;
-        let ended = match self {
-            Self::People(people) => people.has_ended(pane.start),
-            Self::Once(hitters) => hitters.timeline().has_closed_before(pane.end),
-            Self::Always(_) => false,
-        };
-        match possible && !pane.is_empty() && ended && !self.closed().iter().any(overlaps) {
-            true => Ok(()),
-            false => Err(occupied()),
-        }
-    }
-
-    fn place(&mut self, pane: &Range<i64>, bytes: &[u8]) -> Result<()> {
-        match self {
-            Self::People(people) => people.place(pane.start, bytes),
-            Self::Once(hitters) => hitters.place(pane, bytes),
-            Self::Always(_) => Ok(()),
-        }
-    }
-
-    fn remove(&mut self, pane: &Range<i64>) {
-        match self {
-            Self::People(people) => people.remove(pane.start),
-            Self::Once(hitters) => hitters.remove(pane),
-            Self::Always(_) => {}
         }
     }
 }

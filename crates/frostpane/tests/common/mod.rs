@@ -1,22 +1,50 @@
-//! What several tests share.
+//! Helpers of several tests.
 #![allow(dead_code)]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::PathBuf;
 
-use frostpane::internals::{Entropy, InsecureSeededEntropy};
-use frostpane::{Continual, Event, Key, Norm, Release};
+use frostpane::testing::{Entropy, InsecureSeededEntropy};
+use frostpane::{Continual, Edge, Event, Key, Norm, Release};
 
-/// A real stream: times in seconds and keys, in order.
-pub struct Stream {
+/// So much epsilon that noise is 0 but for a negligible chance.
+pub const NO_NOISE: f64 = 100_000.0;
+/// In microseconds.
+pub const SECOND: i64 = 1_000_000;
+
+/// The number of releases of each case, by default and with `FROSTPANE_LONG`.
+pub fn releases(default: u64, long: u64) -> u64 {
+    if is_long() { long } else { default }
+}
+
+pub fn is_long() -> bool {
+    std::env::var_os("FROSTPANE_LONG").is_some()
+}
+
+/// The counts of a release by key.
+pub fn listed(release: &Release<u64>) -> BTreeMap<u64, u64> {
+    let counts = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
+    counts.collect()
+}
+
+/// The position of an edge by count.
+pub fn position(edge: Option<Edge>) -> usize {
+    match edge {
+        Some(Edge::Event(event)) => event as usize,
+        _ => panic!("not by count"),
+    }
+}
+
+/// A real stream of times in seconds and keys, in order.
+pub struct TestStream {
     pub name: &'static str,
     pub events: Vec<(i64, Box<[u8]>)>,
 }
 
-/// Reads a stream of `shared/data`, which lies beside the project. Says so and returns nothing if it is not
-/// there.
-pub fn real_stream(name: &'static str) -> Option<Stream> {
+/// Reads a stream of `shared/data` beside the project. Prints a message and returns nothing if it does not
+/// exist.
+pub fn real_stream(name: &'static str) -> Option<TestStream> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/data")
         .join(format!("{name}.tsv.zst"));
@@ -34,10 +62,10 @@ pub fn real_stream(name: &'static str) -> Option<Stream> {
             (time, line[tab + 1..].into())
         })
         .collect();
-    Some(Stream { name, events })
+    Some(TestStream { name, events })
 }
 
-/// Events of a window by count, with their keys or without.
+/// Events of a window by count, with or without keys.
 pub fn arrivals<'a, K: Key>(
     keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
 ) -> impl Iterator<Item = Event<'a, K>> {
@@ -57,7 +85,7 @@ pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
     }
 }
 
-/// The releases that an event brings about.
+/// The releases that become due with an event.
 pub fn released<K: Key>(continual: &mut Continual<K>, event: Event<'_, K>) -> Vec<Release<K>> {
     let mut releases = Vec::new();
     continual
@@ -66,7 +94,7 @@ pub fn released<K: Key>(continual: &mut Continual<K>, event: Event<'_, K>) -> Ve
     releases
 }
 
-/// True counts.
+/// Exact counts.
 pub fn count<K: Eq + Hash>(keys: impl IntoIterator<Item = K>) -> HashMap<K, u64> {
     let mut counts = HashMap::new();
     for key in keys {
@@ -75,7 +103,7 @@ pub fn count<K: Eq + Hash>(keys: impl IntoIterator<Item = K>) -> HashMap<K, u64>
     counts
 }
 
-/// The true norm.
+/// The exact norm.
 pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
     match norm {
         Norm::L1 => counts.sum::<u64>() as f64,
@@ -83,7 +111,7 @@ pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
     }
 }
 
-/// Whether the three promises are true of a release, at the alpha it was asked for.
+/// Returns true if the three promises of a release hold at its alpha.
 pub fn promises_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
     let line = release.alpha.unwrap() * norm_of(release.norm, counts.values().copied());
     let truth = |key: &K| counts.get(key).copied().unwrap_or(0) as f64;
@@ -99,7 +127,7 @@ pub fn promises_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u6
     complete && clean && accurate
 }
 
-/// Whether every other statement of a release is true.
+/// Returns true if all other statements of a release are true.
 pub fn statements_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
     let truth = |key: &K| counts.get(key).copied().unwrap_or(0);
     let inside = release
@@ -120,7 +148,7 @@ pub fn statements_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, 
     inside && complete && clean
 }
 
-/// The largest number of failures among `runs`, each of probability at most `chance`, that is exceeded with
+/// The least number of failures among `runs`, each of probability at most `chance`, that is exceeded with
 /// probability below `false_alarm`.
 pub fn most_failures(runs: u64, chance: f64, false_alarm: f64) -> u64 {
     let mut mass = (1.0 - chance).powi(runs as i32);
@@ -134,7 +162,7 @@ pub fn most_failures(runs: u64, chance: f64, false_alarm: f64) -> u64 {
     failures
 }
 
-/// Keys from 0, key `i` with a chance proportional to `1 / (i+1)^exponent`.
+/// Random keys from 0 on, key `i` with a probability proportional to `1 / (i+1)^exponent`.
 pub struct Zipf {
     cumulative: Vec<f64>,
     entropy: InsecureSeededEntropy,

@@ -1,4 +1,5 @@
-"""Rows of a frame as Spark counts them: the number of the pane, the key and, of people, the user."""
+"""Rows of a frame as Spark counts them: the number of the pane, the key and, if users are protected, the
+user."""
 
 from __future__ import annotations
 
@@ -24,14 +25,14 @@ _MOST_SECONDS, _MOST_MILLIS, _MOST_MICROS = 10**11, 10**14, 10**17
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what."""
+    """The roles of columns."""
 
     key: str
     time: str
     user: str | None = None
 
     def check(self, frame: DataFrame) -> None:
-        """That they are there, once each, and of types that can be read."""
+        """Checks that the columns exist, once each, with readable types."""
         for name, role in ((self.key, "key"), (self.time, "time"), (self.user, "user")):
             if name is None:
                 continue
@@ -47,15 +48,16 @@ class Columns:
             _refuse(frame, self.user, "users", "text, bytes or whole numbers", names)
 
     def select(self, frame: DataFrame) -> DataFrame:
-        """These columns alone, under the names of what they hold."""
+        """These columns alone, named by their roles."""
         columns = [_named(self.key).alias("key"), _named(self.time).alias("time")]
         if self.user is not None:
             columns.append(_named(self.user).alias("user"))
         return frame.select(*columns)
 
 
-def rows(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int]) -> DataFrame:
-    """Of columns ``key``, ``time`` and perhaps ``user`` those rows that lie in these panes, with the number of their pane in place of the time."""
+def rows(frame: DataFrame, plan: _internal.PanePlan, numbers: tuple[int, int]) -> DataFrame:
+    """The rows with columns ``key``, ``time`` and perhaps ``user`` that lie in these panes, with the
+    number of the pane in place of the time."""
     from pyspark.sql import functions as F
 
     if plan.people != ("user" in frame.columns):
@@ -97,14 +99,15 @@ def _named(name: str) -> Column:
 
 
 def _floor(number: Column, step: int) -> Column:
-    """Whole steps, rounded down, in integers alone; null where the least integer has none below."""
+    """Whole steps, rounded down, with integers alone; null if the least integer has none below."""
     from pyspark.sql import functions as F
 
     return F.call_function("div", F.try_subtract(number, F.pmod(number, F.lit(step))), F.lit(step))
 
 
 def _micros(frame: DataFrame) -> Column:
-    """Microseconds since 1970, in UTC; what the session takes for its zone decides nothing. Content never stops the job: what cannot be is null."""
+    """Microseconds since 1970 in UTC, independent of the time zone of the session. Invalid values are null
+    and never stop the job."""
     from pyspark.sql import functions as F
 
     time, kind = F.col("time"), _type(frame, "time")
@@ -133,7 +136,7 @@ def _micros(frame: DataFrame) -> Column:
     )
 
 
-def pane_of(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int]) -> Column:
+def pane_of(frame: DataFrame, plan: _internal.PanePlan, numbers: tuple[int, int]) -> Column:
     """The number of the pane of each row, if it is one of these."""
     from pyspark.sql import functions as F
 
@@ -144,7 +147,8 @@ def pane_of(frame: DataFrame, plan: _internal.Plan, numbers: tuple[int, int]) ->
 
 
 def _bytes(frame: DataFrame, name: str) -> Column:
-    """As bytes: compared whole, whatever collation text has. Numbers that are whole are their digits, whatever type Spark has found for the column."""
+    """The column as bytes, compared as a whole in any collation. Whole numbers are their digits, for any
+    type that Spark has inferred."""
     from pyspark.sql import functions as F
 
     column, kind = F.col(name), _type(frame, name)
@@ -157,7 +161,7 @@ def _bytes(frame: DataFrame, name: str) -> Column:
     return (column.cast("string") if kind in _INTEGERS else column).cast("binary")
 
 
-def _key(frame: DataFrame, plan: _internal.Plan) -> Column:
+def _key(frame: DataFrame, plan: _internal.PanePlan) -> Column:
     from pyspark.sql import functions as F
 
     kind = _type(frame, "key")

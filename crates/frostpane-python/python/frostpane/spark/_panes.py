@@ -1,4 +1,4 @@
-"""Panes as Spark makes them."""
+"""Panes of a frame, built by Spark."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def panes(frame: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numbers: tuple[int, int]) -> DataFrame:
-    """A row for every pane of these numbers, with events or without: ``pane``, ``bytes`` and ``seal``.
+def panes(frame: DataFrame, plan: _internal.PanePlan, shared: Broadcast[bytes], numbers: tuple[int, int]) -> DataFrame:
+    """A row for every pane of these numbers, with or without events: ``pane``, ``bytes`` and ``seal``.
 
-    All that a pane holds comes from one pass over its rows, so that its parts cannot have seen different ones.
+    All that a pane holds comes from one pass over its rows, so that its parts cannot have seen different
+    ones.
     """
     from pyspark.sql import functions as F
 
@@ -36,8 +37,8 @@ def panes(frame: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numb
     return gathered.mapInArrow(partial(workers.close, shared), workers.PANES)
 
 
-def _bounded(events: DataFrame, plan: _internal.Plan, shared: Broadcast[bytes], numbers: tuple[int, int]) -> DataFrame:
-    """All events that a user has in a pane come to one task, which bounds them; counts then add up."""
+def _bounded(events: DataFrame, plan: _internal.PanePlan, shared: Broadcast[bytes], numbers: tuple[int, int]) -> DataFrame:
+    """All events of a user in a pane go to one task, which bounds them; counts then add up."""
     from pyspark.sql import functions as F
 
     from . import _workers as workers

@@ -1,4 +1,4 @@
-"""What Spark has to have for panes to be built on it."""
+"""Requirements on a Spark session that builds panes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MISSING = ("No module named 'frostpane", "No module named 'pyarrow", "cannot im
 
 
 def active() -> SparkSession:
-    """The session that runs."""
+    """The running session."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -29,7 +29,7 @@ def active() -> SparkSession:
 
 
 def session_of(frame: DataFrame) -> SparkSession:
-    """The session of a frame that panes can be built from."""
+    """The session of a frame, checked for building panes."""
     if not hasattr(frame, "sparkSession") or not hasattr(frame, "schema"):
         raise InputError(f"{type(frame).__name__} is no DataFrame of Spark: give one, or take frostpane.top")
     if frame.isStreaming:
@@ -38,7 +38,7 @@ def session_of(frame: DataFrame) -> SparkSession:
 
 
 def ready(spark: SparkSession) -> SparkSession:
-    """The same, whose executors run the Python that this is, where they are on this machine and nobody has said which."""
+    """The session, with local executors on the Python of this process unless another is configured."""
     if not hasattr(spark, "_jsparkSession"):
         raise ParameterError(
             "this is a session of Spark Connect, which has no broadcast variables, and secrets of hashes go nowhere else: run the driver here"
@@ -52,7 +52,7 @@ def ready(spark: SparkSession) -> SparkSession:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Says what is wrong with executors in a sentence."""
+    """Checks that executors can build panes."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""The table that panes are kept in between their build and their release. **It holds what people did.**"""
+"""The table that keeps panes between build and release. **It holds unnoised counts.**"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "store string, fingerprint string, build string, pane bigint, bytes bin
 
 
 class PaneTable:
-    """A folder of Parquet files, or a table of a catalog, that one store's panes are in."""
+    """A folder of Parquet files, or a table of a catalog, with the panes of one store."""
 
     def __init__(self, spark: SparkSession, name: str, store: str) -> None:
         self.is_folder = "/" in name
@@ -32,7 +32,7 @@ class PaneTable:
         return self.spark.table(self.name)
 
     def check(self) -> None:
-        """That nothing in it is of another store."""
+        """Checks that no pane is of another store."""
         if not self.exists():
             return
         from pyspark.sql import functions as F
@@ -58,7 +58,7 @@ class PaneTable:
             writer.saveAsTable(self.name)
 
     def seals(self, build: str, numbers: tuple[int, int]) -> list[bytes]:
-        """What tells the panes of a build from others, in their order."""
+        """The seals of the panes of a build, in order."""
         from pyspark.sql import functions as F
 
         kept = self._of_store().where(F.col("build") == build).select("pane", "seal").collect()
@@ -68,7 +68,7 @@ class PaneTable:
         return [seals[number] for number in range(*numbers)]
 
     def panes(self, awaited: list[tuple[int, str, str]]) -> list[bytes]:
-        """Panes that a store awaits, in their order."""
+        """The panes that a store awaits, in order."""
         from pyspark.sql import functions as F
 
         builds = sorted({build for _, build, _ in awaited})
@@ -88,7 +88,8 @@ class PaneTable:
         return self.rows().where(F.col("store") == self.store)
 
     def expire(self, oldest: int) -> None:
-        """Forgets builds of which no window can reach a pane any more. Of a catalog's table that is up to whoever keeps it."""
+        """Deletes builds whose panes are beyond the reach of any window. A table of a catalog is left to
+        its owner."""
         from pyspark.sql import functions as F
 
         if not self.is_folder or not self.exists():
@@ -99,7 +100,7 @@ class PaneTable:
 
 
 class Folder:
-    """A folder, on whatever file system Spark reads it from."""
+    """A folder, on any file system that Spark reads."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         gateway: Any = spark._jvm
@@ -117,7 +118,7 @@ class Folder:
         self._files.delete(self._path, True)
 
     def folders(self) -> list[Folder]:
-        """Those in it, by their names."""
+        """The folders in it, by name."""
         if not self.exists():
             return []
         inside = [each for each in self._files.listStatus(self._path) if each.isDirectory()]

@@ -1,4 +1,5 @@
-"""What executors run: rows in, what Rust makes of them out. They need this package and pyarrow, and nothing else."""
+"""Functions of the executors, from rows to results of Rust. They need this package and pyarrow, and
+nothing else."""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ PANES = "pane bigint, bytes binary, seal binary"
 
 
 def bound(plan: Broadcast[bytes], first: int, end: int, batches: Iterator[Any]) -> Iterator[Any]:
-    """Of the events of some users, all that each has in a pane, those that count: how often each key does."""
-    bounder = _internal.Plan.from_bytes(plan.value).bounder(first, end, _MEMORY)
+    """The counts of keys from all events of some users in their panes, within the bounds."""
+    bounder = _internal.PanePlan.from_bytes(plan.value).bounder(first, end, _MEMORY)
     for batch in batches:
         bounder.add(batch)
     yield from pa.RecordBatchReader.from_stream(bounder.finish())
 
 
 def count(plan: Broadcast[bytes], batches: Iterator[Any]) -> Iterator[Any]:
-    """Of some keys, with all that each counts in a pane, what the pane may need of them."""
-    counter = _internal.Plan.from_bytes(plan.value).counter()
+    """The parts of panes from all counts of some keys in them."""
+    counter = _internal.PanePlan.from_bytes(plan.value).counter()
     for batch in batches:
         counter.add(batch)
     for pane, part in counter.finish():
@@ -37,8 +38,8 @@ def count(plan: Broadcast[bytes], batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def close(plan: Broadcast[bytes], batches: Iterator[Any]) -> Iterator[Any]:
-    """Of some panes, with all parts of each: the panes."""
-    made = _internal.Plan.from_bytes(plan.value)
+    """The panes from all of their parts."""
+    made = _internal.PanePlan.from_bytes(plan.value)
     for batch in batches:
         for pane, parts in zip(batch.column("pane").to_pylist(), batch.column("parts").to_pylist()):
             closed, seal = made.close(pane, parts)

@@ -1,4 +1,4 @@
-"""The common case, in one call."""
+"""A release of a DataFrame in one call."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ def heavy_hitters(
     integers: bool = False,
     **fields: Unpack[Fields],
 ) -> Release:
-    """A private list of the most frequent keys of a DataFrame, counted by Spark: 10 of them, unless ``top``, ``alpha`` or ``all`` say otherwise.
+    """A private list of the most frequent keys of a DataFrame, counted by Spark, by default 10 of them, or as
+    ``top``, ``alpha`` or ``all`` say.
 
-    Keys that are listed are text, and integers are their digits, unless ``integers`` says that they are integers from 0 on. The window, such as ``window="30d"``, ends at ``until``, where a slide, or an epoch of people, ends. With ``user`` people are protected. The epsilon is for this release alone: build panes
-    for a :class:`frostpane.Store` where lists are made again and again.
+    Keys that are listed are text, and integers are their digits, unless ``integers`` says that they are
+    integers from 0 on. The window, such as ``window="30d"``, ends at ``until``, where a slide, or an epoch of
+    people, ends. With ``user`` users are protected. The epsilon is for this release alone: build panes for a
+    :class:`frostpane.Store` where lists are made again and again.
     """
     columns = Columns(key, time, user)
     session_of(df)
@@ -63,12 +66,12 @@ def _released(frame: DataFrame, spec: Spec, until: int, integers: bool) -> Relea
     folder = tempfile.mkdtemp()
     try:
         with Store.create(f"{folder}/store", _evenly(spec), integers=integers, begin=_internal.moment_text(until - length)) as store:
-            numbers = store._keeper.to_build(until)
+            numbers = store._handle.to_build(until)
             with assembled(frame, store, numbers) as (_, made):
                 rows = sorted(made.collect(), key=lambda row: int(row["pane"]))
-            store._keeper.record_build("once", numbers[0], [bytes(row["seal"]) for row in rows])
-            store._keeper.take_built([bytes(row["bytes"]) for row in rows])
-            release = Release(*store._keeper.release("once")[:2])
+            store._handle.record_build("once", numbers[0], [bytes(row["seal"]) for row in rows])
+            store._handle.take_built([bytes(row["bytes"]) for row in rows])
+            release = Release(*store._handle.release("once")[:2])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for warning in release.warnings:
@@ -77,6 +80,6 @@ def _released(frame: DataFrame, spec: Spec, until: int, integers: bool) -> Relea
 
 
 def _evenly(spec: Spec) -> Spec:
-    """With panes that are kept one by one, unless another policy was asked for."""
+    """The specification with separate panes, unless another policy is given."""
     told = spec.unit != "event" or spec.policy not in (None, "auto")
     return spec if told else spec.replace(policy="uniform")

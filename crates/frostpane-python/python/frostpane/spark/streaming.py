@@ -25,18 +25,21 @@ _SEEN = "_SEEN"
 
 @dataclass(frozen=True)
 class Ticked:
-    """What came of a tick."""
+    """The outcome of a tick."""
 
     built: Built
     """The panes that were built."""
     late: int
-    """How many rows came since the last tick for panes that had been built, and are not counted. For the operator: **it must not be published**."""
+    """The number of rows since the last tick for panes that were built already, which do not count. For
+    the operator: **it must not be published**."""
 
 
 def sink(staging: str, *, key: str, time: str, user: str | None = None) -> Callable[[DataFrame, int], None]:
-    """What ``foreachBatch`` calls: it writes these columns of each batch to a folder of its own below ``staging``, and does nothing else.
+    """A function for ``foreachBatch``: it writes these columns of each batch to a folder of its own below
+    ``staging``, and does nothing else.
 
-    A batch that comes again, after a crash or a restart from the checkpoint, is there already: nothing is doubled. The folder holds what people did.
+    A batch that comes again, after a crash or a restart from the checkpoint, is there already: nothing is
+    doubled. The folder holds raw events.
     """
     columns = Columns(key, time, user)
 
@@ -54,15 +57,18 @@ def sink(staging: str, *, key: str, time: str, user: str | None = None) -> Calla
 
 
 def tick(store: Store, table: str, staging: str, *, until: Moment | None = None, accept_clock: bool = False) -> Ticked:
-    """Time has come to ``until``, by the clock on the wall unless told: builds every pane up to there from all rows that are staged.
+    """Advances time to ``until``, by default the wall clock: builds every pane up to there from all staged
+    rows.
 
-    The clock on the wall is judged as by :meth:`Store.advance`; ``accept_clock`` says that one which is far ahead of the store is right. What is staged later for these panes is not counted. Batches of which nothing is left to count are deleted. :func:`release_panes` has the list.
+    The clock on the wall is judged as by :meth:`Store.advance`; ``accept_clock`` says that one which is far
+    ahead of the store is right. What is staged later for these panes is not counted. Batches of which nothing
+    is left to count are deleted. :func:`release_panes` has the list.
     """
     spark = active()
-    plan = store._keeper.plan()
+    plan = store._handle.plan()
     length, offset = plan.grid
-    now = micros(until) if until is not None else (store._keeper.present(accept_clock) - offset) // length * length + offset
-    before, (_, end) = store._keeper.built_to(), store._keeper.to_build(now)
+    now = micros(until) if until is not None else (store._handle.present(accept_clock) - offset) // length * length + offset
+    before, (_, end) = store._handle.built_to(), store._handle.to_build(now)
     batches = _batches(spark, staging)
     if not batches:
         raise StateError(f"nothing is staged in {staging}: has the query written its first batch?")
@@ -74,13 +80,14 @@ def tick(store: Store, table: str, staging: str, *, until: Moment | None = None,
 
 
 def _batches(spark: SparkSession, staging: str) -> list[Folder]:
-    """Those that are there as a whole."""
+    """The complete batches."""
     queries = Folder(spark, staging).folders()
     return [batch for query in queries for batch in query.folders() if batch.below(_WHOLE).exists()]
 
 
-def _settle(frame: DataFrame, plan: _internal.Plan, batches: list[Folder], before: int | None, end: int) -> int:
-    """Deletes batches that were counted whole, and marks the others as seen. How many rows of those that were not came too late."""
+def _settle(frame: DataFrame, plan: _internal.PanePlan, batches: list[Folder], before: int | None, end: int) -> int:
+    """Deletes batches that were counted as a whole, and marks the others as seen. Returns the number of
+    rows that were too late."""
     from pyspark.sql import functions as F
 
     ever = (-(2**62) // plan.grid[0], 2**62 // plan.grid[0])

@@ -1,8 +1,8 @@
-//! A list, split by the first bits of its words.
+//! A list split by the first bits of its words.
 
 use super::room;
 
-/// About so many words make a bucket, and at most so many buckets.
+/// Expected words of a bucket, and the most buckets.
 const BUCKET: usize = 700;
 const MOST_BUCKETS: usize = 1 << 9;
 
@@ -10,7 +10,7 @@ const MOST_BUCKETS: usize = 1 << 9;
 pub struct Buckets {
     /// The words, bucket by bucket.
     words: Vec<u64>,
-    /// Where each bucket ends.
+    /// The end of each bucket.
     ends: Box<[u32; MOST_BUCKETS]>,
 }
 
@@ -24,7 +24,7 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Splits a list, in place of the one before. Returns how many bits all words of a bucket share.
+    /// Splits a list, replacing the previous one. Returns how many bits all words of a bucket share.
     pub fn split(&mut self, list: &[u64]) -> u32 {
         let bits = list
             .len()

@@ -1,20 +1,20 @@
-//! Words that come all the time.
+//! Counting of very frequent words.
 
-use super::{Counted, room};
+use super::{WordCount, room};
 
-/// Words from which the frequent ones are told.
+/// Words sampled to find the frequent ones.
 const SAMPLE: usize = 1 << 12;
-/// A frequent word has a slot for itself: for which words, the first ones of the list decide.
+/// A frequent word has a slot of its own, chosen from the sample.
 const SLOTS: usize = 1 << 10;
-/// They pay if they are at least this share of all words.
+/// Counting them apart pays if they are at least one in this many words.
 const WORTH_COUNTING: usize = 4;
 
 #[derive(Clone, Debug)]
 pub struct Frequent {
     words: Box<[u64; SLOTS]>,
     counts: Box<[u32; SLOTS]>,
-    found: Box<[Counted; SLOTS]>,
-    /// The words that are not frequent, in the first places.
+    found: Box<[WordCount; SLOTS]>,
+    /// The words that are not frequent.
     rest: Vec<u64>,
 }
 
@@ -30,8 +30,8 @@ impl Default for Frequent {
 }
 
 impl Frequent {
-    /// The frequent words with their counts, and all others.
-    pub fn count<'a>(&'a mut self, list: &'a [u64]) -> (&'a [Counted], &'a [u64]) {
+    /// Returns the frequent words with their counts, and all other words.
+    pub fn count<'a>(&'a mut self, list: &'a [u64]) -> (&'a [WordCount], &'a [u64]) {
         if !self.choose(&list[..list.len().min(SAMPLE)]) {
             return (&[], list);
         }
@@ -45,7 +45,8 @@ impl Frequent {
         (&self.found[..found], &self.rest[..others])
     }
 
-    /// Gives each slot a word that came twice, with no other word for the slot between. Says whether it pays.
+    /// Assigns each slot a word that came twice with no other word for the slot between. Returns true
+    /// if it pays.
     fn choose(&mut self, sample: &[u64]) -> bool {
         let mut last = [0; SLOTS];
         self.words.fill(0);
@@ -59,8 +60,8 @@ impl Frequent {
         frequent.count() * WORTH_COUNTING > sample.len()
     }
 
-    /// Counts the frequent words, sets the others aside, and says how many those are. Which word is which nobody
-    /// can foresee, so nothing branches on it.
+    /// Counts the frequent words, sets the others aside and returns their number. Branch-free, because
+    /// which words are frequent cannot be predicted.
     fn pass(&mut self, list: &[u64]) -> usize {
         let rest = room(&mut self.rest, list.len());
         let mut others = 0;
@@ -75,7 +76,7 @@ impl Frequent {
     }
 
     pub fn bytes(&self) -> u64 {
-        let slot = size_of::<u64>() + size_of::<u32>() + size_of::<Counted>();
+        let slot = size_of::<u64>() + size_of::<u32>() + size_of::<WordCount>();
         (SLOTS * slot + self.rest.capacity() * size_of::<u64>()) as u64
     }
 }

@@ -1,7 +1,7 @@
-//! The counts of a list of words that is there as a whole.
+//! Counting of the words of a complete list.
 //!
-//! Words that come all the time are counted on the way. What is left is put in the order of its first bits, so
-//! that what may be the same is counted together, in a table that stays in the nearest cache.
+//! Very frequent words are counted in a first pass. The rest is grouped by first bits, so that equal
+//! words are counted together in a table that stays in the nearest cache.
 
 mod buckets;
 mod frequent;
@@ -11,29 +11,29 @@ use std::slice;
 
 use buckets::Buckets;
 use frequent::Frequent;
-use table::Table;
+use table::WordTable;
 
-/// A word, and how often it came.
-pub type Counted = (u64, u64);
+/// A word and its count.
+pub type WordCount = (u64, u64);
 
 /// Counts lists one after the other in the same memory.
 #[derive(Clone, Debug, Default)]
 pub struct ListCounter {
     frequent: Frequent,
     buckets: Buckets,
-    table: Table,
+    table: WordTable,
 }
 
 impl ListCounter {
-    /// Visits each word of a list of fewer than `2^32` that came more than so many times, once, some of them at a
-    /// time. It is fast where the words look random in all their bits. `whole` sees the list before: the words that came often with
-    /// their counts, and all others one by one.
+    /// Visits, in batches, each word that occurs more than `times` times in a list of fewer than `2^32`
+    /// words, once. Fast if all bits of the words look random. `whole` sees the list first: the
+    /// frequent words with their counts, and all others one by one.
     pub fn count(
         &mut self,
         list: &[u64],
         times: u64,
-        whole: impl FnOnce(&[Counted], &[u64]),
-        mut visit: impl FnMut(&[Counted]),
+        whole: impl FnOnce(&[WordCount], &[u64]),
+        mut visit: impl FnMut(&[WordCount]),
     ) {
         let Self {
             frequent,
@@ -48,12 +48,12 @@ impl ListCounter {
         buckets.for_each(|bucket| table.count(bucket, known, times, &mut visit));
     }
 
-    /// How many bytes it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.frequent.bytes() + self.buckets.bytes() + self.table.bytes()
     }
 
-    /// The most bytes that it takes for lists of so many words.
+    /// The most memory, in bytes, for lists of this many words.
     pub fn most_bytes(words: u64) -> u64 {
         Self::default()
             .bytes()
@@ -61,7 +61,7 @@ impl ListCounter {
     }
 }
 
-/// The first places of a list, with as many more as are needed.
+/// The first `length` elements, after growing the list if needed.
 fn room(list: &mut Vec<u64>, length: usize) -> &mut [u64] {
     if list.len() < length {
         list.reserve_exact(length - list.len());
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::key::mix::mix;
 
-    /// Lists of all kinds, also of words with the same first bits, for which the table is too small.
+    /// Lists of all kinds, including words with the same first bits, which overflow the table.
     #[test]
     fn every_word_is_visited_once_with_its_count() {
         let mut tally = ListCounter::default();
@@ -103,7 +103,7 @@ mod tests {
                 for times in [0, 1, 7, 1 << 33] {
                     let mut counted = BTreeMap::new();
                     let mut whole = BTreeMap::<u64, u64>::new();
-                    let add_up = |often: &[Counted], rest: &[u64]| {
+                    let add_up = |often: &[WordCount], rest: &[u64]| {
                         let rest = rest.iter().map(|word| (*word, 1));
                         let parts = often.iter().copied().chain(rest);
                         parts.for_each(|(word, count)| *whole.entry(word).or_default() += count);
@@ -123,7 +123,6 @@ mod tests {
         }
     }
 
-    /// More words than there are buckets for: three of each.
     #[test]
     fn long_lists_are_counted_in_all_buckets() {
         let list: Vec<u64> = (0..390_000).map(|i| mix(i / 3)).collect();
@@ -141,15 +140,15 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    /// Slots of 8 + 4 + 16 bytes for frequent words, of 8 + 4 + 2 + 16 in the table, which sets 1,024 words aside; where each
-    /// bucket ends; and each word twice.
+    /// Slots of 8 + 4 + 16 bytes for frequent words, of 8 + 4 + 2 + 16 in the table, which sets 1,024
+    /// words aside; the end of each bucket; and each word twice.
     #[test]
     fn memory_is_that_of_the_tables_and_of_two_copies_of_the_list() {
         let empty = 1_024 * (8 + 4 + 16) + 2_048 * (8 + 4 + 2 + 16) + 1_024 * 8 + 512 * 4;
         assert_eq!(ListCounter::default().bytes(), empty);
         assert_eq!(ListCounter::most_bytes(1_000), empty + 2 * 8 * 1_000);
         let mut tally = ListCounter::default();
-        // Half of the words are frequent: both copies are of as many as came or were left.
+        // Half of the words are frequent: each copy holds as many words as it received.
         let list: Vec<u64> = (0..1_000)
             .map(|i| if i % 2 == 0 { mix(2_000) } else { mix(i) })
             .collect();

@@ -1,42 +1,43 @@
 //! A table of words that stays in the nearest cache.
 //!
-//! Lists are counted because the usual way, a hash table that an event looks its key up in, is slow where it hurts: in a
-//! flat stream almost every look misses the cache, and whether a key is new is a branch that fails half of the time. Here a
-//! bucket of the list has about 700 words that share their first bits, and:
+//! The usual way, a hash table with a lookup for each event, is slow where it hurts: in a flat stream almost
+//! every lookup misses the cache, and whether a key is new is a branch that is mispredicted half of the time.
+//! Here a bucket of the list has about 700 words that share their first bits, and:
 //!
-//! - Words are hashes already, so their next 11 bits are the slot. Slots, counts and places take 28 kB, within the nearest cache
-//!   of 32 kB or more; what was found is written one after the other.
-//! - Nothing branches on whether a word is new, the same, or another than the one in its slot. The first two are the same
-//!   store; the last sets the word aside, for a second pass over the few that met another word.
-//! - The slots that were taken are remembered, so a table is emptied by its words and not by its size.
-//! - Where more words share their first bits than the table has room for, which hashes hardly ever do and chosen keys might, the bucket
-//!   is sorted instead: slower by a factor, never by a square.
+//! - Words are hashes already, so their next 11 bits are the slot. Slots, counts and places take 28 kB,
+//!   within a nearest cache of 32 kB or more; results are written sequentially.
+//! - Nothing branches on whether a word is new, equal to the one in its slot or another. The first two
+//!   are the same store; the last sets the word aside, for a second pass over the few collisions.
+//! - Taken slots are remembered, so emptying a table takes time proportional to its words, not its
+//!   size.
+//! - Where more words share their first bits than the table can hold, which is rare for hashes but
+//!   possible for chosen keys, the bucket is sorted instead: slower by a factor, never by a square.
 //!
-//! None of this shows in a count.
+//! None of this affects a count.
 
 use std::hint::select_unpredictable;
 
-use super::Counted;
+use super::WordCount;
 
 const SLOTS: usize = 1 << 11;
 const MOST_TAKEN: usize = SLOTS / 8 * 7;
-/// Words that are counted at a time.
+/// Words counted at a time.
 const BLOCK: usize = 1 << 10;
 
 #[derive(Clone, Debug)]
-pub struct Table {
-    /// The word in each slot, and how often it came: 0 in a slot that is free.
+pub struct WordTable {
+    /// The word in each slot and its count, 0 in a free slot.
     words: Box<[u64; SLOTS]>,
     counts: Box<[u32; SLOTS]>,
-    /// The slots that are taken, in the first places, and how many they are.
+    /// The taken slots, and their number.
     places: Box<[u16; SLOTS]>,
     taken: usize,
-    /// Words that have found another word in their slot.
+    /// Words that collided with another word.
     displaced: Box<[u64; BLOCK]>,
-    found: Box<[Counted; SLOTS]>,
+    found: Box<[WordCount; SLOTS]>,
 }
 
-impl Default for Table {
+impl Default for WordTable {
     fn default() -> Self {
         Self {
             words: Box::new([0; SLOTS]),
@@ -49,12 +50,13 @@ impl Default for Table {
     }
 }
 
-impl Table {
-    /// Visits the words of a list that came more than so many times. The first bits of all words are known.
-    pub fn count(&mut self, list: &mut [u64], known: u32, times: u64, mut visit: impl FnMut(&[Counted])) {
+impl WordTable {
+    /// Visits the words of a list that occur more than `times` times. All words share their `known`
+    /// first bits.
+    pub fn count(&mut self, list: &mut [u64], known: u32, times: u64, mut visit: impl FnMut(&[WordCount])) {
         let mut rest = &*list;
         while !rest.is_empty() && self.taken < MOST_TAKEN {
-            // So many words find room, whatever they are.
+            // This many words fit, whatever they are.
             let (block, others) = rest.split_at(rest.len().min(BLOCK).min(MOST_TAKEN - self.taken));
             self.count_block(block, known);
             rest = others;
@@ -68,8 +70,8 @@ impl Table {
         }
     }
 
-    /// Which words are new nobody can foresee, so nothing branches on it; those that find another word in their
-    /// slot are counted in a second pass.
+    /// Branch-free, because which words are new cannot be predicted; colliding words are counted in a
+    /// second pass.
     fn count_block(&mut self, block: &[u64], known: u32) {
         let (mut taken, mut further) = (self.taken, 0);
         for word in block {
@@ -101,8 +103,8 @@ impl Table {
         self.counts[place] += 1;
     }
 
-    /// Takes out all words, and returns those that came more than so many times.
-    fn empty(&mut self, times: u64) -> &[Counted] {
+    /// Removes all words and returns those that occurred more than `times` times.
+    fn empty(&mut self, times: u64) -> &[WordCount] {
         let mut found = 0;
         for place in &self.places[..std::mem::take(&mut self.taken)] {
             let place = usize::from(*place) % SLOTS;
@@ -114,7 +116,7 @@ impl Table {
     }
 
     pub fn bytes(&self) -> u64 {
-        let slot = size_of::<u64>() + size_of::<u32>() + size_of::<u16>() + size_of::<Counted>();
+        let slot = size_of::<u64>() + size_of::<u32>() + size_of::<u16>() + size_of::<WordCount>();
         (SLOTS * slot + BLOCK * size_of::<u64>()) as u64
     }
 }
@@ -124,9 +126,9 @@ fn slot(word: u64, known: u32) -> usize {
     (word << known >> (u64::BITS - SLOTS.trailing_zeros())) as usize % SLOTS
 }
 
-/// More words share their first bits than the table can hold.
+/// For more words with the same first bits than the table can hold.
 #[cold]
-fn count_by_sorting(list: &mut [u64], times: u64, mut visit: impl FnMut(&[Counted])) {
+fn count_by_sorting(list: &mut [u64], times: u64, mut visit: impl FnMut(&[WordCount])) {
     list.sort_unstable();
     list.chunk_by(|a, b| a == b)
         .filter(|same| same.len() as u64 > times)

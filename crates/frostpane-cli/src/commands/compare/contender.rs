@@ -1,0 +1,263 @@
+//! The algorithms that are compared, and how each is run.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::time::Instant;
+
+use frostpane::{Event, HeavyHitters, Norm, Spec};
+use frostpane_paper::{Composition, ConstantChange, L1, L2, NoiseScale, OsEntropy, PublishedAnswer};
+use serde::Serialize;
+
+use super::score::{Score, TrueCounts};
+use super::stream::NumberedStream;
+use crate::failure::Result;
+use crate::settings::ReleaseRequest;
+
+/// Releases of each private contender: its scores are means.
+pub const RELEASES: u32 = 20;
+
+/// All contenders, under one norm.
+#[derive(Serialize)]
+pub struct Contest {
+    pub norm: Norm,
+    /// The least count of a heavy key.
+    pub heavy_from: f64,
+    pub heavy_keys: usize,
+    pub distinct_keys: usize,
+    pub contenders: Vec<Contender>,
+    /// The constants of the published algorithm that were changed to fit.
+    pub changes: Vec<ChangedConstant>,
+}
+
+#[derive(Serialize)]
+pub struct Contender {
+    pub name: &'static str,
+    /// In bytes, at the end of the stream.
+    pub memory: u64,
+    pub events_per_second: f64,
+    #[serde(flatten)]
+    pub score: Score,
+    /// The scale of the noise in each count.
+    pub noise: f64,
+    /// The scale that its own proof requires.
+    pub needed_noise: f64,
+    pub private: Privacy,
+}
+
+#[derive(Serialize)]
+pub struct Privacy {
+    pub proved: bool,
+    pub why: &'static str,
+}
+
+#[derive(Serialize)]
+pub struct ChangedConstant {
+    pub name: String,
+    pub printed: f64,
+    pub scaled: f64,
+}
+
+impl From<ConstantChange> for ChangedConstant {
+    fn from(change: ConstantChange) -> Self {
+        Self {
+            name: change.name.to_owned(),
+            printed: change.printed,
+            scaled: change.scaled,
+        }
+    }
+}
+
+const EXACT: Privacy = Privacy {
+    proved: false,
+    why: "exact counts are not private",
+};
+const PROVED: Privacy = Privacy {
+    proved: true,
+    why: "the proof stands beside the code",
+};
+const L1_PRINTED: Privacy = Privacy {
+    proved: false,
+    why: "the noise is not what the proof asks for, and one event can move a Counter by almost its error",
+};
+const L1_PROOF: Privacy = Privacy {
+    proved: false,
+    why: "one event can move a Counter by almost its error, and which keys are named depends on the data",
+};
+const L2_PRINTED: Privacy = Privacy {
+    proved: false,
+    why: "the noise is less than its own theorem asks for",
+};
+const L2_PROOF: Privacy = Privacy {
+    proved: false,
+    why: "the proof puts one key's count where the norm belongs, and scaled constants fail more often than delta allows",
+};
+
+impl Contest {
+    pub fn hold(
+        request: &ReleaseRequest,
+        stream: &NumberedStream,
+        norm: Norm,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Self> {
+        let truth = TrueCounts::new(stream.in_window(), norm, request.spec.alpha);
+        let Spec { alpha, epsilon, .. } = request.spec;
+        let (epsilon, memory) = (epsilon.as_f64(), request.spec.memory.0);
+        let builder = request.builder(stream.keys.clone());
+        // The policy is chosen for the norm that was asked for.
+        let builder = builder.decided()?.norm(norm).program(0).releases(RELEASES);
+        let scale = builder.forecast(stream.window as u64, None)?.scale;
+        tell("exact counting");
+        let exact = exact(stream, &truth);
+        tell("Frostpane");
+        let ours = frostpane(builder.build()?, stream, &truth, request.by_clock(), scale)?;
+        let mut contenders = vec![exact, ours];
+        let length = stream.events.len() as u64;
+        let changes = match norm {
+            Norm::L1 => {
+                tell("the published L1 algorithm");
+                let mut algorithm = L1::scaled(alpha, epsilon, length, memory)?;
+                let rate = feed(stream, |key| algorithm.update(key));
+                for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
+                    algorithm = algorithm.with_noise(noise);
+                    let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
+                    contenders.push(published(
+                        noise,
+                        algorithm.bytes(),
+                        rate,
+                        answers,
+                        &truth,
+                        private,
+                    ));
+                }
+                algorithm.changes()
+            }
+            Norm::L2 => {
+                tell("the published L2 algorithm");
+                let mut algorithm = L2::scaled(alpha, epsilon, length, memory, Composition::Basic)?;
+                let rate = feed(stream, |key| algorithm.update(key));
+                for (noise, private) in [(NoiseScale::Printed, L2_PRINTED), (NoiseScale::Proof, L2_PROOF)] {
+                    algorithm = algorithm.with_noise(noise);
+                    let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
+                    contenders.push(published(
+                        noise,
+                        algorithm.bytes(),
+                        rate,
+                        answers,
+                        &truth,
+                        private,
+                    ));
+                }
+                algorithm.changes()
+            }
+        };
+        Ok(Self {
+            norm,
+            heavy_from: truth.heavy_from,
+            heavy_keys: truth.heavy(),
+            distinct_keys: truth.distinct(),
+            contenders,
+            changes: changes.into_iter().map(ChangedConstant::from).collect(),
+        })
+    }
+}
+
+/// Feeds all events, and returns their number a second.
+fn feed(stream: &NumberedStream, mut update: impl FnMut(u64)) -> f64 {
+    let start = Instant::now();
+    stream.events.iter().for_each(|event| update(event.key));
+    stream.events.len() as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Counts exactly, with a ring of the last keys and a table of their counts.
+fn exact(stream: &NumberedStream, truth: &TrueCounts) -> Contender {
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    let mut arrived = 0;
+    let rate = feed(stream, |key| {
+        *counts.entry(key).or_insert(0) += 1;
+        if arrived >= stream.window
+            && let Entry::Occupied(mut oldest) = counts.entry(stream.events[arrived - stream.window].key)
+        {
+            *oldest.get_mut() -= 1;
+            if *oldest.get() == 0 {
+                oldest.remove();
+            }
+        }
+        arrived += 1;
+    });
+    // A table is at most seven eighths full, and has a byte of its own for every slot.
+    let slots = (counts.capacity() * 8 / 7).next_power_of_two();
+    Contender {
+        name: "exact counting",
+        memory: (slots * 17 + stream.window * 8) as u64,
+        events_per_second: rate,
+        score: truth.score(&[truth.list()]),
+        noise: 0.0,
+        needed_noise: 0.0,
+        private: EXACT,
+    }
+}
+
+fn frostpane(
+    mut hitters: HeavyHitters<u64>,
+    stream: &NumberedStream,
+    truth: &TrueCounts,
+    by_clock: bool,
+    scale: f64,
+) -> Result<Contender> {
+    let start = Instant::now();
+    if by_clock {
+        hitters.extend(stream.events.iter().map(|event| Event::at(event.time, event.key)))?;
+    } else {
+        hitters.update_batch(stream.events.iter().map(|event| event.key))?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let mut lists = Vec::new();
+    for _ in 0..RELEASES {
+        let release = hitters.release()?;
+        let list = release.heavy.iter().map(|heavy| (heavy.key, heavy.count as f64));
+        lists.push(list.collect());
+    }
+    Ok(Contender {
+        name: "Frostpane",
+        memory: hitters.bytes(),
+        events_per_second: stream.events.len() as f64 / seconds,
+        score: truth.score(&lists),
+        noise: scale,
+        needed_noise: scale,
+        private: PROVED,
+    })
+}
+
+fn answers(
+    mut query: impl FnMut(&mut OsEntropy) -> frostpane::Result<PublishedAnswer>,
+) -> Result<Vec<PublishedAnswer>> {
+    let mut entropy = OsEntropy::new();
+    (0..RELEASES).map(|_| Ok(query(&mut entropy)?)).collect()
+}
+
+fn published(
+    noise: NoiseScale,
+    memory: u64,
+    events_per_second: f64,
+    answers: Vec<PublishedAnswer>,
+    truth: &TrueCounts,
+    private: Privacy,
+) -> Contender {
+    let name = match noise {
+        NoiseScale::Printed => "paper, noise as printed",
+        NoiseScale::Proof => "paper, noise by its proof",
+    };
+    let (noise, needed_noise) = answers
+        .last()
+        .map_or((0.0, 0.0), |answer| (answer.noise, answer.needed_noise));
+    let lists: Vec<_> = answers.into_iter().map(|answer| answer.listed).collect();
+    Contender {
+        name,
+        memory,
+        events_per_second,
+        score: truth.score(&lists),
+        noise,
+        needed_noise,
+        private,
+    }
+}

@@ -1,0 +1,49 @@
+//! `frostpane man` and `frostpane completions`, for packages.
+
+use std::io::{self, Write};
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::args::{Args, EXIT_CODES};
+use crate::failure::Result;
+
+pub fn run(command: Option<&str>) -> Result<()> {
+    let mut program = Args::command();
+    program.build();
+    let page = match command {
+        None => program,
+        Some(name) => match program.find_subcommand(name) {
+            Some(page) => with_exit_codes(page.clone()),
+            None => unknown(program, name),
+        },
+    };
+    let mut out = io::stdout().lock();
+    Man::new(page).render(&mut out)?;
+    Ok(out.flush()?)
+}
+
+fn with_exit_codes(page: clap::Command) -> clap::Command {
+    let help = match page.get_after_help() {
+        Some(help) => format!("{help}\n\n{EXIT_CODES}"),
+        None => EXIT_CODES.to_owned(),
+    };
+    page.after_help(help)
+}
+
+fn unknown(mut program: clap::Command, name: &str) -> ! {
+    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+    let message = format!("there is no command {name:?}, only {}", names.join(", "));
+    program.error(ErrorKind::InvalidValue, message).exit()
+}
+
+pub fn completions(shell: Shell) -> Result<()> {
+    // Straight to the output it would panic on a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "frostpane", &mut script);
+    let mut out = io::stdout().lock();
+    out.write_all(&script)?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,176 @@
+//! Notes on events for the operator alone, on standard error: they are not private.
+
+use frostpane::{Builder, Cost, Edge, Key, Release};
+use frostpane_render::{Warning, WindowLabel, megabytes};
+use jiff::Timestamp;
+
+use crate::events::read_notes::read_notes;
+use crate::events::scan::{NOT_RELEASED, no_events, no_time};
+use crate::events::time_filter::{TimeFilter, shown};
+use crate::failure::{Failure, Result};
+use crate::settings::values::grouped;
+use crate::settings::{InputArgs, ReleaseRequest};
+use crate::terminal::{tell, warn};
+use frostpane_events::Source;
+
+/// Numbers of events, by what became of them.
+pub struct EventTally {
+    pub events: u64,
+    /// Events with a time that cannot be.
+    pub set_aside: u64,
+    pub late: u64,
+    pub without_user: u64,
+    pub without_key: u64,
+    /// Events whose key was looked at.
+    pub looked_at: u64,
+}
+
+impl EventTally {
+    pub fn tell(&self, source: &Source, filter: &TimeFilter) {
+        read_notes(source).into_iter().for_each(tell);
+        filter.note().into_iter().for_each(tell);
+        self.users_note().into_iter().for_each(tell);
+        let without_key = if self.lacks_keys() { 0 } else { self.without_key };
+        let notes = Warning::of_events(self.events, self.late, without_key);
+        notes.into_iter().for_each(tell);
+    }
+
+    fn users_note(&self) -> Option<String> {
+        let (events, are) = match self.without_user {
+            0 => return None,
+            1 => ("1 event has".to_owned(), "is"),
+            events => (format!("{} events have", grouped(events)), "are"),
+        };
+        Some(format!(
+            "{events} no user, and {are} not counted, because what one person did could not be bounded"
+        ))
+    }
+
+    /// True if there were keys to look at, and none of them counts.
+    fn lacks_keys(&self) -> bool {
+        self.looked_at > 0 && self.without_key == self.looked_at
+    }
+
+    /// Refuses a stream without events. Numbers of events are public, and so is that there are none.
+    pub fn check_events(&self) -> Result<()> {
+        match self.events - self.set_aside {
+            0 if self.events == 0 => Err(no_events()),
+            0 => Err(no_time()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if no event had a key that counts. Where users are protected, the exit code does not tell: it is
+    /// said here.
+    pub fn check_keys(&self, of_users: bool, input: &InputArgs) -> Result<()> {
+        match (of_users, self.lacks_keys()) {
+            (true, _) if self.events == 0 => {
+                warn("there was no event, so the list is of nobody: are these the right files?");
+            }
+            (true, true) => {
+                warn(
+                    "none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
+                );
+            }
+            (false, true) => return Err(no_keys(input)),
+            (_, false) => {}
+        }
+        Ok(())
+    }
+}
+
+fn no_keys(input: &InputArgs) -> Failure {
+    let key = match &input.columns.key {
+        Some(key) => format!("is --key {key} right, and --keys?"),
+        None => "are they empty lines, or is --keys another list?".to_owned(),
+    };
+    Failure::NoKeys(format!(
+        "the list is empty because none of the events has a key that counts: {key}"
+    ))
+}
+
+pub fn tell_of_bounds(beyond: u64, offered: u64) {
+    if beyond > 0 {
+        tell(format_args!(
+            "{} of the {} events of people in the window were beyond what they may contribute, and are not \
+             counted: --per-user and --per-key say how much that is (these numbers are for you, not for \
+             publication)",
+            grouped(beyond),
+            grouped(offered)
+        ));
+    }
+}
+
+/// Tells that no event of users lies in the window: the list is made all the same.
+pub fn tell_of_empty_window(filter: &TimeFilter) {
+    if let Some((first, latest)) = filter.first().zip(filter.latest()) {
+        tell(format_args!(
+            "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
+            shown(first),
+            shown(latest)
+        ));
+    }
+}
+
+pub fn empty_window(filter: &TimeFilter) -> Failure {
+    let range = filter.first().zip(filter.latest()).map(|(first, latest)| {
+        format!(
+            "; they are from {} to {}: --until TIME says where the window ends",
+            shown(first),
+            shown(latest)
+        )
+    });
+    Failure::Message(format!(
+        "no event lies in the window: {NOT_RELEASED}{}",
+        range.unwrap_or_default()
+    ))
+}
+
+/// Warns of keys so much longer than assumed that the memory may not suffice for as many as are kept.
+pub fn length_warning<K: Key>(request: &ReleaseRequest, builder: &Builder<K>, mean: u64) -> Option<String> {
+    if mean <= request.spec.key_bytes {
+        return None;
+    }
+    let entries = builder.plan().ok()?.entries;
+    let plan = builder.clone().key_bytes(mean).entries(entries).plan().ok()?;
+    let (taken, given) = (plan.memory.total(), request.spec.memory.0);
+    (taken > given).then(|| {
+        format!(
+            "keys have {mean} bytes in the mean, but {} were reckoned with: up to {} of memory may be taken \
+             instead of {}; write `key_bytes = {mean}` into the specification, if that may be known, and \
+             fewer keys are kept",
+            request.spec.key_bytes,
+            megabytes(taken),
+            megabytes(given)
+        )
+    })
+}
+
+/// All warnings that apply. Of several releases, those about one of them name its window.
+pub fn warnings_of<K: Key>(
+    request: &ReleaseRequest,
+    releases: &[(WindowLabel, Release<K>)],
+    first: Option<i64>,
+) -> Vec<String> {
+    let first = first.and_then(|first| Timestamp::from_microsecond(first).ok());
+    let cost = Cost::of(releases.iter().map(|(_, release)| release));
+    let total = Warning::of_cost(&cost).map(|warning| match releases.len() {
+        1 => warning.to_string(),
+        lists => format!("the {lists} lists together: {warning}"),
+    });
+    let each = releases.iter().flat_map(|(window, release)| {
+        let name = match releases.len() {
+            1 => String::new(),
+            _ => format!("window of {}: ", window.spoken()),
+        };
+        let given = request.windows_given.then_some(window.span);
+        let short = given
+            .zip(first)
+            .filter(|_| request.spec.until.is_some() && !request.is_of_users())
+            .and_then(|(span, first)| Warning::of_first_event(span, Edge::Instant(first), &release.window));
+        let warnings = Warning::of_release(&request.spec, given, release);
+        let all = warnings.into_iter().chain(short);
+        all.map(move |warning| format!("{name}{warning}"))
+    });
+    total.into_iter().chain(each).collect()
+}

@@ -1,0 +1,58 @@
+//! Events between the files that they are read from and what counts them.
+
+pub mod batch;
+pub mod feed;
+mod merge;
+pub mod order_check;
+pub mod read_notes;
+pub mod scan;
+pub mod time_filter;
+pub mod window_end;
+
+use std::path::Path;
+
+use frostpane::Bytes;
+use frostpane_store::StoredKey;
+
+use crate::failure::Result;
+use frostpane_events::{EventRef, Source};
+
+/// A key that can be read from text.
+pub trait TextKey: StoredKey {
+    /// The key that the text stands for, if it stands for one.
+    fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
+
+    /// The event with that key.
+    #[inline]
+    fn event(event: EventRef<'_>) -> frostpane::Event<'_, Self> {
+        frostpane::Event {
+            time: event.time,
+            key: event.key.and_then(Self::parse),
+            user: event.user,
+        }
+    }
+}
+
+impl TextKey for Bytes {
+    #[inline]
+    fn parse(text: &[u8]) -> Option<&[u8]> {
+        Some(text)
+    }
+}
+
+impl TextKey for u64 {
+    #[inline]
+    fn parse(text: &[u8]) -> Option<u64> {
+        str::from_utf8(text).ok()?.parse().ok()
+    }
+}
+
+/// The lines of a file of keys.
+pub fn read_keys(file: &Path) -> Result<Vec<Bytes>> {
+    let mut keys = Vec::new();
+    Source::lines(file)?.for_each(|line| -> Result<()> {
+        keys.extend(line.key.map(Bytes::from));
+        Ok(())
+    })?;
+    Ok(keys)
+}

@@ -1,0 +1,314 @@
+//! Tests whether the order of events follows from their keys, which windows by count cannot bear
+//! (docs/privacy.md, subtlety 4).
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use frostpane_render::Warning;
+
+use frostpane_events::EventRef;
+
+/// Neighbours are compared among the first `SAMPLE` of every `STRIDE` events.
+const STRIDE: u64 = 1 << 16;
+const SAMPLE: u64 = 1 << 12;
+/// In sorted files one in so many neighbours may go against the others, where another file begins. Fewer keys
+/// that take turns are not taken for sorted ones. Without order it does not happen: of 1,000 it is less
+/// likely than below.
+const ONE_AGAINST: u64 = 1_000;
+/// Among so many neighbours with equal times three quarters go the same way once in ten billion streams, if keys
+/// have no order. Every second pair is independent, so by Hoeffding's inequality it is at most `8 exp(-2
+/// (400/2) / 4^2)`, over two halves, two directions, two orders.
+const LEAST_WITHIN_TIMES: u64 = 400;
+/// Ten keys of several events each, of which none comes back, in 1,000 events: `10! 2^9 982! / 1000!`, or
+/// once in `10^40` streams, if keys have no order.
+const LEAST_EVENTS: u64 = 1_000;
+const LEAST_GROUPS: u64 = 10;
+/// So many keys that did not come back are enough to tell.
+const MOST_GROUPS: u64 = 1 << 12;
+
+/// Sees all events. Where keys have no order, it soon looks at one in sixteen only.
+#[derive(Default)]
+pub struct OrderCheck {
+    events: u64,
+    /// The key before; empty if there was none.
+    last: Vec<u8>,
+    last_time: Option<i64>,
+    neighbours: Turns,
+    of_equal_times: Turns,
+    groups: Groups,
+}
+
+impl OrderCheck {
+    #[inline]
+    pub fn see(&mut self, event: EventRef<'_>) {
+        let place = self.events % STRIDE;
+        self.events += 1;
+        if place < SAMPLE || self.groups.are_open() {
+            self.look(place, event);
+        }
+    }
+
+    fn look(&mut self, place: u64, event: EventRef<'_>) {
+        let Some(key) = event.key else { return };
+        // The last key that was looked at is a neighbour only if all are looked at.
+        if place == 0 && !self.groups.are_open() {
+            self.last.clear();
+        }
+        let order = KeyOrder::between(&self.last, key);
+        if place < SAMPLE && !self.last.is_empty() {
+            self.neighbours.turn(order);
+            if event.time.is_some() && event.time == self.last_time {
+                self.of_equal_times.turn(order);
+            }
+        }
+        self.groups.take(key, order.by_bytes == Ordering::Equal);
+        self.last_time = event.time;
+        self.last.clear();
+        self.last.extend_from_slice(key);
+    }
+
+    /// The warning for the operator, once all events were seen.
+    pub fn warning(&self) -> Option<Warning> {
+        if self.neighbours.go_one_way(ONE_AGAINST, ONE_AGAINST) {
+            Some(Warning::sorted())
+        } else if self.groups.are_seen() {
+            Some(Warning::grouped())
+        } else if self.of_equal_times.go_one_way(LEAST_WITHIN_TIMES, 4) {
+            Some(Warning::sorted_within_times())
+        } else {
+            None
+        }
+    }
+}
+
+/// Compares a key with the one before: by its bytes, and by its length first, as whole numbers are ordered.
+#[derive(Clone, Copy)]
+struct KeyOrder {
+    by_bytes: Ordering,
+    by_length: Ordering,
+}
+
+impl KeyOrder {
+    fn between(last: &[u8], key: &[u8]) -> Self {
+        let by_bytes = key.cmp(last);
+        let by_length = key.len().cmp(&last.len()).then(by_bytes);
+        Self { by_bytes, by_length }
+    }
+}
+
+/// Neighbours with different keys, and how many of them rise.
+#[derive(Default)]
+struct Turns {
+    all: u64,
+    up_by_bytes: u64,
+    up_by_length: u64,
+}
+
+impl Turns {
+    fn turn(&mut self, order: KeyOrder) {
+        self.all += u64::from(order.by_bytes != Ordering::Equal);
+        self.up_by_bytes += u64::from(order.by_bytes == Ordering::Greater);
+        self.up_by_length += u64::from(order.by_length == Ordering::Greater);
+    }
+
+    /// True if there are enough of them, and at most one in so many goes against the others.
+    fn go_one_way(&self, enough: u64, one_in: u64) -> bool {
+        let one_way = |up: u64| one_in * up.min(self.all - up) <= self.all;
+        self.all >= enough && (one_way(self.up_by_bytes) || one_way(self.up_by_length))
+    }
+}
+
+/// Tests whether all events of a key are adjacent, whatever the order of keys.
+enum Groups {
+    /// No key has come back yet.
+    Open(OpenGroups),
+    /// The result, once a key came back or so many had not.
+    Settled(bool),
+}
+
+impl Default for Groups {
+    fn default() -> Self {
+        Groups::Open(OpenGroups::default())
+    }
+}
+
+impl Groups {
+    #[inline]
+    fn are_open(&self) -> bool {
+        matches!(self, Groups::Open(_))
+    }
+
+    fn take(&mut self, key: &[u8], is_same: bool) {
+        if let Groups::Open(groups) = self
+            && !groups.take(key, is_same)
+        {
+            *self = Groups::Settled(groups.are_enough());
+        }
+    }
+
+    fn are_seen(&self) -> bool {
+        match self {
+            Groups::Open(groups) => groups.are_enough(),
+            Groups::Settled(seen) => *seen,
+        }
+    }
+}
+
+#[derive(Default)]
+struct OpenGroups {
+    events: u64,
+    groups: u64,
+    of_several: u64,
+    /// The length of the latest group.
+    length: u64,
+    /// Hashes of the keys so far: a collision ends the search, and does no other harm.
+    keys: HashSet<u64>,
+    hash: RandomState,
+}
+
+impl OpenGroups {
+    /// Returns false once a key came back or there were too many.
+    fn take(&mut self, key: &[u8], is_same: bool) -> bool {
+        if is_same {
+            self.events += 1;
+            self.length += 1;
+            self.of_several += u64::from(self.length == 2);
+            return true;
+        }
+        if self.groups == MOST_GROUPS || !self.keys.insert(self.hash.hash_one(key)) {
+            return false;
+        }
+        self.events += 1;
+        self.groups += 1;
+        self.length = 1;
+        true
+    }
+
+    /// True if it is no accident, with two events a key or more on average.
+    fn are_enough(&self) -> bool {
+        let enough = self.events >= LEAST_EVENTS && self.of_several >= LEAST_GROUPS;
+        enough && self.events >= 2 * self.groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen<'a>(events: impl IntoIterator<Item = (Option<i64>, &'a str)>) -> Option<Warning> {
+        let mut watch = OrderCheck::default();
+        for (time, key) in events {
+            let key = Some(key.as_bytes());
+            watch.see(EventRef {
+                key,
+                ..EventRef::at(time)
+            });
+        }
+        watch.warning()
+    }
+
+    fn seen_of(keys: impl IntoIterator<Item = u64>) -> Option<Warning> {
+        let keys: Vec<String> = keys.into_iter().map(|key| key.to_string()).collect();
+        seen(keys.iter().map(|key| (None, key.as_str())))
+    }
+
+    /// Numbers below 2^31 without any order.
+    fn dice(seed: u64) -> impl Iterator<Item = u64> {
+        std::iter::successors(Some(seed), |last| {
+            Some(last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1))
+        })
+        .skip(1)
+        .map(|state| state >> 33)
+    }
+
+    #[test]
+    fn order_is_seen_in_either_direction_by_text_and_by_number() {
+        assert_eq!(seen_of(0..1_001), Some(Warning::sorted()));
+        assert_eq!(seen_of((0..1_001).rev()), Some(Warning::sorted()));
+        let mut texts: Vec<String> = (0..1_001).map(|i| i.to_string()).collect();
+        texts.sort();
+        let by_text = seen(texts.iter().map(|key| (None, key.as_str())));
+        assert_eq!(by_text, Some(Warning::sorted()));
+        let files = |length: u64| (0..6_000).map(move |i| i % length);
+        assert_eq!(
+            seen_of(files(2_000)),
+            Some(Warning::sorted()),
+            "of files one after the other"
+        );
+        assert_eq!(seen_of(files(700)), None, "of things that take turns");
+        assert_eq!(seen_of(0..1_000), None, "too few");
+    }
+
+    /// Ten keys in the order of their last digits, a hundred events each.
+    #[test]
+    fn groups_are_seen_whatever_the_order_of_their_keys() {
+        let order = [70, 41, 12, 93, 54, 5, 26, 87, 38, 69];
+        let groups = |length: usize| order.into_iter().flat_map(move |key| [key].repeat(length));
+        assert_eq!(seen_of(groups(100)), Some(Warning::grouped()));
+        assert_eq!(seen_of(groups(100).chain(groups(100))), Some(Warning::grouped()));
+        assert_eq!(seen_of(groups(99)), None, "too few events");
+        assert_eq!(seen_of(groups(200).skip(200)), None, "too few keys");
+        assert_eq!(
+            seen_of([70, 41].into_iter().chain(groups(100))),
+            None,
+            "two come back"
+        );
+        let many = dice(3).take(5_000).flat_map(|key| [key; 2]);
+        assert_eq!(
+            seen_of(many),
+            Some(Warning::grouped()),
+            "more keys than are remembered"
+        );
+    }
+
+    /// Two events a second, the second of them with the higher key.
+    #[test]
+    fn order_within_equal_times_is_seen() {
+        let mut events: Vec<(Option<i64>, String)> = dice(1)
+            .zip(0..)
+            .take(2_000)
+            .map(|(key, i)| (Some(i / 2), format!("{:03}", key % 1_000)))
+            .collect();
+        let timed =
+            |events: &[(Option<i64>, String)]| seen(events.iter().map(|(time, key)| (*time, key.as_str())));
+        assert_eq!(timed(&events), None);
+        events.sort();
+        assert_eq!(timed(&events), Some(Warning::sorted_within_times()));
+        let untimed = seen(events.iter().map(|(_, key)| (None, key.as_str())));
+        assert_eq!(untimed, None, "it cannot be told without times");
+    }
+
+    /// By the bounds above, a false alarm in one of about ten million runs.
+    #[test]
+    fn events_without_order_are_not_told_and_soon_not_looked_at() {
+        for seed in 0..200 {
+            for keys in [2, 30, 1_000, 1 << 31] {
+                let keys: Vec<String> = dice(seed)
+                    .take(2_000)
+                    .map(|key| (key % keys).to_string())
+                    .collect();
+                let timed = keys.iter().zip(0..).map(|(key, i)| (Some(i / 50), key.as_str()));
+                assert_eq!(seen(timed), None, "seed {seed}");
+            }
+        }
+        let mut watch = OrderCheck::default();
+        for key in dice(7).take(1_000).map(|key| (key % 100).to_string()) {
+            let key = Some(key.as_bytes());
+            watch.see(EventRef {
+                key,
+                ..EventRef::at(None)
+            });
+        }
+        assert!(!watch.groups.are_open());
+        assert_eq!(seen_of(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn all_of_a_long_stream_is_looked_at() {
+        let sorted = |strides: u64| (0..strides * STRIDE).map(|i| 10_000_000 + i);
+        assert_eq!(seen_of(sorted(4)), Some(Warning::sorted()));
+        let later = dice(5).take(STRIDE as usize);
+        assert_eq!(seen_of(sorted(3).chain(later)), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Sets aside events whose time cannot be: they move no window.
+
+use jiff::Timestamp;
+
+use crate::settings::TimeSettings;
+use crate::settings::values::{grouped, spoken};
+
+/// Admits events before the end of the windows, if that is known, and else not too far in the future.
+pub struct TimeFilter {
+    clock: TimeSettings,
+    limit: i64,
+    set_aside: u64,
+    first: Option<i64>,
+    latest: Option<i64>,
+}
+
+impl TimeFilter {
+    pub fn new(clock: &TimeSettings) -> Self {
+        Self {
+            clock: clock.clone(),
+            limit: clock.limit(),
+            set_aside: 0,
+            first: None,
+            latest: None,
+        }
+    }
+
+    /// True if an event may have this time; one without a time is not judged here.
+    #[inline]
+    pub fn admits(&mut self, time: Option<i64>) -> bool {
+        let Some(time) = time else { return true };
+        if time >= self.limit && !self.is_past_by_now(time) {
+            self.set_aside += 1;
+            return false;
+        }
+        self.first = Some(self.first.map_or(time, |first| first.min(time)));
+        self.latest = Some(self.latest.map_or(time, |latest| latest.max(time)));
+        true
+    }
+
+    /// Looks at the clock again, which has gone on.
+    #[cold]
+    fn is_past_by_now(&mut self, time: i64) -> bool {
+        self.limit = self.clock.limit();
+        time < self.limit
+    }
+
+    pub fn set_aside(&self) -> u64 {
+        self.set_aside
+    }
+
+    /// The time of the earliest event that was admitted.
+    pub fn first(&self) -> Option<i64> {
+        self.first
+    }
+
+    pub fn latest(&self) -> Option<i64> {
+        self.latest
+    }
+
+    /// The number of events set aside, for the operator.
+    pub fn note(&self) -> Option<String> {
+        let (events, were) = match self.set_aside {
+            0 => return None,
+            1 => ("1 event lies".to_owned(), "was"),
+            events => (format!("{} events lie", grouped(events)), "were"),
+        };
+        Some(match self.clock.until {
+            Some(until) => {
+                format!("{events} at or after {until}, where the window ends, and {were} set aside")
+            }
+            None => format!(
+                "{events} more than {} in the future by the clock of this machine, and {were} set aside: \
+                 --until TIME says where the window ends instead, --ahead TIME how far ahead a clock may be",
+                spoken(self.clock.ahead())
+            ),
+        })
+    }
+}
+
+pub fn shown(micros: i64) -> String {
+    Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |time| time.to_string())
+}

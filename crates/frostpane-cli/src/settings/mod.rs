@@ -1,0 +1,13 @@
+//! Options as they are typed, and the settings that they make.
+
+mod input;
+mod request;
+pub mod time;
+mod users;
+pub mod values;
+
+pub use input::{ColumnArgs, InputArgs, NO_TIME_COLUMN};
+pub use request::{AnyKeys, ContinualArgs, NormArg, ReleaseRequest, RequestArgs, check_column};
+pub use time::{TimeArgs, TimeSettings};
+pub use users::protect_users;
+pub use values::WindowArg;

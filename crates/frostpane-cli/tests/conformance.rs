@@ -1,0 +1,116 @@
+//! The program and a state, on every row of the table that all edges share. A state knows a source by all of its events: one that was
+//! given the events of the table has nothing new to take from the file, and refuses a file with other events.
+
+use std::fs;
+use std::path::Path;
+
+use frostpane::{Bytes, Event};
+use frostpane_store::Store;
+
+use crate::common::{folder, frostpane, stderr};
+
+#[path = "../../frostpane-events/tests/table/mod.rs"]
+mod table;
+
+use table::{Row, rows};
+
+/// States and the options that begin them; text has a state of its own, because it has no columns.
+const STATES: [(&str, &[&str]); 4] = [
+    ("text", &["--window", "1000", "--slide", "100"]),
+    ("count", &["--key", "key", "--window", "1000", "--slide", "100"]),
+    (
+        "clock",
+        &[
+            "--key", "key", "--time", "time", "--window", "3d", "--slide", "1d",
+        ],
+    ),
+    (
+        "user",
+        &[
+            "--key",
+            "key",
+            "--time",
+            "time",
+            "--user",
+            "user",
+            "--per-user",
+            "4",
+            "--window",
+            "3d",
+            "--from",
+            "2025-11-01",
+        ],
+    ),
+];
+
+/// Gives a state the events of the table.
+fn take_events(state: &Path, rows: &[&Row]) {
+    let mut store = Store::<Bytes>::open(state).unwrap();
+    for row in rows {
+        let mut feed = store.feed(&row.name).unwrap();
+        for (time, key, user) in &row.events {
+            let event = Event {
+                time: *time,
+                key: key.as_deref(),
+                user: user.as_deref(),
+            };
+            feed.push(event).unwrap();
+        }
+        feed.finish(false).unwrap();
+    }
+}
+
+#[test]
+fn files_are_the_events_of_the_table() {
+    let folder = folder("conformance");
+    let rows = rows();
+    for (mode, options) in STATES {
+        let state = folder.join(mode);
+        let state_text = state.to_str().unwrap();
+        let begun = ["init", state_text, "--top", "5", "--epsilon", "1"];
+        let begun = frostpane(&[&begun, options].concat(), b"");
+        assert!(begun.status.success(), "{}", stderr(&begun));
+        let rows: Vec<&Row> = rows
+            .iter()
+            .filter(|row| mode == if row.format == "text" { "text" } else { &row.mode })
+            .filter(|row| row.format != "json")
+            .collect();
+        take_events(&state, &rows);
+        for row in rows {
+            let file = folder.join("row");
+            fs::write(&file, &row.body).unwrap();
+            let mut args = vec!["ingest", state_text, file.to_str().unwrap()];
+            args.extend(["--format", &row.format, "--id", &row.name, "--whole"]);
+            if row.has_user() {
+                args.extend(["--until", "2025-12-02"]);
+            }
+            let taken = frostpane(&args, b"");
+            let said = stderr(&taken);
+            if row.waiting > 0 {
+                assert!(said.contains("no event has a time"), "{}: {said}", row.name);
+                continue;
+            }
+            let noun = if row.events.len() == 1 { "event" } else { "events" };
+            let expected = format!(
+                "nothing is new ({} {noun} had been taken before)",
+                row.events.len()
+            );
+            assert!(
+                taken.status.success() && said.contains(&expected),
+                "{}: {said}",
+                row.name
+            );
+            let unreadable = format!(
+                "{} of {} events could not be read",
+                row.unreadable,
+                row.events.len()
+            );
+            assert_eq!(
+                said.contains(&unreadable),
+                row.unreadable > 0,
+                "{}: {said}",
+                row.name
+            );
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Hostile files: every reader ends, with events or with an error, and never panics.
+
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use parquet::basic::{self, BrotliLevel, Encoding};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::Result as ParquetResult;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use crate::error::{Halt, Result};
+use crate::parquet::byte_cells::ByteCells;
+use crate::parquet::same::written;
+use crate::pattern;
+use crate::schema::{Column, ColumnSelection, Format, Schema};
+use crate::source::read_stream;
+use crate::stream::Stream;
+use crate::testing::events;
+use crate::{Compression, Pattern};
+
+const FORMATS: [Format; 5] = [
+    Format::Text,
+    Format::Csv,
+    Format::Tsv,
+    Format::Jsonl,
+    Format::Parquet,
+];
+
+/// Reads bytes as a file of a format, by name and by position; says how many events there were.
+fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, multiline: bool) -> Result<u64> {
+    let columns = if named {
+        ["key", "time", "key"]
+    } else {
+        ["2", "1", "3"]
+    };
+    let [key, time, user] = columns.map(|column| Column::new(column).unwrap());
+    let selection = ColumnSelection::new(key, Some(time));
+    // Files of two columns have no third.
+    let selection = match format {
+        Format::Parquet if !named => selection,
+        _ => selection.by(user),
+    };
+    let stream = Stream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
+    let selection = Some(selection).filter(|_| format != Format::Text);
+    let schema = Schema {
+        multiline,
+        by_clock: true,
+        ..Schema::default()
+    };
+    let (found, tally) = events(&schema, |sink| {
+        read_stream(stream, format, selection, &schema, sink)
+    });
+    found.map(|_| tally.events + tally.waiting)
+}
+
+/// Repeatable, not secret.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize % end
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        const TELLING: &[u8] = b"\n\r\t,\"\\{}[]:.0-eZT \0\xff";
+        let mostly_telling = self.below(2) == 0;
+        (0..self.below(200))
+            .map(|_| {
+                if mostly_telling {
+                    TELLING[self.below(TELLING.len())]
+                } else {
+                    self.below(256) as u8
+                }
+            })
+            .collect()
+    }
+
+    /// Changes a few bytes, cuts, or repeats a part.
+    fn mutate(&mut self, file: &[u8]) -> Vec<u8> {
+        let mut mutated = file.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(mutated.len().max(1)).min(mutated.len());
+            match self.below(4) {
+                0 => mutated.truncate(at),
+                1 => mutated.extend_from_within(at..),
+                2 if at < mutated.len() => mutated[at] ^= 1 << self.below(8),
+                _ if at < mutated.len() => mutated[at] = self.below(256) as u8,
+                _ => {}
+            }
+        }
+        mutated
+    }
+}
+
+fn parquet_file(compression: basic::Compression) -> Vec<u8> {
+    let schema =
+        "message events { required int64 time (TIMESTAMP(MICROS, true)); optional binary key (STRING); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+    for _ in 0..2 {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let times: Vec<i64> = (0..8).map(|i| 1_700_000_000_000_000 + i).collect();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&times, None, None)
+            .unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let keys: Vec<ByteArray> = ["elm", "oak", "elm", "yew"].map(ByteArray::from).to_vec();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    bytes
+}
+
+fn valid_files() -> Vec<(Format, Compression, Vec<u8>, u64)> {
+    let json = "{\"time\": \"2026-01-31T12:00:00Z\", \"more\": [{}, 1.5], \"key\": \"\\ud800 elm\"}\n";
+    let csv = "time,key\n1700000000,\"a \"\"b\"\"\nc\"\n1700000001,\n";
+    let tsv = "time\tkey\n1700000000\telm\n1700000001.5\t\n";
+    let gzip = |bytes: &[u8]| {
+        let mut packed = Vec::new();
+        let mut encoder = flate2::read::GzEncoder::new(bytes, flate2::Compression::fast());
+        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
+        packed
+    };
+    let (none, csv, tsv) = (Compression::None, csv.as_bytes(), tsv.as_bytes());
+    vec![
+        (Format::Text, none, b"elm\n\noak".to_vec(), 3),
+        (Format::Csv, none, csv.into(), 2),
+        (Format::Tsv, none, tsv.into(), 2),
+        (Format::Jsonl, none, json.repeat(3).into(), 3),
+        (
+            Format::Parquet,
+            none,
+            parquet_file(basic::Compression::UNCOMPRESSED),
+            16,
+        ),
+        (
+            Format::Parquet,
+            none,
+            parquet_file(basic::Compression::SNAPPY),
+            16,
+        ),
+        (Format::Parquet, none, parquet_file(basic::Compression::LZ4), 16),
+        (
+            Format::Parquet,
+            none,
+            parquet_file(basic::Compression::LZ4_RAW),
+            16,
+        ),
+        (
+            Format::Parquet,
+            none,
+            parquet_file(basic::Compression::BROTLI(BrotliLevel::default())),
+            16,
+        ),
+        (Format::Csv, Compression::Gzip, gzip(csv), 2),
+        (
+            Format::Tsv,
+            Compression::Zstd,
+            zstd::encode_all(tsv, 1).unwrap(),
+            2,
+        ),
+    ]
+}
+
+#[test]
+fn random_bytes_end_every_reader_without_panic() {
+    let mut dice = Dice(1);
+    for _ in 0..4_000 {
+        let mut bytes = dice.bytes();
+        let compression = match dice.below(6) {
+            0 => {
+                bytes.splice(0..0, *b"PAR1").for_each(drop);
+                Compression::None
+            }
+            1 => {
+                bytes.splice(0..0, [0x1F, 0x8B, 0x08]).for_each(drop);
+                Compression::Gzip
+            }
+            2 => {
+                bytes.splice(0..0, [0x28, 0xB5, 0x2F, 0xFD]).for_each(drop);
+                Compression::Zstd
+            }
+            3 => {
+                bytes.extend(b"\x10\0\0\0PAR1");
+                Compression::None
+            }
+            _ => Compression::None,
+        };
+        for format in FORMATS {
+            let _ = read(
+                &bytes,
+                compression,
+                format,
+                dice.below(2) == 0,
+                dice.below(2) == 0,
+            );
+        }
+    }
+}
+
+#[test]
+fn damaged_files_end_every_reader_without_panic() {
+    let mut dice = Dice(2);
+    for (format, compression, file, events) in valid_files() {
+        assert_eq!(
+            read(&file, compression, format, true, true).unwrap(),
+            events,
+            "{format:?}"
+        );
+        for _ in 0..2_000 {
+            let damaged = dice.mutate(&file);
+            let _ = read(
+                &damaged,
+                compression,
+                format,
+                dice.below(2) == 0,
+                dice.below(2) == 0,
+            );
+        }
+    }
+}
+
+/// Lines are cut at their ends and nowhere else, so a reader that knows the format never refuses them.
+#[test]
+fn random_lines_are_as_many_events_in_every_format() {
+    let mut dice = Dice(4);
+    for _ in 0..4_000 {
+        let bytes = [dice.bytes(), b"\n".to_vec()].concat();
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        for format in [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl] {
+            assert_eq!(
+                read(&bytes, Compression::None, format, false, false).unwrap(),
+                lines,
+                "{format:?}: {bytes:?}"
+            );
+        }
+    }
+}
+
+/// Lines that a pattern may match or not are as many events too.
+#[test]
+fn random_lines_are_as_many_events_by_a_pattern() {
+    let mut dice = Dice(5);
+    let pattern: Pattern = r"(?<time>\d+)[^,]*,?(?<key>.*)".parse().unwrap();
+    let named = |name: &str| Column::Name(name.to_owned());
+    let selection = ColumnSelection::new(named("key"), Some(named("time"))).by(named("key"));
+    for _ in 0..4_000 {
+        let bytes = [dice.bytes(), b"\n".to_vec()].concat();
+        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let schema = Schema {
+            by_clock: true,
+            show_input: true,
+            ..Schema::default()
+        };
+        let (found, tally) = events(&schema, |sink| {
+            pattern::read(&mut bytes.as_slice(), &pattern, &selection, sink)
+        });
+        found.unwrap();
+        assert_eq!(tally.events + tally.waiting, lines, "{bytes:?}");
+    }
+}
+
+const ROWS: i64 = 300;
+
+/// Pages that come from no file.
+struct Pages(IntoIter<Page>);
+
+impl Iterator for Pages {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        Ok(self.0.next())
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        Ok(None)
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        Ok(())
+    }
+}
+
+/// Pages of both versions, with a dictionary that is soon full, and with nulls.
+fn pages(version: WriterVersion, schema: &str) -> Vec<Page> {
+    let nullable = schema.contains("optional");
+    let cell = |row: usize| (!nullable || row % 50 != 7).then(|| vec![row as u8; row % 90]);
+    let cells = (0..ROWS as usize).map(cell).collect();
+    let properties = WriterProperties::builder()
+        .set_writer_version(version)
+        .set_encoding(Encoding::PLAIN)
+        .set_dictionary_page_size_limit(400)
+        .set_data_page_row_count_limit(60)
+        .set_write_batch_size(20);
+    let file = SerializedFileReader::new(written(schema, &[cells], properties)).unwrap();
+    let pages = file.get_row_group(0).unwrap().get_column_page_reader(0);
+    pages.unwrap().map(|page| page.unwrap()).collect()
+}
+
+/// Damages what a page holds, what it says about it, or where it stands.
+fn damage(dice: &mut Dice, pages: &mut [Page]) {
+    let index = dice.below(pages.len());
+    let (other, wrong) = (pages[dice.below(pages.len())].clone(), dice.below(400) as u32);
+    match (dice.below(6), &mut pages[index]) {
+        (0, page) => *page = other,
+        (1, Page::DataPage { num_values, .. } | Page::DictionaryPage { num_values, .. }) => {
+            *num_values = wrong;
+        }
+        (1, Page::DataPageV2 { num_values, .. }) => *num_values = u32::MAX - wrong,
+        (
+            2,
+            Page::DataPageV2 {
+                def_levels_byte_len, ..
+            },
+        ) => *def_levels_byte_len = wrong,
+        (
+            3,
+            Page::DataPageV2 {
+                rep_levels_byte_len, ..
+            },
+        ) => *rep_levels_byte_len = u32::MAX - wrong,
+        (_, Page::DataPage { buf, .. } | Page::DataPageV2 { buf, .. } | Page::DictionaryPage { buf, .. }) => {
+            *buf = dice.mutate(buf).into()
+        }
+    }
+}
+
+#[test]
+fn damaged_pages_are_errors_or_cells_without_panic() {
+    let mut dice = Dice(3);
+    let (mut faults, mut ends) = (0, 0);
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for (schema, most) in [
+            ("message m { required binary key; }", 0),
+            ("message m { optional binary key; }", 1),
+        ] {
+            let pages = pages(version, schema);
+            for _ in 0..5_000 {
+                let mut damaged = pages.clone();
+                (0..=dice.below(2)).for_each(|_| damage(&mut dice, &mut damaged));
+                let mut cells = ByteCells::new(Box::new(Pages(damaged.into_iter())), most, ROWS);
+                let mut read = 0;
+                let outcome = loop {
+                    match cells.fill() {
+                        Ok(0) => break Ok(()),
+                        Ok(filled) => read += filled,
+                        Err(fault) => break Err(fault),
+                    }
+                    (0..cells.left()).for_each(|_| drop(cells.next().map(<[u8]>::to_vec)));
+                };
+                assert!(read as i64 <= ROWS);
+                match outcome {
+                    Ok(()) => ends += 1,
+                    Err(_) => faults += 1,
+                }
+            }
+        }
+    }
+    assert!(faults > 1_000 && ends > 1_000, "{faults} faults, {ends} without");
+}
+
+#[test]
+fn pages_that_are_encoded_in_other_ways_than_announced_are_told() {
+    let mut pages = pages(WriterVersion::PARQUET_1_0, "message m { required binary key; }");
+    for page in &mut pages {
+        if let Page::DataPage { encoding, .. } = page {
+            *encoding = Encoding::DELTA_BYTE_ARRAY;
+        }
+    }
+    let fault = ByteCells::new(Box::new(Pages(pages.into_iter())), 0, ROWS).fill();
+    let fault = fault.unwrap_err().to_string();
+    assert!(
+        fault.ends_with(
+            "a page is encoded as DELTA_BYTE_ARRAY, which cannot be read here: write the file again in another way"
+        ),
+        "{fault}"
+    );
+}

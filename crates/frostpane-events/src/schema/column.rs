@@ -1,0 +1,222 @@
+//! Which columns make an event.
+
+use super::delimiter::Delimiter;
+use super::path_columns::PathColumns;
+use crate::error::Error;
+use crate::printable::printable;
+use crate::time::Times;
+
+/// The most names that a message lists.
+const NAMES_SHOWN: usize = 20;
+
+/// A column by its name, or by its number from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Its name or, in JSON, the path to it.
+    Name(String),
+    /// Its number, from 1.
+    Position(usize),
+}
+
+impl Column {
+    /// A number is a position, everything else a name.
+    pub fn new(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(0) => Err("columns are counted from 1".to_owned()),
+            Ok(position) => Ok(Column::Position(position)),
+            Err(_) if text.is_empty() => Err("the name of a column is empty".to_owned()),
+            Err(_) => Ok(Column::Name(text.to_owned())),
+        }
+    }
+
+    /// Returns true if it is given by name.
+    pub fn is_named(&self) -> bool {
+        matches!(self, Column::Name(_))
+    }
+
+    /// The text that it was made of.
+    pub fn text(&self) -> String {
+        match self {
+            Column::Name(name) => name.clone(),
+            Column::Position(position) => position.to_string(),
+        }
+    }
+
+    /// The place of the column among these. A column of the file counts more than one of its path.
+    fn among(
+        &self,
+        names: &ColumnNames<'_>,
+        paths: &PathColumns,
+        option: &str,
+    ) -> Result<ColumnPlace, Error> {
+        let all = names.all;
+        let (found, asked) = match self {
+            Column::Name(name) => {
+                let in_file = all.iter().position(|there| there == name).map(ColumnPlace::Field);
+                let found = in_file.or_else(|| paths.position(name).map(ColumnPlace::Path));
+                (found, format!("{name:?}"))
+            }
+            Column::Position(position) => (
+                (*position <= all.len()).then(|| ColumnPlace::Field(position - 1)),
+                format!("number {position}"),
+            ),
+        };
+        found.ok_or_else(|| Error::Column {
+            column: self.text(),
+            message: format!(
+                "there is no column {asked}, for which {option} asks; {}",
+                names.told(paths)
+            ),
+        })
+    }
+}
+
+/// The names of the columns of a file.
+pub struct ColumnNames<'a> {
+    pub all: &'a [String],
+    /// They may be shown: a first line may be an event after all, unless the operator has said that it is
+    /// none.
+    pub are_public: bool,
+}
+
+impl ColumnNames<'_> {
+    fn told(&self, paths: &PathColumns) -> String {
+        let there = match self.all.len() {
+            _ if self.are_public => format!("there are {}", listed(self.all)),
+            1 => {
+                "the first line has 1 column: if another character separates more, use --delimiter".to_owned()
+            }
+            columns => format!("the first line has {columns} columns"),
+        };
+        let of_path: Vec<String> = paths.names().map(str::to_owned).collect();
+        let of_path = match &of_path[..] {
+            [] => String::new(),
+            names => format!(", and of the path {}", listed(names)),
+        };
+        let advice = if self.are_public {
+            ""
+        } else {
+            "; --header says that it names them, and then they are shown here"
+        };
+        there + &of_path + advice
+    }
+}
+
+/// Names for a message.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names
+        .iter()
+        .take(NAMES_SHOWN)
+        .map(|name| printable(name))
+        .collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The columns that were asked for, and how to read them.
+#[derive(Clone, Debug)]
+pub struct ColumnSelection {
+    pub key: Column,
+    pub time: Option<Column>,
+    pub user: Option<Column>,
+    /// The first line names columns although none that is looked for is given by name.
+    pub header: bool,
+    /// An error may show a first line that names columns.
+    pub show_names: bool,
+    pub delimiter: Option<Delimiter>,
+    pub times: Times,
+    pub path_columns: PathColumns,
+    /// Rows have as many fields as the header, and objects have each of the fields once.
+    pub is_strict: bool,
+}
+
+impl ColumnSelection {
+    /// These columns and a user.
+    #[cfg(test)]
+    pub fn by(self, user: Column) -> Self {
+        let user = Some(user);
+        Self { user, ..self }
+    }
+
+    /// These columns, and defaults.
+    #[cfg(test)]
+    pub fn new(key: Column, time: Option<Column>) -> Self {
+        Self {
+            key,
+            time,
+            user: None,
+            header: false,
+            show_names: false,
+            delimiter: None,
+            times: Times::default(),
+            path_columns: PathColumns::default(),
+            is_strict: false,
+        }
+    }
+
+    /// Returns true if the first line names the columns: if one is asked for by name, or if the operator says
+    /// so.
+    pub fn has_header(&self) -> bool {
+        let others = [&self.time, &self.user];
+        self.header || self.key.is_named() || others.into_iter().flatten().any(Column::is_named)
+    }
+
+    /// The places of the columns in a file that names its columns.
+    pub fn among(&self, names: &ColumnNames<'_>) -> Result<ColumnPlaces, Error> {
+        let place = |column: &Column, option| column.among(names, &self.path_columns, option);
+        let other = |column: &Option<Column>, option| column.as_ref().map(|column| place(column, option));
+        Ok(ColumnPlaces {
+            key: place(&self.key, "--key")?,
+            time: other(&self.time, "--time").transpose()?,
+            user: other(&self.user, "--user").transpose()?,
+        })
+    }
+
+    /// The places of the columns, if all are given by number.
+    pub fn by_number(&self) -> Option<ColumnPlaces> {
+        let place = |column: &Column| match column {
+            Column::Position(position) => Some(ColumnPlace::Field(position - 1)),
+            Column::Name(_) => None,
+        };
+        let other = |column: &Option<Column>| match column {
+            Some(column) => place(column).map(Some),
+            None => Some(None),
+        };
+        Some(ColumnPlaces {
+            key: place(&self.key)?,
+            time: other(&self.time)?,
+            user: other(&self.user)?,
+        })
+    }
+}
+
+/// The places of the columns of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnPlaces {
+    pub key: ColumnPlace,
+    pub time: Option<ColumnPlace>,
+    pub user: Option<ColumnPlace>,
+}
+
+/// The place of a column, from 0: among the fields of a line, or among the columns of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnPlace {
+    Field(usize),
+    Path(usize),
+}
+
+impl ColumnPlace {
+    pub fn is_of_path(self) -> bool {
+        matches!(self, ColumnPlace::Path(_))
+    }
+
+    /// The number of fields of a line that have to be looked at.
+    pub fn fields(self) -> usize {
+        match self {
+            ColumnPlace::Field(index) => index + 1,
+            ColumnPlace::Path(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! The end of every reader. What stands in a line is an event, whatever stands there: were it not, a key
+//! could decide how many events there are.
+
+use std::fmt;
+use std::io;
+use std::mem;
+use std::thread;
+
+use crate::EventRef;
+use crate::error::{Error, Halt, Result};
+use crate::printable::{cut, printable};
+use crate::schema::{OnInvalid, Schema};
+use crate::source::unreadable;
+use crate::time::is_in_calendar;
+
+/// Columns of a line that is shown.
+const SHOWN: usize = 200;
+/// Events that wait for a time before other threads have the processor: no visitor sees them.
+const TURN: u64 = 512;
+/// The most bytes of a user. What is longer is nobody's name, and has no place in the memory that was
+/// promised to the window.
+pub const LONGEST_USER: usize = 1 << 16;
+
+/// Why an event is invalid. It never shows a part of the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A line is longer than 16 MB.
+    TooLong,
+    /// A row lacks the column of the key.
+    FewColumns,
+    /// A quote in a line does not end.
+    OpenQuote,
+    /// A line is no JSON object.
+    NoObject,
+    /// A line of JSON is a whole object but for bytes that are not UTF-8.
+    NotText,
+    /// A line does not match the pattern.
+    NoMatch,
+    /// There is no time, or it cannot be read.
+    NoTime,
+    /// The body is not an array of JSON.
+    NoArray,
+    /// The body is not an Arrow stream.
+    NoStream,
+    /// A row has not as many columns as the header. Only where invalid events [refuse](OnInvalid::Refuse), as
+    /// the following.
+    OtherColumns,
+    /// An object has no field for the key.
+    MissingKey,
+    /// An object has no field for the time.
+    MissingTime,
+    /// An object has no field for the user.
+    MissingUser,
+    /// An object has a field twice.
+    Twice,
+}
+
+impl Fault {
+    /// Returns true if the form of an event is invalid, and not what a key or a user is.
+    fn is_of_form(self) -> bool {
+        self != Fault::NotText
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::TooLong => "it is longer than 16 MB",
+            Fault::FewColumns => "it has too few columns; if another character separates them, use --delimiter",
+            Fault::OpenQuote => {
+                "a quote in it does not end; if fields go on over several lines, use --multiline"
+            }
+            Fault::NoObject => "it is no JSON object",
+            Fault::NotText => "it is not UTF-8",
+            Fault::NoMatch => "it does not match --pattern",
+            Fault::NoTime => {
+                "no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written"
+            }
+            Fault::NoArray => "it is no array of JSON",
+            Fault::NoStream => "it is no Arrow stream",
+            Fault::OtherColumns => "it has not as many columns as the header",
+            Fault::MissingKey => "it has no field for its key",
+            Fault::MissingTime => "it has no field for its time",
+            Fault::MissingUser => "it has no field for its user",
+            Fault::Twice => "it has a field twice",
+        })
+    }
+}
+
+/// An invalid event: the first of all files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultPlace {
+    /// The name of the file.
+    pub file: String,
+    /// The part of the file that is an event.
+    pub unit: &'static str,
+    /// From 1; 0 for the file as a whole.
+    pub number: u64,
+    /// Why it is invalid.
+    pub fault: Fault,
+    /// The event, if the operator has asked to see it.
+    pub text: Option<String>,
+}
+
+impl fmt::Display for FaultPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            0 => write!(f, "{}: {}", self.file, self.fault)?,
+            number => write!(f, "{}, {} {number}: {}", self.file, self.unit, self.fault)?,
+        }
+        match &self.text {
+            Some(text) => write!(f, "; there stands: {text}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Numbers of events that were read.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// All events that were handed over.
+    pub events: u64,
+    /// Those with a key.
+    pub with_key: u64,
+    /// Those with a user.
+    pub with_user: u64,
+    /// Those that could not be read.
+    pub unreadable: u64,
+    /// Those of them that are whole objects of JSON, but not UTF-8.
+    pub not_text: u64,
+    /// The first that could not be read.
+    pub first: Option<FaultPlace>,
+    /// The key of an event was a part of the path of its file.
+    pub key_of_path: bool,
+    /// Lines that repeat the header of their file.
+    pub repeated_headers: u64,
+    /// The time of the latest event that was handed over.
+    time: Option<i64>,
+    /// Events at the start for which no time is known yet, and which were not handed over.
+    pub waiting: u64,
+}
+
+impl Tally {
+    /// Adds the numbers of a file that was read by itself.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.with_key += other.with_key;
+        self.with_user += other.with_user;
+        self.unreadable += other.unreadable;
+        self.not_text += other.not_text;
+        self.first = self.first.take().or(other.first);
+        self.key_of_path |= other.key_of_path;
+        self.repeated_headers += other.repeated_headers;
+        self.time = self.time.max(other.time);
+        self.waiting += other.waiting;
+    }
+
+    /// The events that still wait for a time, now with the latest with which another file ended, if there is
+    /// one.
+    pub(crate) fn timed(&mut self) -> impl Iterator<Item = EventRef<'static>> + use<> {
+        let event = EventRef::at(self.time);
+        let events = event.time.map_or(0, |_| mem::take(&mut self.waiting));
+        self.events += events;
+        (0..events).map(move |_| event)
+    }
+}
+
+/// Takes the events of one file, counts them and hands them over.
+pub struct EventSink<'a> {
+    /// The name of the file in a message.
+    file: &'a str,
+    /// The part of the file that is an event.
+    unit: &'static str,
+    by_clock: bool,
+    /// The first that cannot be read is told at once.
+    live: bool,
+    pub show_input: bool,
+    refuses: bool,
+    most_events: u64,
+    tell: fn(fmt::Arguments<'_>),
+    pub tally: &'a mut Tally,
+    visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
+}
+
+impl<'a> EventSink<'a> {
+    pub fn new(
+        file: &'a str,
+        unit: &'static str,
+        schema: &Schema,
+        tally: &'a mut Tally,
+        visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
+    ) -> Self {
+        Self {
+            file,
+            unit,
+            by_clock: schema.by_clock,
+            live: schema.live,
+            show_input: schema.show_input,
+            refuses: schema.on_invalid == OnInvalid::Refuse,
+            most_events: schema.most_events,
+            tell: schema.tell,
+            tally,
+            visit,
+        }
+    }
+
+    /// Takes the event of the line or row with this number; `text` is what the operator may see of it.
+    #[inline]
+    pub fn event(&mut self, number: u64, event: EventRef<'_>, text: &[u8]) -> Result<()> {
+        if self.by_clock {
+            let Some(time) = event.time.filter(|time| is_in_calendar(*time)) else {
+                return self.unreadable(number, None, Fault::NoTime, text);
+            };
+            if self.tally.time.is_none() {
+                self.begin(time)?;
+            }
+            self.tally.time = event.time;
+        }
+        let user = event.user.filter(|user| (1..=LONGEST_USER).contains(&user.len()));
+        self.hand_over(EventRef { user, ..event })
+    }
+
+    /// Takes an event that cannot be read, without a key and without a user. Where its time cannot be read
+    /// either, it has that of the event before; where there is none before, that of the first that has one.
+    #[cold]
+    pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault, text: &[u8]) -> Result<()> {
+        if self.refuses && fault.is_of_form() {
+            return Err(self.invalid(number, fault).into());
+        }
+        self.note(number, fault, text);
+        self.without_key(number, time)
+    }
+
+    /// Takes a line that repeats the header, as an event without a key: a key may have made it so.
+    #[cold]
+    pub fn repeated_header(&mut self, number: u64, time: Option<i64>) -> Result<()> {
+        self.tally.repeated_headers += 1;
+        self.without_key(number, time)
+    }
+
+    fn without_key(&mut self, number: u64, time: Option<i64>) -> Result<()> {
+        let time = time.filter(|time| is_in_calendar(*time));
+        match (self.by_clock, time.or(self.tally.time)) {
+            (true, None) => {
+                self.check_number(self.tally.waiting)?;
+                self.tally.waiting += 1;
+                if self.tally.waiting.is_multiple_of(TURN) {
+                    thread::yield_now();
+                }
+                Ok(())
+            }
+            (_, time) => self.event(number, EventRef::at(time), b""),
+        }
+    }
+
+    /// Hands over the events that have waited for a time.
+    #[cold]
+    fn begin(&mut self, time: i64) -> Result<()> {
+        let event = EventRef::at(Some(time));
+        (0..mem::take(&mut self.tally.waiting)).try_for_each(|_| self.hand_over(event))
+    }
+
+    #[inline]
+    fn hand_over(&mut self, event: EventRef<'_>) -> Result<()> {
+        self.check_number(self.tally.events)?;
+        (self.visit)(event)?;
+        self.tally.events += 1;
+        self.tally.with_key += u64::from(event.key.is_some());
+        self.tally.with_user += u64::from(event.user.is_some());
+        Ok(())
+    }
+
+    #[inline]
+    fn check_number(&self, events: u64) -> Result<()> {
+        if events >= self.most_events {
+            return Err(Error::TooMany(self.most_events).into());
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, number: u64, fault: Fault, text: &[u8]) {
+        self.tally.unreadable += 1;
+        self.tally.not_text += u64::from(fault == Fault::NotText);
+        if self.tally.first.is_none() {
+            let place = self.place(number, fault, self.show_input.then(|| shown(text)));
+            if self.live {
+                (self.tell)(format_args!("{place}; it counts as an event without a key"));
+            }
+            self.tally.first = Some(place);
+        }
+    }
+
+    fn place(&self, number: u64, fault: Fault, text: Option<String>) -> FaultPlace {
+        FaultPlace {
+            file: self.file.to_owned(),
+            unit: self.unit,
+            number,
+            fault,
+            text,
+        }
+    }
+
+    /// The error that an event is invalid, or with number 0 the input.
+    pub fn invalid(&self, number: u64, fault: Fault) -> Error {
+        Error::Invalid(self.place(number, fault, None))
+    }
+
+    /// The error that the file could not be read on.
+    pub fn broken(&self, cause: io::Error) -> Halt {
+        unreadable(self.file, &cause).into()
+    }
+
+    /// The error that the file as a whole is not what was asked for.
+    pub fn unfit(&self, wrong: impl Into<Error>) -> Halt {
+        let at_file = |wrong| format!("{}: {wrong}", self.file);
+        Halt::Error(match wrong.into() {
+            Error::Input(wrong) => Error::Input(at_file(wrong)),
+            Error::Column { column, message } => Error::Column {
+                column,
+                message: at_file(message),
+            },
+            other => other,
+        })
+    }
+}
+
+/// Text of a file for the operator, as much as fits into a few lines.
+fn shown(text: &[u8]) -> String {
+    cut(
+        &printable(&String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)])),
+        SHOWN,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::events;
+
+    type Times = Vec<Option<i64>>;
+
+    /// The times that events are handed over with, of those that lines have; None for one that cannot be
+    /// read.
+    fn handed(by_clock: bool, lines: &[Option<i64>]) -> (Times, Tally) {
+        let schema = Schema {
+            by_clock,
+            ..Schema::default()
+        };
+        let (found, tally) = events(&schema, |sink| {
+            let mut lines = (1..).zip(lines);
+            lines.try_for_each(|(line, time)| sink.event(line, EventRef::at(*time), b""))
+        });
+        (found.unwrap().into_iter().map(|(time, ..)| time).collect(), tally)
+    }
+
+    #[test]
+    fn an_event_without_a_time_has_that_of_its_neighbour() {
+        let lines = [None, None, Some(5), None, Some(3), Some(i64::MAX)];
+        let (times, tally) = handed(true, &lines);
+        assert_eq!(times, [5, 5, 5, 5, 3, 3].map(Some));
+        assert_eq!((tally.events, tally.unreadable, tally.waiting), (6, 4, 0));
+        assert_eq!(tally.first.unwrap().number, 1);
+        assert_eq!(handed(false, &lines).0, lines, "nobody asks for times");
+        let (times, tally) = handed(true, &[None, None]);
+        assert_eq!((times.len(), tally.waiting), (0, 2));
+    }
+
+    /// Returns for each event whether it was handed over with its user.
+    fn with_user(by_clock: bool, given: &[EventRef<'_>]) -> (Vec<bool>, u64) {
+        let schema = Schema {
+            by_clock,
+            ..Schema::default()
+        };
+        let (found, tally) = events(&schema, |sink| {
+            given.iter().try_for_each(|event| sink.event(1, *event, b""))
+        });
+        let found = found.unwrap().into_iter().map(|(.., user)| user.is_some());
+        (found.collect(), tally.with_user)
+    }
+
+    #[test]
+    fn a_user_has_at_least_one_byte_and_no_more_than_so_many() {
+        let long = vec![b'x'; LONGEST_USER + 1];
+        let events = [
+            None,
+            Some(&long[..0]),
+            Some(&long[..1]),
+            Some(&long[1..]),
+            Some(&long),
+        ]
+        .map(|user| EventRef {
+            user,
+            ..EventRef::at(None)
+        });
+        let expected = [false, false, true, true, false];
+        assert_eq!(with_user(false, &events), (expected.to_vec(), 2));
+    }
+
+    #[test]
+    fn an_event_without_a_time_is_nobodys() {
+        let events = [None, Some(5), None, Some(i64::MAX), Some(6)].map(|time| EventRef {
+            key: Some(b"elm"),
+            user: Some(b"u1"),
+            time,
+        });
+        let expected = [false, true, false, false, true];
+        assert_eq!(with_user(true, &events), (expected.to_vec(), 2));
+    }
+
+    #[test]
+    fn no_more_events_are_taken_than_may_be() {
+        let most = |most_events, times: &[Option<i64>]| {
+            let schema = Schema {
+                most_events,
+                by_clock: true,
+                ..Schema::default()
+            };
+            let (found, _) = events(&schema, |sink| {
+                times
+                    .iter()
+                    .try_for_each(|time| sink.event(1, EventRef::at(*time), b""))
+            });
+            found.is_ok()
+        };
+        for times in [[None; 3], [Some(1); 3], [None, None, Some(1)]] {
+            assert!(most(3, &times) && !most(2, &times));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The rows of `conformance.json`, which every edge reads: odd input, and the events that it is.
+#![allow(dead_code)]
+
+use serde_json::Value;
+
+/// Time in microseconds, key and user.
+pub type Expected = (Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Odd input. Events have the columns `key`, `time` and `user`, as far as the mode has them.
+pub struct Row {
+    pub name: String,
+    /// `text`, `csv`, `tsv`, `jsonl`, or `json` for an array, which is no file.
+    pub format: String,
+    /// `count`, `clock` or `user`.
+    pub mode: String,
+    pub body: Vec<u8>,
+    pub events: Vec<Expected>,
+    /// The number of events that cannot be read.
+    pub unreadable: u64,
+    /// It is refused where invalid events refuse the input.
+    pub is_refused: bool,
+    /// The number of events for which there is no time to be had.
+    pub waiting: u64,
+}
+
+impl Row {
+    pub fn has_time(&self) -> bool {
+        self.mode != "count"
+    }
+
+    pub fn has_user(&self) -> bool {
+        self.mode == "user"
+    }
+}
+
+pub fn rows() -> Vec<Row> {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../frostpane-events/tests/conformance.json"
+    );
+    let table: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    table.as_array().unwrap().iter().map(row).collect()
+}
+
+fn row(row: &Value) -> Row {
+    let text = |name: &str| row[name].as_str().unwrap().to_owned();
+    let number = |name: &str| row[name].as_u64().unwrap();
+    let event = |event: &Value| (event[0].as_i64(), optional(&event[1]), optional(&event[2]));
+    Row {
+        name: text("name"),
+        format: text("format"),
+        mode: text("mode"),
+        body: bytes(&row["body"]),
+        events: row["events"].as_array().unwrap().iter().map(event).collect(),
+        unreadable: number("unreadable"),
+        is_refused: row["refused"].as_bool().unwrap(),
+        waiting: number("waiting"),
+    }
+}
+
+fn optional(value: &Value) -> Option<Vec<u8>> {
+    (!value.is_null()).then(|| bytes(value))
+}
+
+/// Each character is a byte; a list is of parts, and `["x", 3]` is a part three times.
+fn bytes(value: &Value) -> Vec<u8> {
+    match value {
+        Value::String(text) => text.chars().map(|c| u8::try_from(c).unwrap()).collect(),
+        Value::Array(parts) => match &parts[..] {
+            [part, Value::Number(times)] => bytes(part).repeat(times.as_u64().unwrap() as usize),
+            parts => parts.iter().flat_map(bytes).collect(),
+        },
+        _ => panic!("{value} is no text"),
+    }
+}

@@ -1,0 +1,86 @@
+//! Progress of long calls, and interrupts.
+
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use crate::error::Failure;
+use crate::process_guard::UpdateError;
+
+/// The interval between checks.
+const OFTEN: Duration = Duration::from_millis(50);
+/// The time that an update may go on after an interrupt, so that it is counted as a whole. An update that
+/// takes longer is broken.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The progress of one call.
+pub struct ProgressReporter {
+    told: Option<Py<PyAny>>,
+    total: u64,
+    done: u64,
+    grace: Duration,
+    looked: Instant,
+    stopped: Option<(Instant, PyErr)>,
+}
+
+impl ProgressReporter {
+    /// A call that ingests so many rows, and reports to `told`.
+    pub fn new(told: Option<Py<PyAny>>, total: u64) -> Self {
+        Self {
+            told,
+            total,
+            done: 0,
+            grace: GRACE,
+            looked: Instant::now(),
+            stopped: None,
+        }
+    }
+
+    /// A call that can be repeated after an interrupt.
+    pub fn prompt(told: Option<Py<PyAny>>, total: u64) -> Self {
+        Self {
+            grace: Duration::ZERO,
+            ..Self::new(told, total)
+        }
+    }
+
+    /// Adds rows to the progress.
+    pub fn step(&mut self, rows: usize) -> Result<(), UpdateError> {
+        self.done += rows as u64;
+        if self.looked.elapsed() < OFTEN {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        if self.stopped.is_none() {
+            let looked = self.look_around();
+            self.stopped = looked.err().map(|cause| (Instant::now(), cause));
+        }
+        match self.stopped.take() {
+            Some((since, cause)) if since.elapsed() >= self.grace && self.done < self.total => {
+                Err(UpdateError::Broken(cause.into()))
+            }
+            stopped => {
+                self.stopped = stopped;
+                Ok(())
+            }
+        }
+    }
+
+    fn look_around(&self) -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            match &self.told {
+                Some(told) => told.call1(py, (self.done, self.total)).map(drop),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Ends the call, and raises an interrupt that has come meanwhile.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.stopped {
+            Some((_, cause)) => Err(cause.into()),
+            None => self.look_around().map_err(Failure::from),
+        }
+    }
+}

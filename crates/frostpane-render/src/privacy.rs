@@ -1,0 +1,94 @@
+//! The privacy of releases, and its cost, in a sentence.
+
+use frostpane::numbers::grouped;
+use frostpane::{Cost, Key, Release, Unit};
+
+use crate::numbers::plain;
+use crate::unit::{bounded, not_hidden};
+
+/// The protection of a release and its cost; of a continual release, for all of its lists.
+pub fn privacy<K: Key>(release: &Release<K>) -> String {
+    let lists = match (&release.continual, horizon(release)) {
+        (None, _) => String::new(),
+        (Some(_), None) => ", once for all lists".to_owned(),
+        (Some(_), Some(horizon)) => format!(", once for all lists; {horizon}"),
+    };
+    sentence(release, "", &lists)
+}
+
+/// The protection of several releases of one stream, and their cost each and together.
+pub fn privacy_of_all<K: Key>(releases: &[&Release<K>]) -> String {
+    match releases {
+        [] => String::new(),
+        [release] => privacy(release),
+        [release, ..] => sentence(
+            release,
+            " a list",
+            &format!("; {}", together(releases.iter().copied())),
+        ),
+    }
+}
+
+fn sentence<K: Key>(release: &Release<K>, each: &str, lists: &str) -> String {
+    let boundaries = match release.boundaries_epsilon {
+        0.0 => String::new(),
+        boundaries => format!(" ({} of it for where panes end)", plain(boundaries)),
+    };
+    format!(
+        "Privacy: epsilon {}{boundaries}, {}{each}, for {}{lists}. {}",
+        release.epsilon,
+        delta_words(release.delta),
+        release.unit,
+        limits(release.unit)
+    )
+}
+
+/// The limits of the protection.
+fn limits(unit: Unit) -> String {
+    let not_hidden = format!("Not hidden: {}.", not_hidden(unit));
+    match unit.bounds() {
+        None => {
+            format!("{not_hidden} Someone with several events is protected for each, not for all together.")
+        }
+        Some(bounds) => format!("{} {not_hidden}", bounded(&bounds)),
+    }
+}
+
+/// A delta, also of 0.
+pub(crate) fn delta_words(delta: f64) -> String {
+    match delta {
+        0.0 => "pure (delta 0)".to_owned(),
+        delta => format!("delta {delta:e}"),
+    }
+}
+
+/// The number of lists that delta is for, where there is a delta and more lists follow.
+pub(crate) fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
+    let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
+    let horizon = grouped(continual.horizon);
+    let adaptive = if release.unit.is_user() {
+        "for someone who decides by what lists showed when to take part"
+    } else {
+        "for an event that someone times by what lists showed"
+    };
+    Some(match continual.delta_past_horizon {
+        None => format!("{adaptive}, delta is for the first {horizon} lists"),
+        Some(delta) => format!(
+            "{adaptive}, delta has grown to {delta:.1e}, because this is list {}, past the horizon of \
+             {horizon}",
+            grouped(continual.number)
+        ),
+    })
+}
+
+/// The cost of several releases of one stream together.
+pub fn together<'a, K: Key>(releases: impl IntoIterator<Item = &'a Release<K>>) -> String {
+    let releases: Vec<&Release<K>> = releases.into_iter().collect();
+    let cost = Cost::of(releases.iter().copied());
+    format!(
+        "the {} lists together cost epsilon {}, {}",
+        releases.len(),
+        cost.epsilon(),
+        delta_words(cost.delta())
+    )
+}

@@ -1,0 +1,78 @@
+//! Bodies of requests, on every row of the table that all edges share.
+
+use frostpane::Bytes;
+use frostpane_store::KeyKind;
+
+use super::{Has, Reading, Wrong, read};
+use crate::key::ServedKey;
+use crate::stream::Columns;
+
+#[path = "../../../frostpane-events/tests/table/mod.rs"]
+mod table;
+
+use table::{Expected, Row, rows};
+
+fn reading(row: &Row, wrong: Wrong) -> Reading {
+    let kind = match row.format.as_str() {
+        "text" => "text/plain",
+        "csv" => "text/csv",
+        "tsv" => "text/tab-separated-values",
+        "jsonl" => "application/x-ndjson",
+        "json" => "application/json",
+        other => panic!("{other}"),
+    };
+    Reading {
+        format: super::format::of_content_type(Some(kind)).unwrap(),
+        columns: Columns::default(),
+        keys: KeyKind::Bytes,
+        has: Has {
+            time: row.has_time(),
+            user: row.has_user(),
+        },
+        wrong,
+        since: None,
+        present: i64::MAX,
+        earliest: i64::MIN,
+        tolerance: 0,
+        most: usize::MAX,
+    }
+}
+
+#[test]
+fn bodies_are_the_events_of_the_table() {
+    for row in rows() {
+        let found = read(&row.body, &reading(&row, Wrong::Skip)).unwrap();
+        let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
+        let batch = Bytes::batch(&found.batch).unwrap();
+        let events: Vec<Expected> = batch
+            .events()
+            .map(|event| (event.time, owned(event.key), owned(event.user)))
+            .collect();
+        assert_eq!(events, row.events, "{}", row.name);
+        assert_eq!(found.events, row.events.len() as u64, "{}", row.name);
+        let refused = read(&row.body, &reading(&row, Wrong::Refuse));
+        assert_eq!(refused.is_err(), row.is_refused, "{}", row.name);
+        // One of bytes that are no text is neither wrong nor refused.
+        if row.unreadable > 0 {
+            assert_eq!(found.wrong > 0, row.is_refused, "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_shows_no_part_of_the_body() {
+    for row in rows().iter().filter(|row| row.is_refused) {
+        let refusal = read(&row.body, &reading(row, Wrong::Refuse)).unwrap_err();
+        let message = refusal.to_string();
+        assert!(message.len() < 400, "{message}");
+        let allowed = ["key", "time", "user"];
+        let words = row.body.split(|byte| !byte.is_ascii_alphanumeric());
+        for word in words.filter(|word| word.len() > 4) {
+            let word = String::from_utf8_lossy(word);
+            assert!(
+                allowed.contains(&&*word) || !message.contains(&*word),
+                "{message}"
+            );
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Limits how many connections, requests or plans each holder has at once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// The token with this id.
+    Token(String),
+    /// Clients of one network that have no token.
+    Network(IpAddr),
+}
+
+/// The number of permits of each holder.
+#[derive(Debug)]
+pub struct ConnectionLimit<H>(Arc<Mutex<HashMap<H, usize>>>);
+
+/// One of a holder's permits, returned when it is dropped.
+#[derive(Debug)]
+pub struct Permit<H: Eq + Hash>(ConnectionLimit<H>, H);
+
+impl<H> Default for ConnectionLimit<H> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<H> Clone for ConnectionLimit<H> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<H: Eq + Hash + Clone> ConnectionLimit<H> {
+    /// Takes one more permit for a holder, if it has fewer than so many.
+    pub fn acquire(&self, holder: H, most: usize) -> Option<Permit<H>> {
+        let mut all = self.lock();
+        let count = all.entry(holder.clone()).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Permit(self.clone(), holder))
+    }
+}
+
+impl ConnectionLimit<Holder> {
+    /// The same; a holder that is not known has no limit of its own.
+    pub fn share(&self, holder: Option<Holder>, most: usize) -> Option<OwnPermit> {
+        match holder {
+            Some(holder) => self.acquire(holder, most).map(Some),
+            None => Some(None),
+        }
+    }
+}
+
+impl<H> ConnectionLimit<H> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<H, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<H: Eq + Hash> Drop for Permit<H> {
+    fn drop(&mut self) {
+        let mut all = self.0.lock();
+        if let Some(count) = all.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.1);
+            }
+        }
+    }
+}
+
+/// A holder's own permit, unless the holder is not known.
+pub type OwnPermit = Option<Permit<Holder>>;
+
+/// A permit of a limit for all callers together, beside the holder's own.
+pub struct SharedPermit {
+    _own: OwnPermit,
+    _all: OwnedSemaphorePermit,
+}
+
+impl SharedPermit {
+    /// Returns `None` if all permits are taken.
+    pub fn new(own: OwnPermit, all: &Arc<Semaphore>) -> Option<Self> {
+        Some(Self {
+            _own: own,
+            _all: all.clone().try_acquire_owned().ok()?,
+        })
+    }
+}
+
+/// Reduces an IPv6 address to its /64 network, all of which one client has.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => {
+            let [a, b, c, d, ..] = six.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        four => four,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_has_so_many_places_and_gives_them_back() {
+        let limit = ConnectionLimit::default();
+        let of = |text: &str| Holder::Network(network(text.parse().unwrap()));
+        let held: Vec<Permit<Holder>> = (0..3).map_while(|_| limit.acquire(of("192.0.2.1"), 2)).collect();
+        assert_eq!(held.len(), 2);
+        assert!(limit.acquire(of("192.0.2.2"), 2).is_some());
+        assert!(limit.acquire(Holder::Token("one".to_owned()), 2).is_some());
+        drop(held);
+        assert!(limit.acquire(of("192.0.2.1"), 2).is_some());
+        assert!(
+            limit.lock().is_empty(),
+            "a holder without permits is not remembered"
+        );
+        assert_eq!(of("2001:db8::1"), of("2001:db8::2:3"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+    }
+}

@@ -1,0 +1,176 @@
+//! The listener: connections are admitted, limited, and closed in order.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tower::ServiceExt;
+
+use crate::http::certificates::Certificates;
+use crate::http::connection_limit::{ConnectionLimit, Holder, network};
+use crate::http::connections::{Connection, ConnectionUse};
+use crate::http::head_deadline::HeadDeadline;
+use crate::http::hold::hold;
+use crate::http::write_deadline::WriteDeadline;
+use crate::log::tell;
+use crate::service::Service;
+
+/// The most time for open requests when the service stops.
+const REQUESTS_TIME: Duration = Duration::from_secs(10);
+/// The most time for streams to close their states.
+const STREAMS_TIME: Duration = Duration::from_secs(40);
+/// The most time for headers on a connection that got one of the last places.
+const SCARCE_TIME: Duration = Duration::from_secs(1);
+const HEADER_BYTES: usize = 64 << 10;
+
+/// Marks the response to a request with a token.
+#[derive(Clone)]
+pub struct HadToken(pub Holder);
+
+/// Serves until `stop`; then finishes open requests and accepts no connection.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<Arc<Certificates>>,
+    app: Router,
+    service: Arc<Service>,
+    stop: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let address_limit = ConnectionLimit::default();
+    tokio::pin!(stop);
+    loop {
+        let (socket, address) = tokio::select! {
+            accepted = accept(&listener) => accepted,
+            () = &mut stop => break,
+        };
+        // When all places are taken, a client is refused rather than kept waiting.
+        let Some(connection) = service.connections.admit() else {
+            continue;
+        };
+        let most = most_of_one(&service, address.ip());
+        let Some(own) = address_limit.acquire(network(address.ip()), most) else {
+            continue;
+        };
+        let _ = socket.set_nodelay(true);
+        let socket = WriteDeadline::new(socket, service.limits.time);
+        let tls = tls.as_ref().map(|tls| tls.acceptor());
+        let (app, service) = (app.clone(), service.clone());
+        let watcher = graceful.watcher();
+        tokio::spawn(async move {
+            let _own = own;
+            let limits = &service.limits;
+            let (header_time, idle_time) = if connection.admits == ConnectionUse::Any {
+                (limits.header_time, limits.idle_time)
+            } else {
+                let short = limits.header_time.min(SCARCE_TIME);
+                (short, short)
+            };
+            let both = (app, service.clone());
+            let times = (header_time, idle_time);
+            let answering = async {
+                match tls {
+                    None => answer_all(socket, times, watcher, both, &connection, address).await,
+                    Some(tls) => {
+                        let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
+                        if let Ok(Ok(socket)) = greeted {
+                            answer_all(socket, times, watcher, both, &connection, address).await;
+                        }
+                    }
+                }
+            };
+            tokio::select! {
+                () = answering => {}
+                () = connection.closed() => {}
+            }
+        });
+    }
+    drop(listener);
+    service.close_listeners();
+    let _ = tokio::time::timeout(REQUESTS_TIME, graceful.shutdown()).await;
+    if tokio::time::timeout(STREAMS_TIME, service.stop()).await.is_err() {
+        tell("the disk hangs, and is not waited for: what was acknowledged is kept");
+    }
+}
+
+/// The most connections of one address: a quarter, unless all come through this machine or a proxy.
+fn most_of_one(service: &Service, address: IpAddr) -> usize {
+    if address.is_loopback() || service.limits.behind_proxy {
+        return usize::MAX;
+    }
+    service.limits.connections.div_ceil(4)
+}
+
+async fn answer_all(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    (header_time, idle_time): (Duration, Duration),
+    watcher: hyper_util::server::graceful::Watcher,
+    (app, service): (Router, Arc<Service>),
+    connection: &Arc<Connection>,
+    address: SocketAddr,
+) {
+    let (socket, phase) = HeadDeadline::new(socket, header_time, idle_time);
+    let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
+        phase.answer();
+        let (answering, phase) = (
+            answer(request, app.clone(), service.clone(), connection.clone(), address),
+            phase.clone(),
+        );
+        async move {
+            let answered = answering.await;
+            phase.idle();
+            answered
+        }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        // `HeadDeadline` has the limits of each; this is for both together.
+        .header_read_timeout(header_time + idle_time)
+        .max_buf_size(HEADER_BYTES)
+        .serve_connection(TokioIo::new(socket), answer);
+    // A client that hangs up, or does not speak HTTP, is not an error of the service.
+    let _ = watcher.watch(served).await;
+}
+
+/// Answers a request; its connection is active until the answer has been sent.
+async fn answer(
+    mut request: hyper::Request<Incoming>,
+    app: Router,
+    service: Arc<Service>,
+    connection: Arc<Connection>,
+    address: SocketAddr,
+) -> Result<Response, std::convert::Infallible> {
+    let active = connection.begin();
+    request.extensions_mut().insert(ConnectInfo(address));
+    request.extensions_mut().insert(connection.admits);
+    let mut answered = app.oneshot(request.map(axum::body::Body::new)).await?;
+    let most = service.limits.connections.div_ceil(4);
+    if let Some(HadToken(holder)) = answered.extensions().get()
+        && !connection.belongs_to(holder, &service.token_limit, most)
+    {
+        let close = HeaderValue::from_static("close");
+        answered.headers_mut().insert(header::CONNECTION, close);
+    }
+    Ok(hold(answered, active))
+}
+
+/// Accepts the next connection. A failure is of one connection, or of the machine, and passes.
+pub async fn accept(listener: &TcpListener) -> (tokio::net::TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(cause) if cause.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}

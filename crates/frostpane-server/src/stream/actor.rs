@@ -1,0 +1,780 @@
+//! The thread that owns the state of a stream: it takes the events of many requests in one transaction, and
+//! ends slides by the wall clock.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use frostpane::{Batch, ErrorKind, Span};
+use frostpane_render::ReaderSummary;
+use frostpane_store::{
+    Action, ClockError, ContinualRelease, Delivery, DeliveryOutcome, DryRun, Renderings, Store,
+};
+use jiff::Timestamp;
+
+use super::clock::now;
+use super::command::{Acknowledged, Identity, IngestRequest, StreamCommand};
+use super::disk_quota::DiskQuota;
+use super::published::{HELD, HELD_BYTES, Most, Published};
+use super::settings::Columns;
+use super::{OpenOptions, SharedState, Status, catching_up};
+use crate::key::ServedKey;
+use crate::log;
+use crate::problem::{Problem, Result};
+use crate::rate_limiter::RateLimiter;
+
+/// Bytes of events in one transaction, at most.
+const TOGETHER: usize = 1 << 25;
+/// Slides that one transaction ends, at most.
+const SLIDES: i64 = 64;
+/// After a transaction that takes longer, the next one ends fewer slides, so that no request waits for long.
+const LONG_STEP: Duration = Duration::from_millis(250);
+/// The wait before a state that could not be opened is opened again.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Records of the history that are searched for a restore.
+const LATEST: u64 = 16;
+/// The rendering of a release that has its sentences.
+const WORDS: &str = "words";
+
+/// The longest wait without a command.
+const IDLE: Duration = Duration::from_secs(3_600);
+
+pub(super) struct StreamActor<K: ServedKey> {
+    folder: PathBuf,
+    /// `None` after a failure, until it can be opened again.
+    store: Option<Store<K>>,
+    shared: Arc<SharedState>,
+    commands: Receiver<StreamCommand>,
+    timed: bool,
+    /// It was restored from a copy: it is ahead of the wall clock because all of a day is spent.
+    is_restored: bool,
+    /// Creation of the stream by the service, in microseconds since 1970; `None` if it may have earlier
+    /// events.
+    began_at: Option<i64>,
+    /// Users did not fit into the memory: nothing is taken, ended or released.
+    is_full: bool,
+    commits: RateLimiter,
+    disk_quota: DiskQuota,
+    /// The time of the last attempt to open the state again.
+    reopened_at: Option<Instant>,
+    /// The ids of single releases, in the order in which they were charged.
+    charged: Vec<String>,
+    /// The number of each id.
+    numbers: HashMap<String, u64>,
+    /// The panes, and the number of releases, for which the budget was last computed.
+    budget_of: Option<(Range<i64>, usize)>,
+    /// The next time to look at the clock, in microseconds since 1970.
+    due: i64,
+    /// Slides that the next transaction may end.
+    slides: i64,
+}
+
+/// The outcome of a step of the clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StepOutcome {
+    /// The present is reached.
+    Done,
+    /// Done is more to do.
+    Partial,
+    Failed,
+}
+
+impl<K: ServedKey> StreamActor<K> {
+    pub fn new(
+        folder: PathBuf,
+        store: Store<K>,
+        shared: Arc<SharedState>,
+        commands: Receiver<StreamCommand>,
+        timed: bool,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let mut actor = Self {
+            is_restored: is_restored(&store)?,
+            began_at: began_at(&store)?,
+            charged: Vec::new(),
+            numbers: HashMap::new(),
+            budget_of: None,
+            folder,
+            store: Some(store),
+            shared,
+            commands,
+            timed,
+            is_full: false,
+            commits: RateLimiter::new(options.commits, options.commits, Instant::now()),
+            disk_quota: DiskQuota::new(options.disk),
+            reopened_at: None,
+            due: 0,
+            slides: SLIDES,
+        };
+        actor.recall()?;
+        actor.set_behind(actor.is_far_behind());
+        actor.stop_if_full();
+        Ok(actor)
+    }
+
+    pub fn run(mut self) {
+        let _watch = PanicRecord(self.shared.clone());
+        let mut next = None;
+        loop {
+            self.tick_if_due();
+            let command = match next.take() {
+                Some(command) => command,
+                None => match self.commands.recv_timeout(self.wait()) {
+                    Ok(command) => command,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                },
+            };
+            match command {
+                StreamCommand::Ingest(first) => {
+                    // Batches that arrive meanwhile share the transaction.
+                    if let Err(wait) = self.commits.turn(Instant::now()) {
+                        thread::sleep(wait);
+                    }
+                    let (all, after) = self.gather(first);
+                    next = after;
+                    self.take(all);
+                }
+                StreamCommand::Stop(done) => {
+                    drop(self.store.take());
+                    self.shared.set_status(Status::Stopped);
+                    let _ = done.send(());
+                    return;
+                }
+                other => self.answer(other),
+            }
+        }
+    }
+
+    /// Collects all batches that wait, up to the first other command.
+    fn gather(&self, first: IngestRequest) -> (Vec<IngestRequest>, Option<StreamCommand>) {
+        let mut bytes = first.batch.bytes();
+        let mut all = vec![first];
+        while bytes < TOGETHER {
+            match self.commands.try_recv() {
+                Ok(StreamCommand::Ingest(request)) => {
+                    bytes += request.batch.bytes();
+                    all.push(request);
+                }
+                Ok(other) => return (all, Some(other)),
+                Err(_) => break,
+            }
+        }
+        (all, None)
+    }
+
+    /// Takes batches in one transaction, and acknowledges them when it is on disk.
+    fn take(&mut self, all: Vec<IngestRequest>) {
+        let ready = self.check_room().and_then(|()| self.check_caught_up());
+        let present = match ready.and_then(|()| self.present()) {
+            Ok(present) => present,
+            Err(problem) => return self.refuse(all, &problem),
+        };
+        let latest = self.latest(present);
+        let mut all = self.not_ahead(all, present, latest);
+        if !self.timed {
+            all.iter_mut().for_each(|request| request.batch.stamp(present));
+        }
+        let none = Batch::new();
+        let deliveries: Vec<Delivery<'_, K>> = all
+            .iter()
+            .map(|request| Delivery {
+                id: request.identity.as_ref().map(|identity| identity.id.as_str()),
+                digest: request
+                    .identity
+                    .as_ref()
+                    .map_or([0; 32], |identity| identity.digest),
+                terms: request.identity.as_ref().map_or("", |identity| &identity.terms),
+                receipt: &request.receipt,
+                batch: K::batch(&request.batch).unwrap_or(&none),
+                timed: self.timed,
+            })
+            .collect();
+        let began = Instant::now();
+        let (outcomes, lists) = match self.with(|store| store.take_deliveries(&deliveries, latest)) {
+            Ok(taken) => taken,
+            Err(problem) => return self.refuse(all, &problem),
+        };
+        self.shared.metrics.committed(began.elapsed());
+        self.publish(lists);
+        let events = outcomes.iter().zip(&deliveries);
+        let events = events.filter(|(outcome, _)| **outcome == DeliveryOutcome::Taken);
+        self.shared
+            .metrics
+            .took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
+        for (outcome, request) in outcomes.into_iter().zip(all) {
+            let answer = self.answer_to(outcome, request.identity.as_ref());
+            drop(request.queue_permit);
+            let _ = request.reply.send(answer);
+        }
+    }
+
+    /// Refuses batches, except those that had been taken before.
+    fn refuse(&self, all: Vec<IngestRequest>, problem: &Problem) {
+        for request in all {
+            let known = request
+                .identity
+                .as_ref()
+                .and_then(|identity| self.acknowledged(identity).transpose());
+            let _ = request.reply.send(known.unwrap_or_else(|| Err(problem.clone())));
+        }
+    }
+
+    /// The answer to a request, if it was taken before.
+    fn acknowledged(&self, identity: &Identity) -> Result<Option<Acknowledged>> {
+        let store = self.store.as_ref().ok_or_else(not_open)?;
+        let outcome = store.delivered(&identity.id, identity.digest, &identity.terms)?;
+        outcome
+            .map(|outcome| self.answer_to(outcome, Some(identity)))
+            .transpose()
+    }
+
+    fn answer_to(&self, outcome: DeliveryOutcome, identity: Option<&Identity>) -> Result<Acknowledged> {
+        match (outcome, &self.store, identity) {
+            (DeliveryOutcome::Again, Some(store), Some(identity)) => Ok(Acknowledged::Again(
+                store.receipt(&identity.id)?.filter(|text| !text.is_empty()),
+            )),
+            (DeliveryOutcome::Again, ..) => Ok(Acknowledged::Again(None)),
+            (DeliveryOutcome::Taken, ..) => Ok(Acknowledged::First),
+            (DeliveryOutcome::Other, ..) => Err(Problem::conflict(
+                "another body was taken under this Idempotency-Key: nothing of this one was taken",
+                "give other events another key",
+            )),
+            (DeliveryOutcome::OtherTerms, ..) => Err(Problem::conflict(
+                "the same body was taken under this Idempotency-Key with another Content-Type or another ?wrong=: it was not taken again",
+                "send the request as it was sent first to get its answer again; give other events another key",
+            )),
+            (DeliveryOutcome::Refused(cause), ..) => Err(cause.into()),
+        }
+    }
+
+    /// The latest time that an event may have now: with users, one that is a little ahead waits for its
+    /// epoch.
+    fn latest(&self, present: i64) -> i64 {
+        if self.timed && self.shared.spec.unit.is_user() {
+            present.saturating_add(self.shared.tolerance)
+        } else {
+            present
+        }
+    }
+
+    /// If the clock was set back since events were parsed, refuses batches with events in the future: the
+    /// library would leave such events out.
+    fn not_ahead(&self, all: Vec<IngestRequest>, present: i64, latest: i64) -> Vec<IngestRequest> {
+        if !self.timed || self.shared.seen.load(Ordering::Relaxed) <= present {
+            return all;
+        }
+        let mut rest = Vec::with_capacity(all.len());
+        for request in all {
+            if request.batch.is_ahead_of(latest) {
+                let problem = Problem::unavailable("the clock of this machine was set back");
+                self.refuse(vec![request], &problem);
+            } else {
+                rest.push(request);
+            }
+        }
+        rest
+    }
+
+    fn answer(&mut self, command: StreamCommand) {
+        match command {
+            StreamCommand::Release { id, window, reply } => {
+                let _ = reply.send(self.release(&id, window));
+            }
+            StreamCommand::DryRun { window, reply } => {
+                let _ = reply.send(self.dry_run(window));
+            }
+            StreamCommand::After { number, most, reply } => {
+                let _ = reply.send(self.after(number, most));
+            }
+            StreamCommand::Find(id, reply) => {
+                let _ = reply.send(self.find(&id));
+            }
+            StreamCommand::Recall(identity, reply) => {
+                let _ = reply.send(self.acknowledged(&identity));
+            }
+            StreamCommand::Ingest(_) | StreamCommand::Stop(_) => {}
+        }
+    }
+
+    /// Uses the state. After a failure that is no refusal, memory differs from disk: the state is opened
+    /// again.
+    fn with<T>(&mut self, act: impl FnOnce(&mut Store<K>) -> frostpane_store::Result<T>) -> Result<T> {
+        let store = self.store.as_mut().ok_or_else(not_open)?;
+        let operation = self.shared.disk.begin();
+        let cause = match act(store) {
+            Ok(done) => return Ok(done),
+            Err(cause) => cause,
+        };
+        drop(operation);
+        let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
+        // For good, even if that could not be stored.
+        self.is_full |= is_memory(&cause);
+        if !is_whole {
+            log::of_stream(&self.shared.name, &cause);
+            self.reopen();
+        }
+        self.stop_if_full();
+        Err(cause.into())
+    }
+
+    /// Users that did not fit into the memory stop a stream for good.
+    fn stop_if_full(&mut self) {
+        self.is_full |= self.store.as_ref().is_some_and(Store::is_stopped);
+        if !self.is_full {
+            return;
+        }
+        self.shared.set_status(Status::Failed);
+        if let Some(store) = self.store.as_mut().filter(|store| !store.is_stopped()) {
+            let _ = store.stop();
+        }
+    }
+
+    /// Fails if the stream is out of memory or over its disk quota.
+    fn check_room(&mut self) -> Result<()> {
+        self.stop_if_full();
+        // The quota is looked at even if the memory is full.
+        let has_disk = self.has_disk();
+        if self.is_full {
+            return Err(Problem::full());
+        }
+        if has_disk { Ok(()) } else { Err(Problem::disk()) }
+    }
+
+    /// Returns false, and tells the operator once, while the stream is over its disk quota.
+    fn has_disk(&mut self) -> bool {
+        let (was, is) = (self.disk_quota.is_over(), self.disk_quota.look(&self.folder));
+        if was && !is && !self.is_full && self.store.is_some() {
+            self.shared.set_status(Status::Ready);
+        }
+        if !was && is {
+            self.shared.set_status(Status::Failed);
+            log::of_stream(
+                &self.shared.name,
+                "it has more than its share of the disk: it takes no events and ends no slides; --most-disk gives it more",
+            );
+        }
+        !is
+    }
+
+    /// Opens the state again, not too often: that reads all of it.
+    fn reopen(&mut self) {
+        drop(self.store.take());
+        self.shared.set_status(Status::Failed);
+        if self
+            .reopened_at
+            .is_some_and(|reopened_at| reopened_at.elapsed() < PATIENCE)
+        {
+            return;
+        }
+        self.reopened_at = Some(Instant::now());
+        let shared = self.shared.clone();
+        let _operation = shared.disk.begin();
+        match Store::open(&self.folder) {
+            Ok(store) => {
+                self.store = Some(store);
+                self.shared.set_status(Status::Ready);
+                let _ = self.recall();
+                self.stop_if_full();
+            }
+            Err(cause) => {
+                log::of_stream(&self.shared.name, &cause);
+            }
+        }
+    }
+
+    /// Loads the latest releases into memory.
+    fn recall(&mut self) -> Result<()> {
+        let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
+        let continual = self.shared.spec.continual;
+        if !continual {
+            self.charged = self.with(|store| charged(store))?;
+        }
+        self.numbers = (1..)
+            .zip(&self.charged)
+            .map(|(number, id)| (id.clone(), number))
+            .collect();
+        let last = if continual {
+            self.with(|store| Ok(store.stream().lists()))?
+        } else {
+            self.charged.len() as u64
+        };
+        let after = self.latest_after(latest, last)?;
+        let words = self.with(|store| Ok(store.stream().latest()))?;
+        for published in after {
+            let mut published = Arc::unwrap_or_clone(published);
+            if let Some(release) = words.as_ref().filter(|_| published.number == last)
+                && serde_json::to_vec(release).is_ok_and(|json| *json == *published.json)
+            {
+                published.words = Some(Arc::new(ReaderSummary::of(release)));
+            }
+            self.shared.shelf.put(published);
+        }
+        self.publish_progress();
+        Ok(())
+    }
+
+    /// The releases after a number that fit into memory, oldest first; read from the latest back.
+    fn latest_after(&mut self, number: u64, latest: u64) -> Result<Vec<Arc<Published>>> {
+        let (mut found, mut left) = (Vec::new(), Most::new(HELD, HELD_BYTES));
+        for before in (number..latest).rev().take(HELD) {
+            let Some(next) = self.after(before, Most::new(1, usize::MAX))?.pop() else {
+                continue;
+            };
+            if next.number == before + 1 && !left.take(&next) {
+                break;
+            }
+            if next.number == before + 1 {
+                found.push(next);
+            }
+            if left.is_used() {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    fn publish(&mut self, lists: Vec<ContinualRelease<K>>) {
+        for ContinualRelease {
+            number,
+            json,
+            release,
+        } in lists
+        {
+            let words = release.as_ref().map(ReaderSummary::of);
+            self.shared.shelf.put(Published::new(number, None, json, words));
+            self.shared.metrics.released();
+        }
+        self.publish_progress();
+    }
+
+    /// Publishes progress to requests.
+    fn publish_progress(&mut self) {
+        let Some(store) = &self.store else { return };
+        self.shared
+            .set_progress(store.stream().now(), store.stream().dropped());
+        let budget_of = (store.stream().numbers(), self.charged.len());
+        if self.budget_of.as_ref() != Some(&budget_of)
+            && let Ok(budget) = store.budget()
+        {
+            self.shared.set_budget(budget);
+            self.budget_of = Some(budget_of);
+        }
+    }
+
+    fn dry_run(&mut self, window: Option<Span>) -> Result<(DryRun, [String; 2])> {
+        self.check_ended()?;
+        self.with(|store| {
+            let window = window.unwrap_or_else(|| store.header().spec.longest());
+            let dry = store.dry_run(window)?;
+            let ends = [dry.from, dry.to].map(|number| store.moment(store.stream().begins(number)));
+            Ok((dry, ends))
+        })
+    }
+
+    /// Fails if no epoch of users has ended since the stream began: a release would spend budget for nothing.
+    /// An empty result cannot show that, because the number of events is hidden.
+    fn check_ended(&mut self) -> Result<()> {
+        // The clock says which epochs have ended.
+        if !self.is_draining() {
+            self.step();
+        }
+        self.check_caught_up()?;
+        let Some((store, began)) = self.store.as_ref().zip(self.began_at) else {
+            return Ok(());
+        };
+        let stream = store.stream();
+        let open = stream.begins(stream.end_of_window());
+        if open > began {
+            return Ok(());
+        }
+        Err(Problem::conflict(
+            "no epoch has ended since the stream was begun: there is nothing to release, and nothing was charged",
+            format!(
+                "ask again after {}",
+                store.moment(stream.begins(stream.end_of_window() + 1))
+            ),
+        ))
+    }
+
+    fn release(&mut self, id: &str, window: Option<Span>) -> Result<(Arc<Published>, bool)> {
+        self.check_room()?;
+        self.check_ended()?;
+        let released = self.with(|store| {
+            let window = window.unwrap_or_else(|| store.header().spec.longest());
+            store.release_in_forms(id, window, |release| {
+                let words = serde_json::to_string(&ReaderSummary::of(release)).unwrap_or_default();
+                Renderings::from([(WORDS.to_owned(), words)])
+            })
+        })?;
+        let again = released.again;
+        if !self.numbers.contains_key(id) {
+            self.charged.push(id.to_owned());
+            self.numbers.insert(id.to_owned(), self.charged.len() as u64);
+        }
+        self.publish_progress();
+        let published = match self.shared.shelf.of(id) {
+            Some(published) => published,
+            None => {
+                let published = self.find(id)?.ok_or_else(not_open)?;
+                if !again {
+                    self.shared.shelf.put((*published).clone());
+                    self.shared.metrics.released();
+                }
+                published
+            }
+        };
+        Ok((published, again))
+    }
+
+    /// The release of an id; its number is its place among all that were charged.
+    fn find(&mut self, id: &str) -> Result<Option<Arc<Published>>> {
+        let Some(number) = self.numbers.get(id).copied() else {
+            return Ok(None);
+        };
+        // A release that was charged may have been given up when the state was restored.
+        let released = self.with(|store| match store.released(id) {
+            Err(frostpane_store::Error::Conflict(_)) => Ok(None),
+            released => released,
+        })?;
+        Ok(released.map(|released| {
+            let words = released.forms.get(WORDS);
+            let words = words.and_then(|words| serde_json::from_str(words).ok());
+            Arc::new(Published::new(number, Some(id.to_owned()), released.json, words))
+        }))
+    }
+
+    /// Releases after a number, read one by one until no more fit.
+    fn after(&mut self, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
+        let (mut found, mut left, mut number) = (Vec::new(), most, number);
+        while !left.is_used()
+            && let Some(next) = self.next_after(number)?
+        {
+            number = next.number;
+            if !left.take(&next) {
+                break;
+            }
+            found.push(next);
+        }
+        Ok(found)
+    }
+
+    fn next_after(&mut self, number: u64) -> Result<Option<Arc<Published>>> {
+        if self.shared.spec.continual {
+            let next = self.with(|store| Ok(store.some_lists_after(number, 1)?.pop()))?;
+            return Ok(next.map(|list| Arc::new(Published::new(list.number, None, list.json, None))));
+        }
+        // Some that were charged may have been given up.
+        let before = usize::try_from(number).unwrap_or(usize::MAX);
+        for place in before..self.charged.len() {
+            let id = self.charged[place].clone();
+            if let Some(found) = self.find(&id)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn wait(&self) -> Duration {
+        match (&self.store, self.shared.slide) {
+            (None, _) => PATIENCE,
+            (_, None) => IDLE,
+            _ if self.is_draining() => PATIENCE,
+            _ => Duration::from_micros(u64::try_from(self.due - now()).unwrap_or(0)).min(IDLE),
+        }
+    }
+
+    /// Ends slides that are due.
+    fn tick_if_due(&mut self) {
+        if self.store.is_none() {
+            self.reopen();
+        }
+        let Some((slide, offset)) = self.shared.slide else {
+            return;
+        };
+        let now = now();
+        // A moment further away than a slide came from a clock that was wrong.
+        let is_early = now < self.due && self.due - now <= slide;
+        if self.is_draining() || is_early || self.store.is_none() {
+            return;
+        }
+        self.due = match self.step() {
+            StepOutcome::Done => offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide),
+            StepOutcome::Partial => now,
+            StepOutcome::Failed => now + PATIENCE.as_micros() as i64,
+        };
+    }
+
+    /// Advances the clock by a few slides in one transaction, so that commands come between two of them.
+    fn step(&mut self) -> StepOutcome {
+        let step = self.step_on();
+        if step != StepOutcome::Failed {
+            self.set_behind(step == StepOutcome::Partial);
+        }
+        step
+    }
+
+    fn step_on(&mut self) -> StepOutcome {
+        let Some((slide, _)) = self.shared.slide.filter(|_| !self.is_full) else {
+            return StepOutcome::Done;
+        };
+        if !self.has_disk() {
+            return StepOutcome::Done;
+        }
+        let Ok(present) = self.present() else {
+            return StepOutcome::Failed;
+        };
+        let Some(store) = &self.store else {
+            return StepOutcome::Failed;
+        };
+        let reached = store.stream().clock();
+        let stride = slide.saturating_mul(self.slides);
+        let until = if reached > 0 {
+            reached.saturating_add(stride).min(present)
+        } else {
+            present
+        };
+        let began = Instant::now();
+        match self.with(|store| store.tick(until)) {
+            Ok(lists) => self.publish(lists),
+            Err(problem) => {
+                log::failed(&self.shared.name, &problem);
+                return StepOutcome::Failed;
+            }
+        }
+        self.slides = if began.elapsed() > LONG_STEP {
+            (self.slides / 2).max(1)
+        } else {
+            (self.slides * 2).min(SLIDES)
+        };
+        let store = self.store.as_ref();
+        let moved = store.is_some_and(|store| store.stream().clock() > reached);
+        if until == present || !moved {
+            StepOutcome::Done
+        } else {
+            StepOutcome::Partial
+        }
+    }
+
+    /// Returns true if more slides have to end than one transaction ends.
+    fn is_far_behind(&self) -> bool {
+        let reached = self.store.as_ref().map_or(0, |store| store.stream().clock());
+        self.shared
+            .slide
+            .is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
+    }
+
+    fn set_behind(&self, behind: bool) {
+        self.shared.behind.store(behind, Ordering::Relaxed);
+    }
+
+    fn is_behind(&self) -> bool {
+        self.shared.behind.load(Ordering::Relaxed)
+    }
+
+    /// Fails while the clock is behind: a batch would end all slides up to it at once. A source that is
+    /// drained is exempt.
+    fn check_caught_up(&self) -> Result<()> {
+        if !self.is_behind() || self.is_draining() {
+            return Ok(());
+        }
+        let present = self.shared.present();
+        Err(present.map_or_else(|cause| self.shared.clock_problem(cause), |_| catching_up()))
+    }
+
+    /// The present time, if it is known; sets the status that follows from it.
+    fn present(&mut self) -> Result<i64> {
+        if self.store.is_none() {
+            return Err(not_open());
+        }
+        let present = self.shared.present();
+        let status = match present {
+            Ok(_) => Status::Ready,
+            Err(ClockError::Behind) if self.is_restored => Status::Waiting,
+            Err(_) => Status::Clock,
+        };
+        let is_new = self.shared.set_status_by_clock(status);
+        present.map_err(|cause| {
+            if is_new {
+                log::of_stream(&self.shared.name, cause);
+            }
+            self.shared.clock_problem(cause)
+        })
+    }
+
+    /// Returns true if messages at a source come before the clock.
+    fn is_draining(&self) -> bool {
+        self.shared.wall.is_draining()
+    }
+}
+
+/// Records that the thread has panicked.
+struct PanicRecord(Arc<SharedState>);
+
+impl Drop for PanicRecord {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.set_status(Status::Failed);
+        }
+    }
+}
+
+/// The ids of releases, in the order in which they were charged.
+fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String>> {
+    let records = store.history(1)?.into_iter();
+    Ok(records
+        .filter_map(|record| match record.what {
+            Action::Charged { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect())
+}
+
+/// Returns true if users did not fit into the memory.
+fn is_memory(cause: &frostpane_store::Error) -> bool {
+    match cause {
+        frostpane_store::Error::Stopped(_) => true,
+        frostpane_store::Error::Stream(cause) => cause.kind() == ErrorKind::Memory,
+        _ => false,
+    }
+}
+
+/// For single releases of users: when the service created the stream. One that `frostpane init` created may
+/// have events from before.
+fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
+    let spec = &store.header().spec;
+    // The history of continual release has a record of every release.
+    if spec.continual || !spec.unit.is_user() || !is_of_service(store) {
+        return Ok(None);
+    }
+    let first = store.history(1)?.into_iter().next();
+    let at = first.and_then(|record| record.at.parse::<Timestamp>().ok());
+    Ok(at.map(Timestamp::as_microsecond))
+}
+
+/// Returns true if its columns are written as the service writes them.
+fn is_of_service<K: ServedKey>(store: &Store<K>) -> bool {
+    let input = store.header().input.as_deref();
+    input.is_some_and(|input| serde_json::from_str::<Columns>(input).is_ok())
+}
+
+fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
+    let latest = store.history(store.head().generation.saturating_sub(LATEST).max(1))?;
+    Ok(latest.iter().any(|record| record.what == Action::Restored))
+}
+
+fn not_open() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the state of this stream cannot be opened",
+        "the operator has to look at the log of the service",
+    )
+    .after(5)
+}

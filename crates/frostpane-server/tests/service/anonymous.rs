@@ -1,0 +1,318 @@
+//! Limits of clients without a token: they can take a share, and never all.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use frostpane_server::Limits;
+
+use crate::call::{Answer, Api, BY_COUNT, Folder, JSONL, gzip, limits, lines};
+use crate::process::{Process, token};
+
+/// Each would take a processor, or all memory, without limits.
+const GREEDY: [&str; 9] = [
+    r#"{"continual":true,"window":1000000000000000,"slide":1}"#,
+    r#"{"continual":true,"window":"30000d","slide":"1s"}"#,
+    r#"{"continual":true,"window":"30000d","slide":"1s","unit":{"user":{"epoch":"1d"}}}"#,
+    r#"{"continual":true,"epsilon":0.000001,"memory":"1TB"}"#,
+    r#"{"continual":true,"epsilon":0.00001,"memory":"900MB"}"#,
+    r#"{"continual":true,"epsilon":0.0001,"memory":"900MB","window":"7d","slide":"1h","unit":{"user":{"epoch":"1d","per_user":9999}}}"#,
+    r#"{"continual":true,"window":131072,"slide":1,"memory":"900MB"}"#,
+    r#"{"window":1000000000000000,"slide":1,"memory":"900MB"}"#,
+    r#"{"window":"7d","epsilon":0.000001,"memory":"900MB","unit":{"user":{"epoch":"1d","per_user":9999,"per_key":100}}}"#,
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_made_or_refused_in_a_while_whatever_it_is_of() {
+    let api = Api::new();
+    for spec in GREEDY {
+        let answer = api.raw("POST", "/v1/plan", &[], spec).await;
+        assert!(
+            [200, 422].contains(&answer.status.as_u16()),
+            "{spec} {}",
+            answer.text()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_plan_holds_little_and_a_few_do() {
+    let api = std::sync::Arc::new(Api::new());
+    // Bodies that never come, one more than there are permits.
+    let mut waiting = tokio::task::JoinSet::new();
+    for _ in 0..65 {
+        let api = api.clone();
+        waiting.spawn(async move {
+            let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+            api.raw("POST", "/v1/plan", &[], Body::from_stream(never)).await
+        });
+    }
+    let refused = waiting.join_next().await.unwrap().unwrap().is(429);
+    assert_eq!(refused.header("retry-after"), "1");
+    // They do not delay events.
+    api.create("one", BY_COUNT).await;
+    api.send("one", JSONL, lines(10)).await.is(200);
+    while let Some(answer) = waiting.join_next().await {
+        answer.unwrap().is(408);
+    }
+    api.raw("POST", "/v1/plan", &[], BY_COUNT).await.is(200);
+    let long = format!("{{\"keys\":[{}\"z\"]}}", "\"a\",".repeat(20_000));
+    api.raw("POST", "/v1/plan", &[], long).await.is(413);
+}
+
+#[tokio::test]
+async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
+    let api = Api::new();
+    api.create("one", BY_COUNT).await;
+    let paths = [
+        ("PUT", "/v1/streams/two"),
+        ("PATCH", "/v1/streams/one"),
+        ("PUT", "/v1/streams/one/releases/x"),
+        ("POST", "/v1/streams/one/events"),
+    ];
+    for (method, path) in paths {
+        let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let answer = api.raw(method, path, &[], Body::from_stream(never)).await;
+        assert_eq!(answer.status.as_u16(), 401, "{method} {path}");
+    }
+}
+
+/// Sends a request, which stays open, and expects this status.
+pub fn begin(process: &Process, request: &str, status: u16) -> TcpStream {
+    let (socket, answered) = try_begin(process, request).unwrap();
+    assert_eq!(answered, status, "{request}");
+    socket
+}
+
+/// Sends a request, which stays open, and returns its status.
+pub fn try_begin(process: &Process, request: &str) -> std::io::Result<(TcpStream, u16)> {
+    let mut socket = TcpStream::connect(process.address)?;
+    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
+    socket.write_all(request.as_bytes())?;
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer)?;
+    let status = std::str::from_utf8(&answer[9..])
+        .ok()
+        .and_then(|text| text.parse().ok());
+    Ok((socket, status.unwrap_or(0)))
+}
+
+/// Retries for a while: a permit is returned a moment after its connection is closed.
+pub fn until_there(ask: impl Fn() -> std::io::Result<Answer>) -> Answer {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        match ask() {
+            Ok(answer) => return answer,
+            Err(cause) => assert!(Instant::now() < until, "{cause}"),
+        }
+    }
+}
+
+#[test]
+fn the_last_places_are_kept_for_those_who_have_a_token() {
+    let folder = Folder::new();
+    let (token, other) = (token(&folder.0, "crowd"), token(&folder.0, "other"));
+    let process = Process::with(&folder.0, &["--most-connections", "8"]);
+    let create = process.call(
+        "PUT",
+        "/v1/streams/one?public=true",
+        &token,
+        "",
+        BY_COUNT.as_bytes(),
+    );
+    create.unwrap().is(201);
+    let ask = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    assert_eq!(process.raw(ask).unwrap().status, 200);
+    // Seven connections, all active: idle ones would be closed.
+    let live = "GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\n";
+    let slow = "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
+    let by_token = format!("authorization: Bearer {token}\r\n");
+    let held = [
+        (live, "", 200, 3),
+        (live, &*by_token, 200, 2),
+        (slow, &*by_token, 100, 2),
+    ];
+    let mut busy = Vec::new();
+    for (request, headers, status, times) in held {
+        for _ in 0..times {
+            busy.push(begin(&process, &format!("{request}{headers}\r\n"), status));
+        }
+    }
+    let refused = until_there(|| process.raw(ask));
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    assert_eq!(refused.header("connection"), "close");
+    until_there(|| process.call("GET", "/v1/streams", &other, "", b"")).is(200);
+    drop(busy);
+}
+
+#[tokio::test]
+async fn a_few_listen_without_a_token_and_leave_places() {
+    let few = Limits {
+        connections: 4,
+        ..limits()
+    };
+    let api = Api::with_limits(Folder::new(), few);
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
+        .await
+        .is(201);
+    let listen = async |token: Option<&str>| {
+        let mut request = axum::http::Request::get("/v1/streams/one/live");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(Body::empty()).unwrap();
+        tower::ServiceExt::oneshot(api.router.clone(), request)
+            .await
+            .unwrap()
+    };
+    let mut first = vec![listen(None).await, listen(None).await];
+    assert_eq!(listen(None).await.status(), 429);
+    assert_eq!(listen(Some(&api.token)).await.status(), 200);
+    first.pop();
+    assert_eq!(
+        listen(None).await.status(),
+        200,
+        "whoever goes gives a place back"
+    );
+}
+
+#[tokio::test]
+async fn whoever_keeps_answers_for_others_is_told_that_they_differ_by_origin() {
+    let cors = Limits {
+        cors: vec!["https://example.org".to_owned()],
+        ..limits()
+    };
+    let api = Api::with_limits(Folder::new(), cors);
+    for (origin, allowed) in [
+        ("https://example.org", "https://example.org"),
+        ("https://evil.example", ""),
+    ] {
+        let answer = api
+            .raw("GET", "/v1/streams", &[("origin", origin)], "")
+            .await
+            .is(200);
+        assert_eq!(
+            (
+                answer.header("vary"),
+                answer.header("access-control-allow-origin")
+            ),
+            ("origin", allowed)
+        );
+    }
+    let answer = api.raw("GET", "/v1/streams", &[], "").await.is(200);
+    assert_eq!(answer.header("vary"), "origin");
+}
+
+#[test]
+fn plans_of_one_address_leave_places_to_others() {
+    let folder = Folder::new();
+    let token = token(&folder.0, "planner");
+    let process = Process::start(&folder.0);
+    // Bodies that are never complete.
+    let plan = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
+    let held: Vec<TcpStream> = (0..4).map(|_| begin(&process, plan, 100)).collect();
+    let (_, refused) = try_begin(&process, plan).unwrap();
+    assert_eq!(refused, 429);
+    let planned = process.call("POST", "/v1/plan", &token, "", BY_COUNT.as_bytes());
+    planned.unwrap().is(200);
+    drop(held);
+}
+
+#[test]
+fn an_address_has_a_few_plans_a_second_without_a_token() {
+    let folder = Folder::new();
+    let process = Process::start(&folder.0);
+    let request = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx";
+    // Invalid specifications, which cost no time.
+    let statuses: Vec<StatusCode> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..40)
+            .map(|_| scope.spawn(|| process.raw(request.as_bytes()).unwrap().status))
+            .collect();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    assert!(
+        statuses.contains(&StatusCode::UNPROCESSABLE_ENTITY)
+            && statuses.contains(&StatusCode::TOO_MANY_REQUESTS),
+        "{statuses:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
+    let api = Api::with_limits(
+        Folder::new(),
+        Limits {
+            small_body: 1 << 20,
+            ..limits()
+        },
+    );
+    let keys: Vec<String> = (0..20_000)
+        .map(|number| format!("\"declared {number}\""))
+        .collect();
+    let spec = format!(
+        r#"{{ "window": 1000, "slide": 100, "top": 5, "keys": [{}] }}"#,
+        keys.join(",")
+    );
+    api.call("PUT", "/v1/streams/many?public=true", spec)
+        .await
+        .is(201);
+    for stranger in [false, true] {
+        let listed = match stranger {
+            true => api.raw("GET", "/v1/streams", &[], "").await.is(200),
+            false => api.get("/v1/streams").await.is(200),
+        };
+        assert!(listed.body.len() < 4_096, "{}", listed.body.len());
+        let keys = listed.json()["streams"][0]["spec"]["keys"].clone();
+        assert_eq!(
+            keys,
+            serde_json::json!({ "declared": 20_000, "at": "/v1/streams/many" })
+        );
+    }
+    let whole = api.raw("GET", "/v1/streams/many", &[], "").await.is(200).json();
+    assert_eq!(whole["spec"]["keys"].as_array().unwrap().len(), 20_000);
+    // A change invalidates the list for clients without a token.
+    api.call("PATCH", "/v1/streams/many", r#"{ "public": false }"#)
+        .await
+        .is(200);
+    let listed = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
+    assert_eq!(listed["streams"], serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
+    let few = Limits {
+        body: 32 << 20,
+        events: 10_000,
+        ..limits()
+    };
+    let api = Api::with_limits(Folder::new(), few);
+    api.create("one", BY_COUNT).await;
+    let send = async |packed: bool, body: Vec<u8>| {
+        let headers = [("content-type", "text/plain"), ("content-encoding", "gzip")];
+        let headers = &headers[..1 + usize::from(packed)];
+        api.with("POST", "/v1/streams/one/events", headers, body).await
+    };
+    let bomb = gzip(&vec![b'\n'; 32 << 20]);
+    assert!(bomb.len() < 64 << 10);
+    let refused = send(true, bomb).await.is(413);
+    assert!(
+        refused.text().contains("256 times as large"),
+        "{}",
+        refused.text()
+    );
+    let too_many = vec![b'\n'; 10_001];
+    for packed in [false, true] {
+        let body = if packed { gzip(&too_many) } else { too_many.clone() };
+        let refused = send(packed, body).await.is(413);
+        assert!(
+            refused.text().contains("more than 10000 events"),
+            "{}",
+            refused.text()
+        );
+    }
+    send(true, gzip(&too_many[1..])).await.is(200);
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 10_000, "nothing of what was refused");
+}

@@ -1,0 +1,363 @@
+//! Counters of events for single releases: one strategy for each unit of privacy.
+
+use std::ops::Range;
+
+use super::Event;
+use super::events::intake::{Intake, Panes, needs_time};
+use super::users::{EpochPanes, FixedWindow, StreamingBounder, Tally};
+use super::window::{WindowNumbers, WindowView};
+use crate::codec::{MOST, Reader, Writer};
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Key;
+
+/// Counts events, or users within their bounds.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one, and each event goes through it"
+)]
+pub(crate) enum Counter<K: Key> {
+    Events(Intake<K>),
+    /// Users of windows whose end is known.
+    FixedUsers(Box<FixedWindow<K>>),
+    /// Users as time goes by.
+    Users(Box<EpochPanes<K>>),
+}
+
+impl<K: Key> Counter<K> {
+    /// Counts one event.
+    #[inline]
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        match self {
+            Self::Events(intake) => intake.push(event),
+            _ => self.extend(std::iter::once(event), i64::MIN),
+        }
+    }
+
+    /// Counts many events, in the order of their arrival. Users' events later than both `present` and the clock are left out.
+    pub fn extend<'a>(&mut self, mut events: impl Iterator<Item = Event<'a, K>>, present: i64) -> Result<()> {
+        match self {
+            Self::Events(intake) => intake.extend(events),
+            Self::FixedUsers(window) => {
+                let mut wrong = Ok(());
+                let of_users = events.map_while(|event| {
+                    // A time that cannot be lies outside the window too, and must not keep others out.
+                    let time = event.time.ok_or_else(needs_time);
+                    let time = time.map_err(|error| wrong = Err(error)).ok()?;
+                    Some((time, event.user, event.key))
+                });
+                window.extend(of_users)?;
+                wrong
+            }
+            Self::Users(panes) => events.try_for_each(|event| {
+                let time = event.time.ok_or_else(needs_time)?;
+                panes.push((time, event.user, event.key), present)
+            }),
+        }
+    }
+
+    /// Checks that a window can be released, and closes what its release has to find closed.
+    pub fn prepare_release(&mut self, length: i64) -> Result<()> {
+        match self {
+            Self::Events(intake) => intake.timeline.prepare_release(),
+            Self::FixedUsers(window) => {
+                window.numbers_of_window(length)?;
+                window.seal()
+            }
+            Self::Users(_) => Ok(()),
+        }
+    }
+
+    /// Whom a release of a window charges where accounts are kept in memory: events by their positions, and only panes there are.
+    pub fn accounts_of_window(&self, length: i64) -> Result<WindowNumbers> {
+        match self {
+            Self::Events(intake) => Ok(intake.timeline.positions_of_window(length)),
+            _ => self.numbers_of_window(length),
+        }
+    }
+
+    /// Whom a release of a window charges where accounts are kept on disk: by the numbers of panes, with events or without.
+    pub fn numbers_of_window(&self, length: i64) -> Result<WindowNumbers> {
+        match self {
+            Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(no_events),
+            Self::FixedUsers(window) => window.numbers_of_window(length),
+            Self::Users(panes) => Ok(WindowNumbers {
+                covered: panes.epochs(length),
+                boundary: None,
+            }),
+        }
+    }
+
+    /// A window that has been charged for; nothing if there was no event.
+    pub fn window(&mut self, length: i64, boundary_paid: bool) -> Result<Option<WindowView<'_, K>>> {
+        match self {
+            Self::Events(intake) => Ok(intake.timeline.window(length, boundary_paid)),
+            Self::FixedUsers(window) => window.window(length).map(Some),
+            Self::Users(panes) => Ok(Some(panes.window(length))),
+        }
+    }
+
+    /// No window reaches accounts before this one any more.
+    pub fn oldest_account(&self) -> i64 {
+        self.intake()
+            .map_or(i64::MIN, |intake| intake.timeline.oldest_position())
+    }
+
+    /// The refusal of a release that some would be in beyond `most`.
+    pub fn spent(&self, most: u32) -> Error {
+        let more = most.saturating_add(1);
+        let (who, what) = match self {
+            Self::Events(_) => ("events", "an event lose"),
+            _ => ("epochs", "what a user does in an epoch lose"),
+        };
+        Error::new(
+            ErrorKind::Budget,
+            format!(
+                "some {who} of this window have been in {most} release(s), as many as they may: wait until the window has moved past \
+                 them, or build with releases({more}), which lets {what} {more} times epsilon"
+            ),
+        )
+    }
+
+    /// Tally of users' events, for the operator alone.
+    pub fn tally(&self) -> Option<&Tally> {
+        match self {
+            Self::Events(_) => None,
+            Self::FixedUsers(window) => Some(window.tally()),
+            Self::Users(panes) => Some(panes.tally()),
+        }
+    }
+
+    pub fn intake(&self) -> Option<&Intake<K>> {
+        match self {
+            Self::Events(intake) => Some(intake),
+            _ => None,
+        }
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Events(intake) => intake.timeline.bytes(),
+            Self::FixedUsers(window) => window.bytes(),
+            Self::Users(panes) => panes.live.bytes(),
+        }
+    }
+
+    /// About how many bytes those panes take that have not closed.
+    pub fn open_bytes(&self) -> u64 {
+        match self {
+            Self::Events(intake) => intake.timeline.open_bytes(),
+            _ => self.bytes(),
+        }
+    }
+}
+
+/// Of a [`Stream`](crate::Stream), whose panes, or epochs, have numbers.
+impl<K: Key> Counter<K> {
+    /// Number of times that a pane may have ended, or noise may have been drawn, by events alone.
+    pub fn ticks(&self) -> u64 {
+        self.intake().map_or(0, |intake| intake.timeline.ticks())
+    }
+
+    /// Time has come to this moment: of users alone it ends epochs. Returns true if one has ended.
+    pub fn advance(&mut self, now: i64) -> Result<bool> {
+        let Self::Users(panes) = self else {
+            return Ok(false);
+        };
+        let before = panes.open();
+        panes.advance(now)?;
+        Ok(panes.open() != before)
+    }
+
+    /// Returns true if an epoch ends when it is this late.
+    pub fn ends_by(&self, now: i64) -> bool {
+        match self {
+            Self::Users(panes) => panes.ends_by(now),
+            _ => false,
+        }
+    }
+
+    /// The latest time of the clock, or position.
+    pub fn now(&self) -> i64 {
+        match self {
+            Self::Users(panes) => panes.now(),
+            _ => self.newest().unwrap_or(0),
+        }
+    }
+
+    /// How many events came too late.
+    pub fn dropped(&self) -> u64 {
+        let of_users = self.tally().map_or(0, |tally| tally.outside);
+        self.intake().map_or(of_users, Intake::dropped)
+    }
+
+    /// Of events: the oldest number that a pane has.
+    pub fn oldest_number(&self) -> Option<i64> {
+        let first = self.intake()?.timeline.closed().next()?;
+        Some(self.number_at(first.start))
+    }
+
+    /// The latest position of an event.
+    pub fn newest(&self) -> Option<i64> {
+        self.intake().and_then(|intake| intake.timeline.newest())
+    }
+
+    /// Returns true if ticks, and not events, say how late it is.
+    pub fn has_clock(&self) -> bool {
+        matches!(self, Self::Users(_))
+    }
+
+    /// The pane, or epoch, that goes on.
+    pub fn open(&self) -> i64 {
+        match self {
+            Self::Users(panes) => panes.open(),
+            _ => self.number_at(self.now()),
+        }
+    }
+
+    /// How long panes, or epochs, are.
+    pub fn slide(&self) -> i64 {
+        match self {
+            Self::Events(intake) => intake.timeline.slide(),
+            Self::FixedUsers(window) => window.calendar().length_of_epoch(),
+            Self::Users(panes) => panes.calendar().length_of_epoch(),
+        }
+    }
+
+    pub fn begins(&self, number: i64) -> i64 {
+        match self {
+            Self::Users(panes) => panes.calendar().start_of(number),
+            _ => number.saturating_mul(self.slide()),
+        }
+    }
+
+    /// The number of the pane, or epoch, of a moment.
+    pub fn number_at(&self, moment: i64) -> i64 {
+        match self {
+            Self::Users(panes) => panes.calendar().period_at(moment),
+            _ => moment.div_euclid(self.slide()),
+        }
+    }
+
+    /// The numbers of a closed pane.
+    pub fn numbers_of(&self, pane: &Range<i64>) -> Range<i64> {
+        match self {
+            Self::Events(intake) => intake.timeline.numbers_of(pane),
+            _ => pane.clone(),
+        }
+    }
+
+    /// The first position of a closed pane, and the first after it.
+    pub fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
+        match self {
+            Self::Events(_) => pane.clone(),
+            _ => self.begins(pane.start)..self.begins(pane.end),
+        }
+    }
+
+    /// Where closed panes lie: positions, or of users the numbers of epochs.
+    pub fn closed(&self) -> Vec<Range<i64>> {
+        match self {
+            Self::Events(intake) => intake.timeline.closed().collect(),
+            Self::FixedUsers(_) => Vec::new(),
+            Self::Users(panes) => panes.closed().map(|epoch| epoch..epoch + 1).collect(),
+        }
+    }
+
+    pub fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
+        match self {
+            Self::Events(intake) => intake.timeline.closed_pane(bounds),
+            Self::FixedUsers(_) => None,
+            Self::Users(panes) => panes.closed_pane(bounds.start),
+        }
+    }
+
+    /// Returns true if a closed pane can lie here: no event can come for it any more.
+    pub fn has_ended(&self, pane: &Range<i64>) -> bool {
+        let furthest = pane.start.unsigned_abs().max(pane.end.unsigned_abs());
+        match self {
+            Self::Events(intake) => furthest <= MOST && intake.timeline.has_closed_before(pane.end),
+            Self::FixedUsers(_) => false,
+            Self::Users(panes) => {
+                pane.start.checked_add(1) == Some(pane.end)
+                    && furthest <= MOST / self.slide() as u64
+                    && pane.start < panes.open()
+            }
+        }
+    }
+
+    /// Takes a closed pane in, where there is none.
+    pub fn place(&mut self, pane: &Range<i64>, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Events(intake) => intake.timeline.put(pane, bytes),
+            Self::FixedUsers(_) => Ok(()),
+            Self::Users(panes) => panes.place(pane.start, bytes),
+        }
+    }
+
+    /// Takes a pane in that was counted elsewhere, in the place of the one that is there.
+    pub fn rebuild(&mut self, number: i64, bytes: &[u8]) -> Result<()> {
+        let bounds = self.begins(number)..self.begins(number + 1);
+        match self {
+            Self::Events(intake) => intake.timeline.rebuild(&bounds, bytes),
+            Self::FixedUsers(_) => Ok(()),
+            Self::Users(panes) => panes.place(number, bytes),
+        }
+    }
+
+    /// Forgets a closed pane.
+    pub fn remove(&mut self, pane: &Range<i64>) {
+        match self {
+            Self::Events(intake) => intake.timeline.remove(pane),
+            Self::FixedUsers(_) => {}
+            Self::Users(panes) => panes.remove(pane.start),
+        }
+    }
+
+    /// Returns true if panes that were counted elsewhere are all that it has, of events.
+    pub fn is_external(&self) -> bool {
+        self.has_no_events() && self.newest().is_some()
+    }
+
+    /// Returns true if no event has come that it counts itself; of users that does not matter.
+    pub fn has_no_events(&self) -> bool {
+        self.intake().is_some_and(|intake| intake.timeline.is_quiet())
+    }
+
+    /// Users of periods that have not ended.
+    pub fn live(&self) -> Option<&StreamingBounder<K>> {
+        match self {
+            Self::Users(panes) => Some(&panes.live),
+            _ => None,
+        }
+    }
+
+    pub fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>> {
+        match self {
+            Self::Users(panes) => Some(&mut panes.live),
+            _ => None,
+        }
+    }
+
+    /// Writes everything but the closed panes. Not where the end is known: there nothing goes on.
+    pub fn save(&mut self, to: &mut Writer) {
+        match self {
+            Self::Events(intake) => intake.save(to),
+            Self::FixedUsers(_) => {}
+            Self::Users(panes) => panes.save(to),
+        }
+    }
+
+    /// Goes on from what was written.
+    pub fn load(&mut self, from: &mut Reader<'_>, closed: &mut Panes<'_>) -> Result<()> {
+        match self {
+            Self::Events(intake) => intake.load(from, closed),
+            Self::FixedUsers(_) => Ok(()),
+            Self::Users(panes) => panes.load(from, |epoch| closed(epoch..epoch + 1)),
+        }
+    }
+}
+
+fn no_events() -> Error {
+    Error::window("there was no event so far: nothing can be released, and nothing was charged")
+}

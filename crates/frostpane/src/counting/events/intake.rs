@@ -1,0 +1,283 @@
+//! The one way for events into panes, under both doors.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::codec::{Reader, Writer};
+use crate::counting::event::{Event, check_time};
+use crate::counting::events::Timeline;
+use crate::error::{Error, Result};
+use crate::key::{Key, Keys};
+
+/// Events that may be brought into the order of their panes.
+const TOGETHER: usize = 1 << 12;
+
+/// Reads a closed pane that was written.
+pub(crate) type Panes<'a> = dyn FnMut(Range<i64>) -> Result<Vec<u8>> + 'a;
+
+/// Takes events one at a time or many at once, says which are counted, and lays them on the timeline.
+pub(crate) struct Intake<K: Key> {
+    pub timeline: Timeline<K>,
+    keys: Keys<K>,
+    by_count: bool,
+    /// By count: how many events there were.
+    pub arrived: i64,
+    dropped: u64,
+    outside: u64,
+    /// Up to the latest event.
+    dropped_in_a_row: u64,
+    without_key: u64,
+}
+
+impl<K: Key> Intake<K> {
+    pub fn new(timeline: Timeline<K>, keys: Keys<K>, by_count: bool) -> Self {
+        Self {
+            timeline,
+            keys,
+            by_count,
+            arrived: 0,
+            dropped: 0,
+            outside: 0,
+            dropped_in_a_row: 0,
+            without_key: 0,
+        }
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    pub fn drawing_from(self, source: Box<dyn crate::noise::Entropy + Send>) -> Self {
+        Self {
+            timeline: self.timeline.drawing_from(source),
+            ..self
+        }
+    }
+
+    /// One event. After an error it has not been counted.
+    #[inline]
+    pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
+        match event.time {
+            None => self.push_next(event.key),
+            Some(time) => self.push_at(time, event.key),
+        }
+    }
+
+    /// Many events, in the order of their arrival: the same as one by one, sooner.
+    pub fn extend<'a>(&mut self, mut events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
+        if self.timeline.is_fixed() && !self.by_count {
+            return self.push_by_pane(events);
+        }
+        while let Some(first) = events.next() {
+            self.push(first)?;
+            self.fill(&mut events, usize::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// The next event of a window by count.
+    #[inline]
+    pub fn push_next(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
+        if !self.by_count {
+            return Err(needs_time());
+        }
+        let key = counted(&self.keys, key, &mut self.without_key);
+        self.timeline.update(self.arrived, key)?;
+        self.arrived += 1;
+        Ok(())
+    }
+
+    /// An event of a window by the clock, which may be too late.
+    #[inline]
+    pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
+        self.check_time(time)?;
+        let key = counted(&self.keys, key, &mut self.without_key);
+        if self.timeline.update(time, key)? {
+            self.dropped_in_a_row = 0;
+        } else if self.timeline.is_fixed() {
+            self.outside += 1;
+        } else {
+            self.drop_late(time);
+        }
+        Ok(())
+    }
+
+    /// Many events of a window by the clock whose panes were fixed: some thousands at a time pane by pane, so that few panes are
+    /// packed and opened again. Each pane has its events in the order of their arrival, whichever were taken together.
+    fn push_by_pane<'a>(&mut self, mut events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
+        let mut together = Vec::new();
+        loop {
+            together.extend(events.by_ref().take(TOGETHER));
+            if together.is_empty() {
+                return Ok(());
+            }
+            let can_be = |event: &&Event<'a, K>| event.time.is_some_and(|time| check_time(time).is_ok());
+            let before_error = together.iter().take_while(can_be).count();
+            let in_time = &mut together[..before_error];
+            if !in_time.is_sorted_by_key(|event| event.time) {
+                let pane = |event: &Event<'a, K>| event.time.and_then(|time| self.timeline.pane_at(time));
+                // To and fro: where panes were left off some are open.
+                match in_time.iter().map(pane).max() > Some(self.timeline.head_at()) {
+                    true => in_time.sort_by_cached_key(pane),
+                    false => in_time.sort_by_cached_key(|event| Reverse(pane(event))),
+                }
+            }
+            together.drain(..).try_for_each(|event| self.push(event))?;
+        }
+    }
+
+    /// Returns an error unless an event can have this time.
+    #[inline]
+    pub fn check_time(&self, time: i64) -> Result<()> {
+        if self.by_count {
+            return Err(has_no_time());
+        }
+        check_time(time)
+    }
+
+    /// By count: takes as many events, up to a number, as the head pane has room for.
+    pub fn fill<'a>(&mut self, events: &mut impl Iterator<Item = Event<'a, K>>, most: usize) -> Result<()> {
+        let Some((block, room)) = self.timeline.room(self.arrived).filter(|_| self.by_count) else {
+            return Ok(());
+        };
+        let before = block.events();
+        let mut time = None;
+        let keys = events.take(room.min(most)).map_while(|event| {
+            time = event.time;
+            time.is_none().then_some(event.key)
+        });
+        match &self.keys {
+            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
+            declared => {
+                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
+            }
+        }
+        self.arrived += (block.events() - before) as i64;
+        self.timeline.pass(self.arrived - 1);
+        match time {
+            Some(_) => Err(has_no_time()),
+            None => Ok(()),
+        }
+    }
+
+    /// By count: the number of events so far.
+    pub fn arrived(&self) -> i64 {
+        self.arrived
+    }
+
+    /// One event came too late, and is not counted.
+    pub fn drop_late(&mut self, time: i64) {
+        self.timeline.miss(time);
+        self.dropped += 1;
+        self.dropped_in_a_row += 1;
+    }
+
+    pub fn dropped_in_a_row(&self) -> u64 {
+        self.dropped_in_a_row
+    }
+
+    pub fn outside(&self) -> u64 {
+        self.outside
+    }
+
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub fn without_key(&self) -> u64 {
+        self.without_key
+    }
+
+    pub fn save(&mut self, to: &mut Writer) {
+        to.signed(self.arrived);
+        for number in [
+            self.dropped,
+            self.outside,
+            self.dropped_in_a_row,
+            self.without_key,
+        ] {
+            to.number(number);
+        }
+        self.timeline.save(to);
+    }
+
+    pub fn load(&mut self, from: &mut Reader<'_>, panes: &mut Panes<'_>) -> Result<()> {
+        self.arrived = from.position()?;
+        for number in [
+            &mut self.dropped,
+            &mut self.outside,
+            &mut self.dropped_in_a_row,
+            &mut self.without_key,
+        ] {
+            *number = from.count()?;
+        }
+        self.timeline.load(from, panes)
+    }
+}
+
+#[cold]
+pub fn needs_time() -> Error {
+    Error::window("this window goes by the clock: give the time of the event with update_at")
+}
+
+#[cold]
+pub fn has_no_time() -> Error {
+    Error::window("this window goes by the number of events: give the event without a time, with update")
+}
+
+/// The key, unless it is one that is not counted.
+#[inline]
+fn counted<'a, K: Key>(keys: &Keys<K>, key: Option<K::Ref<'a>>, without_key: &mut u64) -> Option<K::Ref<'a>> {
+    let counted = key.filter(|&key| keys.may_name(key));
+    *without_key += u64::from(counted.is_none());
+    counted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::spec::{Norm, Window};
+    use crate::stream::HeavyHitters;
+
+    /// The one with a time is the second that the head pane has room for.
+    #[test]
+    fn a_batch_by_count_is_counted_up_to_an_event_that_has_a_time() {
+        for keys in [Keys::open(), Keys::range(0..5).unwrap()] {
+            let mut hitters = HeavyHitters::<u64>::builder(keys)
+                .norm(Norm::L1)
+                .window(Window::events(100).slide(10))
+                .build()
+                .unwrap();
+            let events = [Event::of(1), Event::of(2), Event::at(5, 3), Event::of(4)];
+            assert!(hitters.extend(events).is_err());
+            assert_eq!(hitters.release().unwrap().window.events, 2);
+        }
+    }
+
+    #[test]
+    fn late_events_are_counted_in_a_row_until_one_is_in_time() {
+        let second = Duration::from_secs(1);
+        let mut continual = HeavyHitters::<u64>::builder(Keys::range(0..5).unwrap())
+            .norm(Norm::L1)
+            .window(Window::clock(60 * second).slide(10 * second))
+            .continual()
+            .unwrap();
+        let mut after = |seconds: i64| {
+            continual.update_at(seconds * 1_000_000, 1).unwrap();
+            (continual.late_in_a_row(), continual.dropped())
+        };
+        assert_eq!([100, 5, 6, 7].map(&mut after), [(0, 0), (1, 1), (2, 2), (3, 3)]);
+        assert_eq!([101, 5, 102].map(&mut after), [(0, 3), (1, 4), (0, 4)]);
+    }
+
+    #[test]
+    fn no_event_is_late_before_the_first() {
+        let mut continual = HeavyHitters::<u64>::builder(Keys::range(0..5).unwrap())
+            .norm(Norm::L1)
+            .window(Window::events(100).slide(10))
+            .continual()
+            .unwrap();
+        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+        continual.update(1).unwrap();
+        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+    }
+}

@@ -1,0 +1,414 @@
+#![doc = include_str!("events.md")]
+
+mod block;
+mod closing;
+pub(crate) mod exponential;
+mod fixed;
+pub(crate) mod intake;
+pub(crate) mod levels;
+pub(crate) mod schedule;
+pub(crate) mod smooth;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod window;
+mod window_sums;
+mod workers;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::key::Key;
+use crate::mechanism::Draws;
+#[cfg(any(test, feature = "testing"))]
+use crate::noise::Entropy;
+use crate::noise::OsEntropy;
+use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
+use crate::spec::window::Grid;
+use block::{Block, Past, PendingPane};
+use fixed::FixedPanes;
+use levels::LevelSketches;
+use schedule::Schedule;
+pub(crate) use window_sums::WindowSums;
+use workers::Workers;
+
+/// Panes on the line of positions.
+pub struct Timeline<K> {
+    state: State<K>,
+    /// Source of the noise of the schedule.
+    draws: Box<dyn Draws + Send>,
+    /// Blocks that others are closing, in order, all between those that have closed and those that wait.
+    closing: VecDeque<Block<PendingPane<K>>>,
+    /// Number of blocks that other threads have closed.
+    handed_back: u64,
+    workers: Option<Workers<K>>,
+    /// Blocks that have closed, for their memory.
+    spares: Vec<OpenPane<K>>,
+    closer: Closer<K>,
+    /// The counts of the latest window, where they are carried on.
+    running: Option<WindowSums<K>>,
+    /// Number of times that the schedule was asked, or panes were closed.
+    ticks: u64,
+}
+
+/// What outlives the process, if anything does, while no block is being closed: plain data, and all of it that what comes
+/// next depends on.
+#[derive(Debug)]
+struct State<K> {
+    grid: Grid,
+    shape: PaneShape,
+    schedule: Schedule,
+    /// Norms that the schedule may ask about, if it asks.
+    levels: Option<LevelSketches>,
+    /// The latest position so far, and the pane it fell into.
+    head: Option<(i64, Block<OpenPane<K>>)>,
+    /// Older panes that still wait for late events, in order.
+    waiting: VecDeque<Block<OpenPane<K>>>,
+    /// Closed panes, in order, all before those that wait.
+    closed: VecDeque<Block<Pane<K>>>,
+    /// Start of the first pane with an event.
+    origin: i64,
+    /// Bounds of panes, if they were known before the first event: then the head is the pane that an event came to last.
+    fixed: Option<FixedPanes<K>>,
+    /// Events that came when their pane had closed, by the slide that they lie in, as far back as a window can reach.
+    late: BTreeMap<i64, u64>,
+}
+
+impl<K: Key> Timeline<K> {
+    pub(crate) fn new(
+        grid: Grid,
+        shape: PaneShape,
+        schedule: Schedule,
+        levels: Option<LevelSketches>,
+    ) -> Self {
+        let state = State {
+            grid,
+            shape,
+            schedule,
+            levels,
+            head: None,
+            waiting: VecDeque::new(),
+            closed: VecDeque::new(),
+            origin: i64::MAX,
+            fixed: None,
+            late: BTreeMap::new(),
+        };
+        Self {
+            state,
+            draws: Box::new(OsEntropy::new()),
+            closing: VecDeque::new(),
+            handed_back: 0,
+            workers: None,
+            spares: Vec::new(),
+            closer: Closer::default(),
+            running: None,
+            ticks: 0,
+        }
+    }
+
+    /// With noise of the schedule from another source.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
+        Self {
+            draws: Box::new(source),
+            ..self
+        }
+    }
+
+    /// Number of times that a pane may have ended, or noise may have been drawn.
+    pub(crate) fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// The slide of the panes.
+    pub(crate) fn slide(&self) -> i64 {
+        self.state.grid.slide
+    }
+
+    /// The latest position so far, or that there will be, if that is known. Without events panes that were counted elsewhere say.
+    fn latest(&self) -> Option<i64> {
+        let built = || self.state.closed.back().map(|block| block.end - 1);
+        match &self.state.fixed {
+            Some(fixed) => Some(fixed.end - 1),
+            None => self.state.head.as_ref().map(|(latest, _)| *latest).or_else(built),
+        }
+    }
+
+    /// Returns true if its end was known before the first event.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.state.fixed.is_some()
+    }
+
+    /// With so many threads. A schedule that asks for norms leaves nothing to do for a second one.
+    pub(crate) fn with_threads(self, threads: usize) -> Self {
+        let others = NonZeroUsize::new(threads.saturating_sub(1)).filter(|_| self.state.levels.is_none());
+        Self {
+            workers: others.and_then(Workers::new),
+            ..self
+        }
+    }
+
+    /// One event at a position. Returns `false` if it came too late and was dropped.
+    #[inline]
+    pub fn update(&mut self, position: i64, key: Option<K::Ref<'_>>) -> Result<bool> {
+        if let Some((latest, block)) = &mut self.state.head
+            && (block.start..block.end).contains(&position)
+        {
+            *latest = position.max(*latest);
+            block.pane.update(key);
+            return Ok(true);
+        }
+        let Some(block) = self.block_at(position)? else {
+            return Ok(false);
+        };
+        block.pane.update(key);
+        Ok(true)
+    }
+
+    /// The head pane, if this position lies within, and how many positions it has from there on.
+    pub(crate) fn room(&mut self, position: i64) -> Option<(&mut OpenPane<K>, usize)> {
+        let (_, block) = self.state.head.as_mut()?;
+        let room = usize::try_from(block.end - position).ok()?;
+        (block.start <= position && room > 0).then_some((&mut block.pane, room))
+    }
+
+    /// The head pane has taken events up to this position.
+    pub(crate) fn pass(&mut self, position: i64) {
+        if let Some((latest, _)) = &mut self.state.head {
+            *latest = position.max(*latest);
+        }
+    }
+
+    /// The pane for a position outside the head pane, unless it has closed.
+    #[cold]
+    fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+        if self.is_fixed() {
+            return self.laid_at(position);
+        }
+        let start = position.div_euclid(self.state.grid.slide) * self.state.grid.slide;
+        let end = start + self.state.grid.slide;
+        let mut advanced = Ok(());
+        if let Some((latest, head)) = &mut self.state.head {
+            if position < head.start {
+                if end + self.state.grid.lateness <= *latest {
+                    return Ok(None);
+                }
+                self.state.origin = self.state.origin.min(start);
+                return Ok(Some(self.waiting_at(start)));
+            }
+            self.ticks += 1;
+            let outline = head.outline(head.pane.events());
+            let norm = OpenNorm {
+                block: &mut head.pane,
+                closer: &mut self.closer,
+            };
+            if self.state.schedule.ends(outline, norm, &mut *self.draws)? {
+                self.state
+                    .waiting
+                    .extend(self.state.head.take().map(|(_, head)| head));
+                advanced = self.advance(position);
+            } else {
+                *latest = position;
+                head.end = end;
+                return Ok(self.state.head.as_mut().map(|(_, head)| head));
+            }
+        }
+        self.state.origin = self.state.origin.min(start);
+        let pane = self
+            .spares
+            .pop()
+            .unwrap_or_else(|| OpenPane::new(self.state.shape));
+        let (_, head) = self.state.head.insert((position, Block::new(start, end, pane)));
+        // Also after a failure there is a block for what comes next.
+        advanced.map(|()| Some(head))
+    }
+
+    /// An event came when its pane had closed.
+    pub(crate) fn miss(&mut self, position: i64) {
+        let Grid { length, slide, .. } = self.state.grid;
+        let slide_start = position.div_euclid(slide) * slide;
+        let latest = self.state.head.as_ref().map_or(position, |(latest, _)| *latest);
+        if slide_start + slide > latest + 1 - length {
+            *self.state.late.entry(slide_start).or_default() += 1;
+        }
+    }
+
+    /// Number of events that came too late for panes that begin within this range.
+    pub(crate) fn missed(&self, starts: Range<i64>) -> u64 {
+        self.state.late.range(starts).map(|(_, events)| events).sum()
+    }
+
+    fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
+        let index = self.state.waiting.partition_point(|block| block.start < start);
+        if self
+            .state
+            .waiting
+            .get(index)
+            .is_none_or(|block| block.start != start)
+        {
+            let block = Block::new(
+                start,
+                start + self.state.grid.slide,
+                OpenPane::new(self.state.shape),
+            );
+            self.state.waiting.insert(index, block);
+        }
+        &mut self.state.waiting[index]
+    }
+
+    /// Closes what no longer waits, merges what has aged, and forgets what no window can reach any more.
+    fn advance(&mut self, latest: i64) -> Result<()> {
+        self.ticks += 1;
+        let lateness = self.state.grid.lateness;
+        while let Some(block) = self
+            .state
+            .waiting
+            .pop_front_if(|block| block.end + lateness <= latest)
+        {
+            self.close(block)?;
+        }
+        let since = latest + 1 - self.state.grid.length;
+        if self.closing.front().is_some_and(|block| block.end <= since) {
+            self.finish();
+        }
+        while self
+            .state
+            .closed
+            .pop_front_if(|block| block.end <= since)
+            .is_some()
+        {}
+        self.state.late = self.state.late.split_off(&(since - self.state.grid.slide + 1));
+        let past = Past {
+            closed: &self.state.closed,
+            closing: &self.closing,
+        };
+        let runs = self.state.schedule.merges(&past, latest);
+        if runs.last().is_some_and(|run| run.end > self.state.closed.len()) {
+            self.finish();
+        }
+        for run in runs.into_iter().rev() {
+            let merged = Block::merge(
+                self.state.closed.drain(run.clone()).collect(),
+                self.state.shape.parameters(),
+            )?;
+            self.state.closed.insert(run.start, merged);
+        }
+        Ok(())
+    }
+
+    /// All positions before `now` have passed: closes what need not wait any longer, and forgets what no
+    /// window can reach.
+    pub(crate) fn settle(&mut self, now: i64) -> Result<()> {
+        let is_past = |block: &Block<OpenPane<K>>| block.end + self.state.grid.lateness <= now;
+        if self.state.head.as_ref().is_some_and(|(_, head)| is_past(head)) {
+            self.state
+                .waiting
+                .extend(self.state.head.take().map(|(_, head)| head));
+        }
+        let advanced = self.advance(now);
+        self.finish();
+        advanced
+    }
+
+    /// A pane that was counted elsewhere, after all others.
+    pub(crate) fn place(&mut self, bounds: Range<i64>, pane: Pane<K>) {
+        self.state
+            .closed
+            .push_back(Block::new(bounds.start, bounds.end, pane));
+    }
+
+    /// Carries the counts of windows on, as far as they fit.
+    pub(crate) fn with_running(self, running: WindowSums<K>) -> Self {
+        Self {
+            running: Some(running),
+            ..self
+        }
+    }
+
+    /// The next window begins at this position: what comes before leaves.
+    pub(crate) fn leave(&mut self, from: i64) {
+        let Some(running) = &mut self.running else { return };
+        let leaving = running.window().start..from.min(running.window().end);
+        let within = |block: &&Block<Pane<K>>| leaving.contains(&block.start);
+        for block in self.state.closed.iter().filter(within) {
+            running.take_away(&block.pane);
+        }
+        let left = leaving.end.max(running.window().start)..running.window().end;
+        running.set_window(left);
+    }
+
+    /// The panes of the window that have closed since the one before it are in it.
+    pub(crate) fn join(&mut self, window: Range<i64>) {
+        let Some(running) = &mut self.running else { return };
+        let coming = running.window().end.max(window.start)..window.end;
+        let within = |block: &&Block<Pane<K>>| coming.contains(&block.start);
+        let mut blocks = self.state.closed.iter().filter(within);
+        match blocks.all(|block| running.add(&block.pane)) {
+            true => running.set_window(window),
+            false => self.running = None,
+        }
+    }
+
+    /// The sums of a window, if they were carried on. Read through [`WindowNodes`](crate::release::noise_tree::WindowNodes), once
+    /// its noise has been drawn.
+    pub(crate) fn sums_of(&self, panes: &Range<i64>) -> Option<&WindowSums<K>> {
+        let slide = self.state.grid.slide;
+        let window = panes.start * slide..panes.end * slide;
+        self.running.as_ref().filter(|running| running.is_of(&window))
+    }
+
+    /// The closed panes of a window, read in the same way.
+    pub(crate) fn panes_of(&self, panes: &Range<i64>) -> Vec<Cow<'_, Pane<K>>> {
+        let slide = self.state.grid.slide;
+        let (from, to) = (panes.start * slide, panes.end * slide);
+        let within = |block: &&Block<Pane<K>>| block.start >= from && block.end <= to;
+        let blocks = self.state.closed.iter().filter(within);
+        blocks.map(|block| Cow::Borrowed(&block.pane)).collect()
+    }
+
+    /// Number of events in closed panes within these bounds.
+    pub(crate) fn events_within(&self, bounds: Range<i64>) -> u64 {
+        let within = |block: &&Block<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
+        let blocks = self.state.closed.iter().rev().filter(within);
+        blocks.map(|block| block.pane.events()).sum()
+    }
+
+    /// About how many bytes the panes take that have not closed.
+    pub(crate) fn open_bytes(&self) -> u64 {
+        let head = self.state.head.iter().map(|(_, block)| block);
+        let open = head.chain(&self.state.waiting);
+        open.map(|block| block.pane.bytes()).sum()
+    }
+
+    /// The latest position, if there was an event.
+    pub(crate) fn newest(&self) -> Option<i64> {
+        self.latest()
+    }
+
+    /// Number of closed panes.
+    pub fn panes(&self) -> usize {
+        self.state.closed.len() + self.closing.len()
+    }
+
+    /// About how much memory the panes take, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let open = self
+            .state
+            .head
+            .iter()
+            .map(|(_, block)| block)
+            .chain(&self.state.waiting);
+        let open: u64 = open.map(|block| block.pane.bytes()).sum();
+        let closed: u64 = self.state.closed.iter().map(|block| block.pane.bytes()).sum();
+        let parked = self.state.fixed.as_ref().map_or(0, FixedPanes::bytes);
+        open + closed
+            + parked
+            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
+            + self.closer.bytes()
+            + self.running.as_ref().map_or(0, WindowSums::bytes)
+            + self.state.levels.as_ref().map_or(0, LevelSketches::bytes)
+    }
+}

@@ -1,0 +1,210 @@
+//! Bounds logged contributions user by user, when all have come: log by log, because no two logs have a user in common.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::calendar::Calendar;
+use super::contributions::{Candidate, Contribution, Contributions, LOGS, Rule, UserTable};
+use super::counts::Counts;
+use super::key_interner::KeyInterner;
+use super::log::{self, KeyRef, Logs};
+use super::spill::{SpillFile, no_room};
+use crate::error::{Error, Result};
+use crate::fault::{Fault, Mutant};
+use crate::key::Key;
+use crate::spec::Bounds;
+
+/// Bytes of an entry, about.
+const AN_ENTRY: usize = 16;
+
+/// The logs that are left, here and on disk.
+pub struct StoredLogs<'a, K>(Mutex<RemainingLogs<'a, K>>);
+
+struct RemainingLogs<'a, K> {
+    logs: &'a mut Logs<K>,
+    on_disk: &'a mut SpillFile,
+    next: usize,
+}
+
+impl<'a, K> StoredLogs<'a, K> {
+    pub fn new(logs: &'a mut Logs<K>, on_disk: &'a mut SpillFile) -> Self {
+        let next = 0;
+        Self(Mutex::new(RemainingLogs { logs, on_disk, next }))
+    }
+
+    fn left(&self) -> MutexGuard<'_, RemainingLogs<'a, K>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Key> RemainingLogs<'_, K> {
+    /// A log that nobody has had, and what is here of it.
+    fn take(&mut self) -> Option<(usize, Vec<Vec<u8>>)> {
+        let holds_some = |log: &usize| !self.logs.is_empty(*log) || self.on_disk.length(*log) > 0;
+        let log = (self.next..LOGS).find(holds_some)?;
+        self.next = log + 1;
+        Some((log, self.logs.take(log)))
+    }
+}
+
+/// Keys and their numbers.
+pub trait KeyNumbers<K: Key> {
+    /// The number of a key; nothing if it is nobody's.
+    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32>;
+    fn names(&self) -> &KeyInterner<K>;
+}
+
+/// Gives numbers to keys that have none.
+impl<K: Key> KeyNumbers<K> for &mut KeyInterner<K> {
+    #[inline]
+    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
+        logged.number(self)
+    }
+
+    fn names(&self) -> &KeyInterner<K> {
+        self
+    }
+}
+
+/// All keys have a number.
+impl<K: Key> KeyNumbers<K> for &KeyInterner<K> {
+    #[inline]
+    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
+        logged.known_number(self)
+    }
+
+    fn names(&self) -> &KeyInterner<K> {
+        self
+    }
+}
+
+/// The bounds of users, in periods from the first one on.
+#[derive(Clone, Copy)]
+pub struct Admission {
+    pub rule: Rule,
+    pub bounds: Bounds,
+    pub seed: u64,
+    pub calendar: Calendar,
+    pub first: i64,
+    pub fault: Fault,
+}
+
+impl Admission {
+    /// Counts what is left, in so many panes.
+    pub fn count<K: Key>(
+        self,
+        stored: &StoredLogs<'_, K>,
+        mut names: impl KeyNumbers<K>,
+        panes: usize,
+        pane_of: impl Fn(u32) -> usize,
+    ) -> Result<Counts> {
+        let mut counts = Counts::new(panes);
+        let (mut part, mut packed) = (UserTable::default(), Vec::new());
+        loop {
+            let (taken, runs) = {
+                let mut left = stored.left();
+                let taken = left.take();
+                let on_disk = |log| left.on_disk.length(log);
+                (
+                    taken.map(|(log, blocks)| (log, blocks, on_disk(log))),
+                    left.on_disk.runs(),
+                )
+            };
+            let Some((log, blocks, on_disk)) = taken else {
+                return Ok(counts);
+            };
+            begin(&mut part, &blocks, on_disk);
+            for block in blocks {
+                self.offer_all(&mut part, &mut names, &block)?;
+            }
+            for run in 0..runs {
+                stored.left().on_disk.read(run, log, &mut packed)?;
+                self.offer_all(&mut part, &mut names, &packed)?;
+            }
+            if names.names().is_full {
+                return Err(no_room());
+            }
+            self.settle(&part, names.names(), |period, key, times| {
+                counts.add(pane_of(period), key, times);
+            });
+        }
+    }
+
+    /// The same on two threads, where all keys have a number: counts are sums, so that it does not matter who counts whom.
+    pub fn count_on_two_threads<K: Key>(
+        self,
+        stored: &StoredLogs<'_, K>,
+        names: &KeyInterner<K>,
+        panes: usize,
+        pane_of: &(impl Fn(u32) -> usize + Sync),
+    ) -> Result<Counts> {
+        thread::scope(|scope| {
+            let other = scope.spawn(|| self.count(stored, names, panes, pane_of));
+            let mut counts = self.count(stored, names, panes, pane_of);
+            let other = other
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            if let Ok(counts) = &mut counts {
+                counts.merge(&other);
+            }
+            counts
+        })
+    }
+
+    /// Offers entries of a log.
+    pub fn offer_all<K: Key>(
+        self,
+        part: &mut UserTable,
+        names: &mut impl KeyNumbers<K>,
+        mut entries: &[u8],
+    ) -> Result<()> {
+        while !entries.is_empty() {
+            let entry = log::unpack::<K>(&mut entries).ok_or_else(not_as_it_was)?;
+            let offer = Candidate {
+                user: entry.user,
+                place: self.rule.place(entry.user, entry.period),
+                epoch: self.calendar.epoch_of(self.first + i64::from(entry.period)),
+                key: names.number(&entry.key).ok_or_else(not_as_it_was)?,
+                times: entry.times,
+            };
+            part.offer(self.rule, names.names(), &offer);
+        }
+        match part.is_full() {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
+    }
+
+    /// Visits what counts of the users of a log.
+    fn settle<K: Key>(self, part: &UserTable, names: &KeyInterner<K>, mut count: impl FnMut(u32, u32, u32)) {
+        if !self.calendar.splits_epochs() || self.fault.is(Mutant::SecondMap) {
+            return part.for_each_key(count);
+        }
+        let epoch_of = |period: u32| self.calendar.epoch_of(self.first + i64::from(period));
+        let mut admitted = Contributions::<K>::new(&self.bounds, self.seed);
+        part.for_each(
+            self.rule,
+            names,
+            epoch_of,
+            |Contribution { period, user, keys }| {
+                let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
+                let place = admitted.place(user, epoch);
+                for (number, times) in keys {
+                    if let Some(key) = names.key(*number) {
+                        count(period, *number, admitted.admit(user, place, key, *times));
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Makes room for the users of a log, of which so many bytes are on disk.
+pub fn begin(part: &mut UserTable, blocks: &[Vec<u8>], on_disk: usize) {
+    let bytes = blocks.iter().map(Vec::len).sum::<usize>() + on_disk;
+    part.begin(bytes / AN_ENTRY);
+}
+
+pub fn not_as_it_was() -> Error {
+    Error::window("what went to disk did not come back as it was: nothing was released")
+}

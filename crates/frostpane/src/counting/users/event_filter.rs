@@ -1,0 +1,69 @@
+//! Which events of people are counted.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::key::mix::mix;
+use crate::key::{Key, Keys};
+use crate::spec::Bounds;
+
+/// Tally of events: for the operator alone, who holds them anyway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Events that may count.
+    pub offered: u64,
+    /// Those of them beyond the bounds of their users.
+    pub beyond_bounds: u64,
+    /// Events without a user.
+    pub without_user: u64,
+    /// Events without a key that counts.
+    pub without_key: u64,
+    /// Events that came too late, or lie outside of the window.
+    pub outside: u64,
+    /// Events of users that are not in the sample.
+    pub not_sampled: u64,
+}
+
+/// Says of each event whether it may count, by that event alone.
+pub struct EventFilter<K: Key> {
+    keys: Keys<K>,
+    /// Users whose hash is below this are counted, if not all are.
+    limit: Option<u64>,
+    seed: u64,
+    pub tally: Tally,
+}
+
+impl<K: Key> EventFilter<K> {
+    pub fn new(keys: Keys<K>, bounds: &Bounds, seed: u64) -> Self {
+        Self {
+            keys,
+            limit: bounds.sample_users.and_then(|share| share.limit()),
+            seed: mix(seed ^ 2),
+            tally: Tally::default(),
+        }
+    }
+
+    /// The user and the key, of an event that counts if it comes in time.
+    #[inline]
+    pub fn admits<'a>(
+        &mut self,
+        user: Option<&'a [u8]>,
+        key: Option<K::Ref<'a>>,
+    ) -> Option<(&'a [u8], K::Ref<'a>)> {
+        let Some(user) = user.filter(|user| !user.is_empty()) else {
+            self.tally.without_user += 1;
+            return None;
+        };
+        let Some(key) = key.filter(|key| self.keys.may_name(*key)) else {
+            self.tally.without_key += 1;
+            return None;
+        };
+        if self
+            .limit
+            .is_some_and(|limit| xxh3_64_with_seed(user, self.seed) >= limit)
+        {
+            self.tally.not_sampled += 1;
+            return None;
+        }
+        Some((user, key))
+    }
+}

@@ -1,0 +1,219 @@
+//! Disk, for users that do not fit into the memory.
+
+use std::fmt;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::codec::{Reader, Writer, damaged};
+use crate::counting::users::contributions::LOGS;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes that are written at a time.
+const TOGETHER: usize = 1 << 16;
+/// Bytes of a piece of a run, but for the last.
+const PIECE: u64 = 1 << 18;
+
+/// A file that nobody else sees.
+pub trait File: Read + Write + Seek + Send {}
+
+impl<T: Read + Write + Seek + Send> File for T {}
+
+/// Makes such files, empty, which are gone when they are dropped or the process ends.
+#[derive(Clone)]
+pub struct SpillFactory(Arc<dyn Fn() -> io::Result<Box<dyn File>> + Send + Sync>);
+
+impl SpillFactory {
+    /// By this.
+    pub fn new(create: impl Fn() -> io::Result<Box<dyn File>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(create))
+    }
+
+    pub(crate) fn create(&self) -> Result<Box<dyn File>> {
+        (self.0)().map_err(|cause| full(&cause))
+    }
+}
+
+impl fmt::Debug for SpillFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SpillFactory")
+    }
+}
+
+/// Users on disk, all in one file: run after run, log by log.
+#[derive(Default)]
+pub struct SpillFile {
+    file: Option<Box<dyn File>>,
+    runs: Vec<Run>,
+}
+
+/// Entries that were written together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Offsets: the start of the run, and the end of each log.
+    ends: Vec<u64>,
+    /// A hash of its bytes.
+    digest: u64,
+}
+
+impl Run {
+    fn range(&self) -> std::ops::Range<u64> {
+        self.ends[0]..self.ends[LOGS]
+    }
+
+    /// The number of its pieces.
+    pub fn pieces(&self) -> u64 {
+        let range = self.range();
+        (range.end - range.start).div_ceil(PIECE)
+    }
+
+    /// Writes the lengths of its logs and the hash of its bytes.
+    pub fn save(&self, to: &mut Writer) {
+        for log in self.ends.windows(2) {
+            to.number(log[1] - log[0]);
+        }
+        to.raw(&self.digest.to_le_bytes());
+    }
+
+    fn load(from: &mut Reader<'_>, start: u64) -> Result<Self> {
+        let mut ends = vec![start];
+        for log in 0..LOGS {
+            ends.push(ends[log] + from.count_of_pane()?);
+        }
+        let digest = u64::from_le_bytes(from.array()?);
+        Ok(Self { ends, digest })
+    }
+}
+
+impl SpillFile {
+    /// Writes a run, whose logs are given in blocks.
+    pub fn write<B: AsRef<[u8]>, I: Iterator<Item = B>>(
+        &mut self,
+        scratch: &SpillFactory,
+        blocks: impl Fn(usize) -> I,
+    ) -> Result<()> {
+        let mut end = self.end();
+        let mut ends = vec![end];
+        let mut hasher = Xxh3::new();
+        let mut file = self.writer(scratch)?;
+        for log in 0..LOGS {
+            for block in blocks(log) {
+                let block = block.as_ref();
+                file.write_all(block).map_err(|cause| full(&cause))?;
+                hasher.update(block);
+                end += block.len() as u64;
+            }
+            ends.push(end);
+        }
+        file.flush().map_err(|cause| full(&cause))?;
+        drop(file);
+        let digest = hasher.digest();
+        self.runs.push(Run { ends, digest });
+        Ok(())
+    }
+
+    /// Writes at the end of all runs.
+    fn writer(&mut self, scratch: &SpillFactory) -> Result<BufWriter<&mut Box<dyn File>>> {
+        let end = self.end();
+        let file = self.file.take().map_or_else(|| scratch.create(), Ok)?;
+        let file = self.file.insert(file);
+        file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
+        Ok(BufWriter::with_capacity(TOGETHER, file))
+    }
+
+    fn end(&self) -> u64 {
+        self.runs.last().map_or(0, |run| run.range().end)
+    }
+
+    /// The number of runs.
+    pub fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// A run.
+    pub fn run(&self, run: usize) -> Option<&Run> {
+        self.runs.get(run)
+    }
+
+    /// Number of bytes of a log in all runs.
+    pub fn length(&self, log: usize) -> usize {
+        self.runs
+            .iter()
+            .map(|run| (run.ends[log + 1] - run.ends[log]) as usize)
+            .sum()
+    }
+
+    /// Reads what a run has of a log, in place of other bytes.
+    pub fn read(&mut self, run: usize, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let ends = &self.runs[run].ends;
+        self.read_range(ends[log]..ends[log + 1], bytes)
+    }
+
+    /// A piece of a run.
+    pub fn piece(&mut self, run: usize, piece: u64) -> Result<Vec<u8>> {
+        let range = self.runs[run].range();
+        let start = range.start + piece * PIECE;
+        let mut bytes = Vec::new();
+        self.read_range(start..range.end.min(start + PIECE), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_range(&mut self, range: std::ops::Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.resize((range.end - range.start) as usize, 0);
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let read = file
+            .seek(SeekFrom::Start(range.start))
+            .and_then(|_| file.read_exact(bytes));
+        read.map_err(|cause| full(&cause))
+    }
+
+    /// Appends a run that was saved, from its pieces.
+    pub fn append(
+        &mut self,
+        scratch: &SpillFactory,
+        from: &mut Reader<'_>,
+        mut piece: impl FnMut(u64) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let run = Run::load(from, self.end())?;
+        let range = run.range();
+        let (mut left, mut hasher) = (range.end - range.start, Xxh3::new());
+        let mut file = self.writer(scratch)?;
+        for number in 0..run.pieces() {
+            let bytes = piece(number)?;
+            if bytes.len() as u64 != left.min(PIECE) {
+                return Err(damaged("users on disk have another length"));
+            }
+            left -= bytes.len() as u64;
+            hasher.update(&bytes);
+            file.write_all(&bytes).map_err(|cause| full(&cause))?;
+        }
+        file.flush().map_err(|cause| full(&cause))?;
+        drop(file);
+        if hasher.digest() != run.digest {
+            return Err(damaged("users on disk are not what was written"));
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+/// The same words whatever it was: how many users there are is nobody's business.
+fn full(cause: &io::Error) -> Error {
+    Error::new(
+        ErrorKind::Memory,
+        format!(
+            "the users do not fit into the memory, and the disk that the rest should go to gave an error ({}): nothing was \
+             released; make room, or give more memory",
+            cause.kind()
+        ),
+    )
+}
+
+/// There is no disk to go to.
+pub fn no_room() -> Error {
+    Error::new(
+        ErrorKind::Memory,
+        "the users do not fit into the memory: nothing was released; give more memory, or sample the users",
+    )
+}

@@ -1,0 +1,283 @@
+//! Users of periods and epochs that have not ended, as bytes.
+
+use std::collections::BTreeMap;
+
+use super::contributions::Contributions;
+use super::event_filter::Tally;
+use super::spill::no_room;
+use super::streaming_bounder::StreamingBounder;
+use super::user_set::Users;
+use crate::codec::{Reader, Writer, damaged};
+use crate::error::Result;
+use crate::key::Key;
+use crate::spec::Bounds;
+
+/// What users have in a period of their own, or in an epoch: the number of either.
+type ByNumber<K> = BTreeMap<i64, Users<K>>;
+
+/// A run of users that went to disk. Runs are written once, and never change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunOfUsers {
+    /// True if it is of what was admitted in an epoch, and not of what users came to in a period.
+    pub is_admitted: bool,
+    /// The number of the epoch, or of the period.
+    pub number: i64,
+    /// Which run of these users it is, from 0.
+    pub run: u32,
+}
+
+impl<K: Key> StreamingBounder<K> {
+    pub(crate) fn save(&self, to: &mut Writer) {
+        self.filter.tally.save(to);
+        save_all(&self.open, to);
+        to.each(self.offered.iter(), |to, (period, events)| {
+            to.signed(*period);
+            to.number(*events);
+        });
+        save_all(&self.admitted, to);
+    }
+
+    /// Goes on from what was written. It depends on nothing but what each user did, so it is the same map.
+    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
+        self.filter.tally = Tally::load(from)?;
+        self.open = load_all(from, &self.bounds, self.seed)?;
+        self.offered = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
+        self.admitted = load_all(from, &self.bounds, self.seed)?;
+        let offered = |period: &i64| self.offered.get(period).copied().unwrap_or(0);
+        match self
+            .open
+            .iter()
+            .all(|(period, open)| open.memory.total() <= offered(period))
+        {
+            true => Ok(()),
+            false => Err(damaged("users have more events than there were")),
+        }
+    }
+
+    /// The runs on disk, each with the number of its pieces.
+    pub(crate) fn runs(&self) -> Vec<(RunOfUsers, u64)> {
+        let mut runs = Vec::new();
+        for (is_admitted, all) in [(false, &self.open), (true, &self.admitted)] {
+            for (number, users) in all {
+                let run = |run: usize| {
+                    let of_users = RunOfUsers {
+                        is_admitted,
+                        number: *number,
+                        run: run as u32,
+                    };
+                    Some((of_users, users.on_disk.run(run)?.pieces()))
+                };
+                runs.extend((0..users.on_disk.runs()).filter_map(run));
+            }
+        }
+        runs
+    }
+
+    /// A piece of a run on disk.
+    pub(crate) fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
+        let all = match run.is_admitted {
+            true => &mut self.admitted,
+            false => &mut self.open,
+        };
+        match all.get_mut(&run.number) {
+            Some(users) if (run.run as usize) < users.on_disk.runs() => {
+                users.on_disk.piece(run.run as usize, piece)
+            }
+            _ => Err(damaged("users on disk are not there")),
+        }
+    }
+
+    /// Writes which runs there are; their pieces are kept apart.
+    pub(crate) fn save_runs(&self, to: &mut Writer) {
+        for all in [&self.open, &self.admitted] {
+            let on_disk: Vec<_> = all.iter().filter(|(_, users)| users.are_on_disk()).collect();
+            to.each(on_disk.into_iter(), |to, (number, users)| {
+                to.signed(*number);
+                let runs = (0..users.on_disk.runs()).filter_map(|run| users.on_disk.run(run));
+                let runs: Vec<_> = runs.collect();
+                to.each(runs.into_iter(), |to, run| run.save(to));
+            });
+        }
+    }
+
+    /// Brings back all runs, from their pieces.
+    pub(crate) fn load_runs(
+        &mut self,
+        from: &mut Reader<'_>,
+        mut piece: impl FnMut(&RunOfUsers, u64) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let scratch = self.scratch.clone().ok_or_else(no_room)?;
+        for (is_admitted, all) in [(false, &mut self.open), (true, &mut self.admitted)] {
+            for _ in 0..from.length()? {
+                let number = from.position()?;
+                let users = all.get_mut(&number);
+                let users = users.ok_or_else(|| damaged("users on disk are of no time"))?;
+                for run in 0..from.length()? {
+                    let run = RunOfUsers {
+                        is_admitted,
+                        number,
+                        run: run as u32,
+                    };
+                    users
+                        .on_disk
+                        .append(&scratch, from, |number| piece(&run, number))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn save_all<K: Key>(all: &ByNumber<K>, to: &mut Writer) {
+    to.each(all.iter(), |to, (number, users)| {
+        to.signed(*number);
+        users.memory.save(to);
+    });
+}
+
+fn load_all<K: Key>(from: &mut Reader<'_>, bounds: &Bounds, seed: u64) -> Result<ByNumber<K>> {
+    from.each(|from| {
+        let (number, memory) = (from.position()?, Contributions::load(from, bounds, seed)?);
+        Ok((number, Users::in_memory(memory, bounds, seed)))
+    })
+}
+
+impl<K: Key> Contributions<K> {
+    /// The keys, then each user with the numbers of theirs.
+    fn save(&self, to: &mut Writer) {
+        let keys = (0..self.names.len() as u32).filter_map(|number| self.names.key(number));
+        let keys: Vec<_> = keys.collect();
+        to.each(keys.into_iter(), |to, key| {
+            let mut packed = Vec::new();
+            K::pack(key, &mut packed);
+            to.bytes(&packed);
+        });
+        let mut entries = 0;
+        let mut users = Writer::default();
+        self.for_each_entry(|user, _, key, times| {
+            users.bytes(user);
+            users.number(key.into());
+            users.number(times.into());
+            entries += 1;
+        });
+        to.number(entries);
+        to.raw(&users.finish());
+    }
+
+    /// Number of events that may count.
+    fn total(&self) -> u64 {
+        let mut total = 0;
+        self.for_each_entry(|_, _, _, times| total += u64::from(times));
+        total
+    }
+
+    fn load(from: &mut Reader<'_>, bounds: &Bounds, seed: u64) -> Result<Self> {
+        let mut loaded = Self::new(bounds, seed);
+        let keys = from.length()?;
+        for number in 0..keys {
+            let mut packed = from.bytes()?;
+            let key = K::unpack(&mut packed).filter(|key| packed.is_empty() && K::fits(*key));
+            let key = key.ok_or_else(|| damaged("a key of users cannot be read"))?;
+            if loaded.names.number(key) as usize != number {
+                return Err(damaged("a key of users stands twice"));
+            }
+        }
+        for _ in 0..from.length()? {
+            let user = from.bytes()?;
+            let key = from.number()?;
+            let times = from.at_most(u32::MAX.into())? as u32;
+            let key = u32::try_from(key).ok().filter(|key| (*key as usize) < keys);
+            let key = key.ok_or_else(|| damaged("a user came to a key that is none"))?;
+            // Of no more keys than may be kept there is no choice, so the epoch does not matter.
+            loaded.offer_number(user, loaded.place(user, 0), 0, key, times);
+        }
+        match loaded.is_full() {
+            true => Err(damaged("there are more users than there can be")),
+            false => Ok(loaded),
+        }
+    }
+}
+
+impl Tally {
+    fn save(&self, to: &mut Writer) {
+        let Self {
+            offered,
+            beyond_bounds,
+            without_user,
+            without_key,
+            outside,
+            not_sampled,
+        } = *self;
+        let all = [
+            offered,
+            beyond_bounds,
+            without_user,
+            without_key,
+            outside,
+            not_sampled,
+        ];
+        all.into_iter().for_each(|number| to.number(number));
+    }
+
+    fn load(from: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self {
+            offered: from.count()?,
+            beyond_bounds: from.count()?,
+            without_user: from.count()?,
+            without_key: from.count()?,
+            outside: from.count()?,
+            not_sampled: from.count()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counting::users::Calendar;
+    use crate::fault::Fault;
+    use crate::key::{Bytes, Keys};
+    use crate::pane::PaneShape;
+    use crate::spec::Bounds;
+
+    /// Six panes an epoch, after every event written and read again: the panes are those of one that was never written.
+    #[test]
+    fn users_go_on_as_if_they_had_stayed_in_memory() {
+        let hour = std::time::Duration::from_secs(3_600);
+        let bounds = Bounds {
+            per_key: 2,
+            epoch: 6 * hour,
+            ..Bounds::new(3)
+        };
+        let pane = hour.as_micros() as i64;
+        let new = || {
+            let calendar = Calendar::new(&bounds, pane);
+            StreamingBounder::<Bytes>::new(Keys::open(), bounds, calendar, 7, u64::MAX, Fault::default())
+        };
+        let made_with = PaneShape::new(1_000, 0, None, 7).unwrap().parameters();
+        let (mut stayed, mut moved) = (new(), new());
+        for number in 0..12_i64 {
+            for event in 0..60_i64 {
+                let (user, key) = ([(event % 7) as u8], [(event * event % 11) as u8]);
+                let time = number * pane + event;
+                for live in [&mut stayed, &mut moved] {
+                    live.push(time, Some(&user), Some(&key)).unwrap();
+                }
+                let mut to = Writer::default();
+                moved.save(&mut to);
+                let bytes = to.finish();
+                let mut from = Reader::new(&bytes);
+                moved = new();
+                moved.load(&mut from).unwrap();
+                from.finish().unwrap();
+            }
+            let counts = |live: &mut StreamingBounder<Bytes>| {
+                let pane = live.close(number, made_with).unwrap();
+                let counts = pane.counts().iter().map(|(key, count)| (key.to_vec(), count));
+                counts.collect::<BTreeMap<_, _>>()
+            };
+            assert_eq!(counts(&mut moved), counts(&mut stayed), "pane {number}");
+            assert_eq!(moved.filter.tally, stayed.filter.tally);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Events of users as time goes by.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::admission::not_as_it_was;
+use super::calendar::Calendar;
+use super::contributions::{Contribution, Contributions, PARTS};
+use super::counts::Counts;
+use super::event_filter::EventFilter;
+use super::key_interner::KeyInterner;
+use super::spill::{SpillFactory, no_room};
+use super::user_set::{Users, logs};
+use crate::error::Result;
+use crate::fault::{Fault, Mutant};
+use crate::key::{Key, Keys};
+use crate::pane::{PackedCounts, Pane, Parameters};
+use crate::spec::Bounds;
+
+const LOOK_EVERY: u64 = 1 << 12;
+
+/// What users do in periods that have not ended, and what was counted of them in epochs that have not: one map, which all
+/// events of a user pass through. What has been counted stays counted.
+pub struct StreamingBounder<K: Key> {
+    pub filter: EventFilter<K>,
+    pub(super) bounds: Bounds,
+    pub(super) seed: u64,
+    calendar: Calendar,
+    pub(super) open: BTreeMap<i64, Users<K>>,
+    /// Number of events in each of them.
+    pub(super) offered: BTreeMap<i64, u64>,
+    /// Panes that were counted elsewhere.
+    counted: BTreeMap<i64, Pane<K>>,
+    /// By epoch; needed only where an epoch has several periods.
+    pub(super) admitted: BTreeMap<i64, Users<K>>,
+    most_bytes: u64,
+    /// Files for users that do not fit into the memory.
+    pub(super) scratch: Option<SpillFactory>,
+    /// True if more users than fit are an error where there is no disk.
+    is_limited: bool,
+    /// True if some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
+    /// of the rest.
+    is_full: bool,
+    fault: Fault,
+}
+
+impl<K: Key> StreamingBounder<K> {
+    pub fn new(
+        keys: Keys<K>,
+        bounds: Bounds,
+        calendar: Calendar,
+        seed: u64,
+        most_bytes: u64,
+        fault: Fault,
+    ) -> Self {
+        Self {
+            filter: EventFilter::new(keys, &bounds, seed),
+            bounds,
+            seed,
+            calendar,
+            open: BTreeMap::new(),
+            offered: BTreeMap::new(),
+            counted: BTreeMap::new(),
+            admitted: BTreeMap::new(),
+            most_bytes,
+            scratch: None,
+            is_limited: true,
+            is_full: false,
+            fault,
+        }
+    }
+
+    /// Users that do not fit into the memory go to files that this makes.
+    pub fn spill_to(&mut self, scratch: Option<SpillFactory>) {
+        self.scratch = scratch;
+    }
+
+    /// With another limit than the one that was planned.
+    #[cfg(test)]
+    pub fn limit_bytes(&mut self, most_bytes: u64) {
+        self.most_bytes = most_bytes;
+    }
+
+    /// Limits users to the memory that was planned, or not: what was taken once has its place.
+    pub fn limit_memory(&mut self, limited: bool) {
+        self.is_limited = limited;
+    }
+
+    /// By how much later panes begin than at multiples of their length.
+    pub fn offset(&self) -> i64 {
+        self.calendar.offset()
+    }
+
+    /// The first pane that can be counted whose time begins now.
+    pub fn first_pane_from(&self, time: i64) -> i64 {
+        self.calendar.first_pane_from(time)
+    }
+
+    /// The pane of a moment.
+    pub fn pane_at(&self, time: i64) -> i64 {
+        self.calendar.pane_of(self.calendar.period_at(time))
+    }
+
+    /// One event of a pane that is open, as its time and the clock say.
+    pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
+        let Some((user, key)) = self.filter.admits(user, key) else {
+            return Ok(());
+        };
+        self.filter.tally.offered += 1;
+        let period = self.calendar.period_at(time);
+        *self.offered.entry(period).or_default() += 1;
+        let (bounds, seed) = (self.bounds, self.seed);
+        let open = self
+            .open
+            .entry(period)
+            .or_insert_with(|| Users::new(&bounds, seed));
+        let place = open.memory.place(user, 0);
+        let epoch = self.calendar.epoch_of(period);
+        open.memory.offer(user, place, epoch, key, 1);
+        if self.filter.tally.offered.is_multiple_of(LOOK_EVERY) {
+            self.make_room()?;
+        }
+        match self.is_full {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
+    }
+
+    /// Has users go to disk if they take more than they may. When that happens shows in nothing but time.
+    fn make_room(&mut self) -> Result<()> {
+        let bytes = self.bytes();
+        if bytes <= self.most_bytes {
+            return Ok(());
+        }
+        let made = match &self.scratch {
+            Some(scratch) => {
+                let all = self.open.values_mut().chain(self.admitted.values_mut());
+                spill_largest(all.collect(), bytes - self.most_bytes / 2, scratch)
+            }
+            None if self.is_limited => Err(no_room()),
+            None => Ok(()),
+        };
+        self.is_full |= made.is_err();
+        made
+    }
+
+    /// The pane has ended: what counts of it.
+    pub fn close(&mut self, pane: i64, made_with: Parameters) -> Result<Pane<K>> {
+        if self.is_full {
+            return Err(no_room());
+        }
+        if let Some(counted) = self.counted.remove(&pane) {
+            // And so was what was not.
+            return Ok(counted);
+        }
+        let (mut counts, mut names) = (Counts::new(1), KeyInterner::new(self.seed));
+        let mut offered = 0;
+        for period in self.calendar.periods_of(pane) {
+            if let Some(users) = self.open.remove(&period) {
+                let settled = self.settle(period, users, |key, times| {
+                    counts.add(0, names.number(key), times);
+                });
+                self.is_full |= settled.is_err() || names.is_full;
+                settled?;
+                if names.is_full {
+                    return Err(no_room());
+                }
+            }
+            offered += self.offered.remove(&period).unwrap_or(0);
+            if self.calendar.ends_epoch(period) {
+                self.admitted.remove(&self.calendar.epoch_of(period));
+            }
+        }
+        let Some(beyond) = offered.checked_sub(counts.total()) else {
+            self.is_full = true;
+            return Err(not_as_it_was());
+        };
+        self.filter.tally.beyond_bounds += beyond;
+        let mut panes = counts.close(&names, made_with, (offered, self.fault));
+        let none = || Pane::exact(made_with, PackedCounts::collect(std::iter::empty()));
+        Ok(panes.pop().unwrap_or_else(none))
+    }
+
+    /// Visits what counts of a period.
+    fn settle(
+        &mut self,
+        period: i64,
+        mut users: Users<K>,
+        mut count: impl FnMut(K::Ref<'_>, u32),
+    ) -> Result<()> {
+        let epoch = self.calendar.epoch_of(period);
+        if self.fault.is(Mutant::SecondMap) {
+            self.admitted.remove(&epoch);
+        }
+        let admission = PeriodAdmission {
+            epoch,
+            fault: self.fault,
+        };
+        let (bounds, seed) = (self.bounds, self.seed);
+        let splits = self.calendar.splits_epochs();
+        if splits {
+            let none = || Users::new(&bounds, seed);
+            self.admitted.entry(epoch).or_insert_with(none);
+        }
+        let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
+        if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
+            let admitted = admitted.map(|users| &mut users.memory);
+            return admission.admit(&users.memory, admitted, |_, key, times| count(key, times));
+        }
+        for log in logs() {
+            let candidates = users.of_log(log, epoch)?;
+            let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
+                admission.admit(&candidates, None, |_, key, times| count(key, times))?;
+                continue;
+            };
+            let mut before = admitted.of_log(log, epoch)?;
+            admission.admit(&candidates, Some(&mut before), |user, key, times| {
+                count(key, times);
+                let place = admitted.memory.place(user, 0);
+                admitted.memory.offer(user, place, epoch, key, times);
+            })?;
+            self.make_room()?;
+        }
+        Ok(())
+    }
+
+    /// Panes that were counted elsewhere, from the one with this number on.
+    pub fn prepare(&mut self, first: i64, panes: Vec<Pane<K>>) {
+        self.counted = (first..).zip(panes).collect();
+    }
+
+    /// About how many bytes users take in memory.
+    pub fn bytes(&self) -> u64 {
+        let all = self.open.values().chain(self.admitted.values());
+        all.map(|users| users.memory.bytes()).sum()
+    }
+}
+
+/// Has those who take most go to disk, until there is so much more room.
+fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &SpillFactory) -> Result<()> {
+    all.sort_by_key(|users| Reverse(users.memory.bytes()));
+    for users in all {
+        if more == 0 {
+            break;
+        }
+        more = more.saturating_sub(users.memory.bytes());
+        users.spill(scratch)?;
+    }
+    Ok(())
+}
+
+/// Takes candidates of a period for good.
+struct PeriodAdmission {
+    epoch: i64,
+    fault: Fault,
+}
+
+impl PeriodAdmission {
+    /// Visits what counts of candidates: user, key and how often. What was admitted in the epoch before is in `admitted`, where an epoch
+    /// has several periods, and so is afterwards what is now.
+    fn admit<K: Key>(
+        &self,
+        candidates: &Contributions<K>,
+        mut admitted: Option<&mut Contributions<K>>,
+        mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
+    ) -> Result<()> {
+        for part in 0..PARTS {
+            let visit = |Contribution { user, keys, .. }: Contribution<'_>| {
+                for (number, times) in keys {
+                    let Some(key) = candidates.names.key(*number) else {
+                        continue;
+                    };
+                    let times = match admitted.as_deref_mut() {
+                        Some(admitted) => self.take(admitted, user, key, *times),
+                        None => *times,
+                    };
+                    if times > 0 {
+                        count(user, key, times);
+                    }
+                }
+            };
+            candidates.for_each_of_part(part, |_| self.epoch, visit);
+        }
+        match candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()) {
+            true => Err(no_room()),
+            false => Ok(()),
+        }
+    }
+
+    fn take<K: Key>(&self, admitted: &mut Contributions<K>, user: &[u8], key: K::Ref<'_>, times: u32) -> u32 {
+        let place = admitted.place(user, 0);
+        match self.fault.is(Mutant::RevisedAdmission) {
+            true => admitted.revise(user, place, self.epoch, key, times),
+            false => admitted.admit(user, place, key, times),
+        }
+    }
+}

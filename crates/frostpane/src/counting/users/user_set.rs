@@ -1,0 +1,104 @@
+//! Users of one period or epoch, in memory and on disk.
+
+use super::admission::not_as_it_was;
+use super::contributions::{Contributions, LOGS};
+use super::log::{self, Entry, KeyRef};
+use super::spill::{SpillFactory, SpillFile, no_room};
+use crate::error::Result;
+use crate::key::Key;
+use crate::spec::Bounds;
+
+/// What users came to in one period, or what was admitted of them in one epoch. A user may be in memory and in several runs on disk:
+/// all that counts is found log by log.
+pub struct Users<K> {
+    pub memory: Contributions<K>,
+    pub on_disk: SpillFile,
+    /// Bounds and seed of `memory`.
+    rule: (Bounds, u64),
+}
+
+impl<K: Key> Users<K> {
+    /// None so far.
+    pub fn new(bounds: &Bounds, seed: u64) -> Self {
+        Self::in_memory(Contributions::new(bounds, seed), bounds, seed)
+    }
+
+    /// Those, with none on disk.
+    pub fn in_memory(memory: Contributions<K>, bounds: &Bounds, seed: u64) -> Self {
+        Self {
+            memory,
+            on_disk: SpillFile::default(),
+            rule: (*bounds, seed),
+        }
+    }
+
+    /// Returns true if some of them went to disk.
+    pub fn are_on_disk(&self) -> bool {
+        self.on_disk.runs() > 0
+    }
+
+    /// Writes those in memory to disk, as one run.
+    pub fn spill(&mut self, scratch: &SpillFactory) -> Result<()> {
+        if self.memory.is_full() {
+            return Err(no_room());
+        }
+        let memory = &self.memory;
+        self.on_disk
+            .write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
+        self.memory = Contributions::new(&self.rule.0, self.rule.1);
+        Ok(())
+    }
+
+    /// All users of a log, in a table of their own. The order of preference is that of an epoch.
+    pub fn of_log(&mut self, log: usize, epoch: i64) -> Result<Contributions<K>> {
+        let mut gathered = Contributions::new(&self.rule.0, self.rule.1);
+        let mut packed = self.memory.packed_log(log);
+        gathered.offer_packed(&packed, epoch)?;
+        for run in 0..self.on_disk.runs() {
+            self.on_disk.read(run, log, &mut packed)?;
+            gathered.offer_packed(&packed, epoch)?;
+        }
+        match gathered.is_full() {
+            true => Err(no_room()),
+            false => Ok(gathered),
+        }
+    }
+}
+
+impl<K: Key> Contributions<K> {
+    /// The entries of the users of a log, each with its key.
+    fn packed_log(&self, log: usize) -> Vec<u8> {
+        let mut packed = Vec::new();
+        self.for_each_of_log(log, |user, number, times| {
+            if let Some(key) = self.names.key(number) {
+                let key = KeyRef::<K>::Key(key);
+                let entry = Entry {
+                    user,
+                    period: 0,
+                    times,
+                    key,
+                };
+                log::pack(&entry, &mut packed);
+            }
+        });
+        packed
+    }
+
+    /// Offers such entries again.
+    fn offer_packed(&mut self, mut packed: &[u8], epoch: i64) -> Result<()> {
+        while !packed.is_empty() {
+            let entry = log::unpack::<K>(&mut packed).ok_or_else(not_as_it_was)?;
+            let KeyRef::Key(key) = entry.key else {
+                return Err(not_as_it_was());
+            };
+            let place = self.place(entry.user, 0);
+            self.offer(entry.user, place, epoch, key, entry.times);
+        }
+        Ok(())
+    }
+}
+
+/// The logs of users.
+pub fn logs() -> std::ops::Range<usize> {
+    0..LOGS
+}

@@ -1,0 +1,127 @@
+//! Amounts of privacy loss in whole units.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::privacy::Delta;
+
+/// Units of an epsilon of 1.
+pub(super) const OF_EPSILON: u64 = 1_000_000;
+/// Units of a rho of 1.
+pub(super) const OF_RHO: u64 = 1_000_000_000_000_000_000;
+
+/// An amount spent, asked for or left, in whole numbers. Sums are exact, and saturate.
+///
+/// ```
+/// use frostpane::{Charge, Delta, Epsilon, Amount};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let charge = Charge::laplace(Epsilon::new(0.1)?, Delta::new(1e-9));
+/// let amount = Amount { epsilon: 100_000, delta: 10_u128.pow(27), rho: 5 * 10_u128.pow(15) };
+/// assert_eq!(charge.amount(), amount);
+/// assert_eq!(amount.to_string(), "epsilon 0.1, delta 1e-9 and rho 0.005");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Amount {
+    /// Epsilon, in millionths.
+    pub epsilon: u64,
+    /// Delta, in units of `1e-36`.
+    pub delta: u128,
+    /// Rho, the parameter of zero-concentrated differential privacy, in units of `1e-18`.
+    pub rho: u128,
+}
+
+impl Amount {
+    /// More than any cap.
+    pub(super) const ALL: Self = Self {
+        epsilon: u64::MAX,
+        delta: u128::MAX,
+        rho: u128::MAX,
+    };
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            epsilon: self.epsilon.saturating_add(other.epsilon),
+            delta: self.delta.saturating_add(other.delta),
+            rho: self.rho.saturating_add(other.rho),
+        }
+    }
+
+    pub(super) fn times(self, number: u64) -> Self {
+        Self {
+            epsilon: self.epsilon.saturating_mul(number),
+            delta: self.delta.saturating_mul(number.into()),
+            rho: self.rho.saturating_mul(number.into()),
+        }
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self {
+            epsilon: self.epsilon.saturating_sub(other.epsilon),
+            delta: self.delta.saturating_sub(other.delta),
+            rho: self.rho.saturating_sub(other.rho),
+        }
+    }
+
+    pub(super) fn max(self, other: Self) -> Self {
+        Self {
+            epsilon: self.epsilon.max(other.epsilon),
+            delta: self.delta.max(other.delta),
+            rho: self.rho.max(other.rho),
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let epsilon = self.epsilon as f64 / OF_EPSILON as f64;
+        let delta = Delta::of_units(self.delta).as_f64();
+        let rho = self.rho as f64 / OF_RHO as f64;
+        let [delta, rho] = [delta, rho].map(short);
+        write!(f, "epsilon {epsilon}, delta {delta} and rho {rho}")
+    }
+}
+
+/// Significant digits, without many leading zeros.
+fn short(number: f64) -> String {
+    if number == 0.0 || number >= 1e-3 {
+        number.to_string()
+    } else {
+        format!("{number:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Amount = Amount {
+        epsilon: 1,
+        delta: 1,
+        rho: 1,
+    };
+
+    #[test]
+    fn the_smallest_spend_is_never_lost_and_the_largest_never_wraps() {
+        let large = Amount {
+            epsilon: u64::MAX - 1,
+            delta: u128::MAX - 1,
+            rho: u128::MAX - 1,
+        };
+        assert_eq!(large.plus(ONE), Amount::ALL);
+        assert_eq!(Amount::ALL.plus(ONE), Amount::ALL);
+        assert_eq!(large.times(2), Amount::ALL);
+        assert_eq!(large.minus(Amount::ALL), Amount::default());
+        assert_eq!(Amount::ALL.minus(large), ONE);
+    }
+
+    #[test]
+    fn the_larger_is_taken_of_each_by_itself() {
+        let amount = |epsilon, delta, rho| Amount { epsilon, delta, rho };
+        assert_eq!(amount(1, 5, 7).max(amount(2, 4, 8)), amount(2, 5, 8));
+        assert_eq!(amount(2, 4, 8).max(amount(1, 5, 7)), amount(2, 5, 8));
+    }
+}

@@ -1,0 +1,128 @@
+//! Refusals of charges.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::account::Account;
+use super::amount::Amount;
+use super::charge::Charge;
+use crate::error::{Error, ErrorKind};
+
+/// The most ranges that a message lists.
+const SAID: usize = 3;
+
+/// Consecutive numbers that cannot pay and have the same account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpaid {
+    /// The range of numbers.
+    pub numbers: Range<i64>,
+    /// True if they are retired, whatever they had spent.
+    pub have_left: bool,
+    /// The account of each of them.
+    pub spent: Account,
+    /// The remainder of each of them under each accountant.
+    pub left: Amount,
+}
+
+/// A refused charge. Nothing has been charged.
+///
+/// ```
+/// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Error, ErrorKind, Ledger};
+///
+/// # fn main() -> frostpane::Result<()> {
+/// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
+/// let charge = Charge::laplace(Epsilon::new(0.6)?, Delta::new(1e-9));
+/// let mut ledger = Ledger::new(Account::default());
+/// ledger.charge(3..8, &charge, &cap)?;
+/// let refusal = ledger.charge(7..10, &charge, &cap).unwrap_err();
+/// assert_eq!(refusal.unpaid[0].numbers, 7..8);
+/// assert_eq!(
+///     refusal.to_string(),
+///     "epsilon 0.6, delta 1e-9 and rho 0.18 were asked of numbers 7 to 9, but number 7 has spent epsilon 0.6, delta 1e-9 \
+///      and rho 0.18, and has epsilon 0.4, delta 9.99e-7 and rho 0 left: ask for less, or wait until the window has moved on"
+/// );
+/// assert_eq!(Error::from(refusal).kind(), ErrorKind::Budget);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The charge that was asked for.
+    pub asked: Charge,
+    /// The range of numbers it was for.
+    pub of: Range<i64>,
+    /// The numbers that cannot pay, in order.
+    pub unpaid: Vec<Unpaid>,
+}
+
+impl Refusal {
+    /// A sentence, with the given names for ranges of numbers.
+    pub fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
+        let mut words = format!("{} were asked of {}, but ", self.asked, name(&self.of));
+        let said: Vec<String> = self
+            .unpaid
+            .iter()
+            .take(SAID)
+            .map(|unpaid| unpaid.words(&name))
+            .collect();
+        words += &said.join("; ");
+        if self.unpaid.len() > SAID {
+            words += &format!("; and so on, {} ranges in all", self.unpaid.len());
+        }
+        words + ": ask for less, or wait until the window has moved on"
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(|numbers| NumberRange(numbers).to_string()))
+    }
+}
+
+impl Unpaid {
+    fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
+        let numbers = name(&self.numbers);
+        let have = if NumberRange(&self.numbers).is_one() {
+            "has"
+        } else {
+            "have"
+        };
+        match (self.have_left, self.spent) {
+            (true, _) => format!("{numbers} {have} left for good"),
+            (false, Account::SPENT) => format!("{numbers} {have} spent {}", self.spent),
+            (false, spent) => format!("{numbers} {have} spent {spent}, and {have} {} left", self.left),
+        }
+    }
+}
+
+/// A range in words.
+struct NumberRange<'a>(&'a Range<i64>);
+
+impl NumberRange<'_> {
+    fn last(&self) -> i64 {
+        self.0.end.saturating_sub(1)
+    }
+
+    fn is_one(&self) -> bool {
+        self.last() == self.0.start
+    }
+}
+
+impl fmt::Display for NumberRange<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, last) = (self.0.start, self.last());
+        if self.is_one() {
+            write!(f, "number {first}")
+        } else {
+            write!(f, "numbers {first} to {last}")
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(ErrorKind::Budget, refusal.to_string())
+    }
+}
