@@ -18,11 +18,8 @@ pub fn run(kind: &str, file: &str) -> BenchResult {
     let bytes = fs::read(file)?;
     let seconds = match kind {
         "text" => {
-            let lines: Vec<&[u8]> = bytes
-                .strip_suffix(b"\n")
-                .unwrap_or(&bytes)
-                .split(|byte| *byte == b'\n')
-                .collect();
+            let lines: Vec<&[u8]> =
+                bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
             timed::<Bytes>(HeavyHitters::builder(Keys::open()), &lines)?
         }
         "integers" => {

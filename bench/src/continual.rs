@@ -29,18 +29,13 @@ pub fn run() -> BenchResult {
     println!("release over 10,000 open keys: {:.1} ms", release(open, 10_000)?);
     for keys in [10_000, 10_000_000] {
         let declared = HeavyHitters::builder(Keys::range(0..keys)?);
-        println!(
-            "release over {keys} declared keys: {:.1} ms",
-            release(declared, 10_000)?
-        );
+        println!("release over {keys} declared keys: {:.1} ms", release(declared, 10_000)?);
     }
     Ok(())
 }
 
 fn builder(builder: Builder<u64>, window: u64) -> Builder<u64> {
-    builder
-        .norm(Norm::L1)
-        .window(Window::events(window).slide(window / 32))
+    builder.norm(Norm::L1).window(Window::events(window).slide(window / 32))
 }
 
 /// In million events per second.

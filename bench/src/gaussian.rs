@@ -12,11 +12,7 @@ const PARTS: u64 = 100;
 
 pub fn run() -> BenchResult {
     let asked: Vec<String> = std::env::args().skip(2).collect();
-    for deviation in if asked.is_empty() {
-        vec!["5.5".to_owned()]
-    } else {
-        asked
-    } {
+    for deviation in if asked.is_empty() { vec!["5.5".to_owned()] } else { asked } {
         let deviation: f64 = deviation.parse()?;
         let variance = (deviation * deviation * PARTS as f64).round() as u64;
         let gaussian = DiscreteGaussian::new(variance, PARTS).ok_or("a deviation that is not offered")?;

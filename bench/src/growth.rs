@@ -16,14 +16,8 @@ const PERIOD: usize = 10_000_000;
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/growth.svg");
 
 pub fn run() -> BenchResult {
-    let streams = [
-        ("skewed", zipf(PERIOD, 1_000_000)),
-        ("flat", uniform(PERIOD, 1 << 40)),
-    ];
-    let builders = [
-        ("exponential", exponential()),
-        ("smooth", builder(Policy::Smooth)),
-    ];
+    let streams = [("skewed", zipf(PERIOD, 1_000_000)), ("flat", uniform(PERIOD, 1 << 40))];
+    let builders = [("exponential", exponential()), ("smooth", builder(Policy::Smooth))];
     let mut panes = Vec::new();
     let mut bytes = Vec::new();
     for (policy, builder) in builders {
@@ -50,14 +44,8 @@ pub fn run() -> BenchResult {
     let picture = draw(
         "What a window of a billion events holds, as its stream grows",
         &[
-            ChartPanel {
-                title: "panes".to_owned(),
-                lines: panes,
-            },
-            ChartPanel {
-                title: "megabytes".to_owned(),
-                lines: bytes,
-            },
+            ChartPanel { title: "panes".to_owned(), lines: panes },
+            ChartPanel { title: "megabytes".to_owned(), lines: bytes },
         ],
     );
     fs::write(Path::new(PICTURE), picture)?;
@@ -66,10 +54,7 @@ pub fn run() -> BenchResult {
 }
 
 fn builder(policy: Policy) -> Builder<u64> {
-    HeavyHitters::<u64>::builder(Keys::open())
-        .policy(policy)
-        .alpha(0.1)
-        .window(Window::events(WINDOW))
+    HeavyHitters::<u64>::builder(Keys::open()).policy(policy).alpha(0.1).window(Window::events(WINDOW))
 }
 
 /// A slide short enough for panes of all ages.

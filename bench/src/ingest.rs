@@ -27,75 +27,37 @@ enum ClockKind {
 }
 
 const INTEGERS: [IngestContender<u64>; 19] = [
-    ("plain pass", ClockKind::Processor, |keys| {
-        rival(|| rivals::plain_pass(keys))
-    }),
-    ("hash map", ClockKind::Processor, |keys| {
-        rival(|| rivals::hash_map(keys))
-    }),
-    ("exact window", ClockKind::Processor, |keys| {
-        rival(|| rivals::exact_window(keys))
-    }),
-    ("frequent items, map 4,096", ClockKind::Processor, |keys| {
-        rival(|| rivals::frequent_items(keys, 4_096))
-    }),
+    ("plain pass", ClockKind::Processor, |keys| rival(|| rivals::plain_pass(keys))),
+    ("hash map", ClockKind::Processor, |keys| rival(|| rivals::hash_map(keys))),
+    ("exact window", ClockKind::Processor, |keys| rival(|| rivals::exact_window(keys))),
+    ("frequent items, map 4,096", ClockKind::Processor, |keys| rival(|| rivals::frequent_items(keys, 4_096))),
     ("frequent items, map 262,144", ClockKind::Processor, |keys| {
         rival(|| rivals::frequent_items(keys, 262_144))
     }),
     ("uniform", ClockKind::Processor, |keys| batch::<u64>(l1(), keys)),
-    ("uniform, one by one", ClockKind::Processor, |keys| {
-        single::<u64>(l1(), keys)
-    }),
-    ("uniform, L2", ClockKind::Processor, |keys| {
-        batch::<u64>(l2(), keys)
-    }),
-    ("exponential", ClockKind::Processor, |keys| {
-        batch::<u64>(l1().policy(Policy::Exponential), keys)
-    }),
-    ("exponential, L2", ClockKind::Processor, |keys| {
-        batch::<u64>(l2().policy(Policy::Exponential), keys)
-    }),
-    ("smooth", ClockKind::Processor, |keys| {
-        batch::<u64>(l1().policy(Policy::Smooth), keys)
-    }),
-    ("smooth, L2", ClockKind::Processor, |keys| {
-        batch::<u64>(l2().policy(Policy::Smooth), keys)
-    }),
+    ("uniform, one by one", ClockKind::Processor, |keys| single::<u64>(l1(), keys)),
+    ("uniform, L2", ClockKind::Processor, |keys| batch::<u64>(l2(), keys)),
+    ("exponential", ClockKind::Processor, |keys| batch::<u64>(l1().policy(Policy::Exponential), keys)),
+    ("exponential, L2", ClockKind::Processor, |keys| batch::<u64>(l2().policy(Policy::Exponential), keys)),
+    ("smooth", ClockKind::Processor, |keys| batch::<u64>(l1().policy(Policy::Smooth), keys)),
+    ("smooth, L2", ClockKind::Processor, |keys| batch::<u64>(l2().policy(Policy::Smooth), keys)),
     ("continual", ClockKind::Processor, |keys| continual(l1(), keys)),
-    ("continual, L2", ClockKind::Processor, |keys| {
-        continual(l2(), keys)
-    }),
-    ("one thread, by the clock", ClockKind::Wall, |keys| {
-        batch::<u64>(l1(), keys)
-    }),
-    ("two threads, by the clock", ClockKind::Wall, |keys| {
-        batch::<u64>(l1().threads(2), keys)
-    }),
-    ("one thread, by the clock, L2", ClockKind::Wall, |keys| {
-        batch::<u64>(l2(), keys)
-    }),
-    ("two threads, by the clock, L2", ClockKind::Wall, |keys| {
-        batch::<u64>(l2().threads(2), keys)
-    }),
+    ("continual, L2", ClockKind::Processor, |keys| continual(l2(), keys)),
+    ("one thread, by the clock", ClockKind::Wall, |keys| batch::<u64>(l1(), keys)),
+    ("two threads, by the clock", ClockKind::Wall, |keys| batch::<u64>(l1().threads(2), keys)),
+    ("one thread, by the clock, L2", ClockKind::Wall, |keys| batch::<u64>(l2(), keys)),
+    ("two threads, by the clock, L2", ClockKind::Wall, |keys| batch::<u64>(l2().threads(2), keys)),
     ("two threads, exponential", ClockKind::Wall, |keys| {
         batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
     }),
 ];
 
 const STRINGS: [IngestContender<&'static [u8]>; 5] = [
-    ("hash map", ClockKind::Processor, |keys| {
-        rival(|| rivals::hash_map(keys))
-    }),
-    ("exact window", ClockKind::Processor, |keys| {
-        rival(|| rivals::exact_window(keys))
-    }),
+    ("hash map", ClockKind::Processor, |keys| rival(|| rivals::hash_map(keys))),
+    ("exact window", ClockKind::Processor, |keys| rival(|| rivals::exact_window(keys))),
     ("uniform", ClockKind::Processor, |keys| batch::<Bytes>(l1(), keys)),
-    ("uniform, one by one", ClockKind::Processor, |keys| {
-        single::<Bytes>(l1(), keys)
-    }),
-    ("uniform, L2", ClockKind::Processor, |keys| {
-        batch::<Bytes>(l2(), keys)
-    }),
+    ("uniform, one by one", ClockKind::Processor, |keys| single::<Bytes>(l1(), keys)),
+    ("uniform, L2", ClockKind::Processor, |keys| batch::<Bytes>(l2(), keys)),
 ];
 
 pub fn run() -> BenchResult {
@@ -122,9 +84,7 @@ fn measure<T>(contenders: &[IngestContender<T>], stream: &[T]) -> Result<Value> 
         }
     }
     let names = contenders.iter().map(|(name, ..)| (*name).to_owned());
-    Ok(Value::Object(
-        names.zip(rates.into_iter().map(|rates| json!(rates))).collect(),
-    ))
+    Ok(Value::Object(names.zip(rates.into_iter().map(|rates| json!(rates))).collect()))
 }
 
 impl ClockKind {
@@ -144,9 +104,7 @@ fn rival(count: impl FnOnce()) -> Result<()> {
 }
 
 fn l2<K: Key>() -> Builder<K> {
-    HeavyHitters::builder(Keys::open())
-        .policy(Policy::Uniform)
-        .window(Window::events(WINDOW as u64))
+    HeavyHitters::builder(Keys::open()).policy(Policy::Uniform).window(Window::events(WINDOW as u64))
 }
 
 fn l1<K: Key>() -> Builder<K> {

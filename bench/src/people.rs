@@ -25,10 +25,7 @@ pub fn run() -> BenchResult {
         all.map(|((user, time), rank)| Event::<Bytes>::by(user, *time as i64, &keys[*rank as usize]))
     };
     for per_user in [1, 4, 16] {
-        for (memory, name) in [
-            (4_000_000_000, "in memory"),
-            (128_000_000, "in 128 MB and on disk"),
-        ] {
+        for (memory, name) in [(4_000_000_000, "in memory"), (128_000_000, "in 128 MB and on disk")] {
             let mut rates = Vec::new();
             let (mut taken, mut seconds) = (0, 0.0);
             for _ in 0..std::env::var("ONCE").map_or(REPETITIONS, |_| 1) {

@@ -52,17 +52,11 @@ pub fn draw(title: &str, panels: &[ChartPanel]) -> String {
 
 fn draw_panel(svg: &mut String, panel: &ChartPanel, left: f64) {
     let points = || panel.lines.iter().flat_map(|line| &line.points);
-    let (first, last) = points().fold((f64::MAX, 0.0_f64), |(low, high), point| {
-        (low.min(point.0), high.max(point.0))
-    });
+    let (first, last) =
+        points().fold((f64::MAX, 0.0_f64), |(low, high), point| (low.min(point.0), high.max(point.0)));
     let step = nice_step(points().map(|point| point.1).fold(0.0, f64::max) / 4.0);
     let top = step * (points().map(|point| point.1).fold(0.0, f64::max) / step).ceil();
-    let area = [
-        left + MARGINS[0],
-        left + WIDTH - MARGINS[1],
-        MARGINS[2],
-        HEIGHT - MARGINS[3],
-    ];
+    let area = [left + MARGINS[0], left + WIDTH - MARGINS[1], MARGINS[2], HEIGHT - MARGINS[3]];
     let x = |value: f64| area[0] + (area[1] - area[0]) * (value / first).ln() / (last / first).ln();
     let y = |value: f64| area[3] - (area[3] - area[2]) * value / top;
 
@@ -97,16 +91,9 @@ fn draw_panel(svg: &mut String, panel: &ChartPanel, left: f64) {
         );
     }
     for (index, line) in panel.lines.iter().enumerate() {
-        let path: Vec<String> = line
-            .points
-            .iter()
-            .map(|point| format!("{:.1} {:.1}", x(point.0), y(point.1)))
-            .collect();
-        let _ = writeln!(
-            svg,
-            "<path class=\"l{index}\" stroke-width=\"2.5\" d=\"M{}\"/>",
-            path.join(" L")
-        );
+        let path: Vec<String> =
+            line.points.iter().map(|point| format!("{:.1} {:.1}", x(point.0), y(point.1))).collect();
+        let _ = writeln!(svg, "<path class=\"l{index}\" stroke-width=\"2.5\" d=\"M{}\"/>", path.join(" L"));
     }
 }
 

@@ -39,10 +39,8 @@ pub fn run() -> BenchResult {
 
 /// In million events per second.
 fn rate(stream: &[u64], policy: Policy) -> frostpane::Result<f64> {
-    let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
-        .policy(policy)
-        .window(Window::events(WINDOW))
-        .build()?;
+    let mut hitters =
+        HeavyHitters::<u64>::builder(Keys::open()).policy(policy).window(Window::events(WINDOW)).build()?;
     let start = Instant::now();
     hitters.update_batch(stream.iter().copied())?;
     let seconds = start.elapsed().as_secs_f64();

@@ -29,9 +29,7 @@ pub struct RealStream {
 
 /// Reads the streams that exist, and prints the names of the others.
 pub fn streams() -> impl Iterator<Item = std::io::Result<RealStream>> {
-    STREAMS
-        .into_iter()
-        .filter_map(|(name, column)| RealStream::read(name, column).transpose())
+    STREAMS.into_iter().filter_map(|(name, column)| RealStream::read(name, column).transpose())
 }
 
 fn path(name: &str) -> PathBuf {
@@ -53,12 +51,7 @@ impl RealStream {
             return Ok(None);
         };
         let name = path_and_name.rsplit('/').next().unwrap_or(path_and_name);
-        let mut stream = Self {
-            name,
-            events: Vec::new(),
-            keys: Vec::new(),
-            numbers: HashMap::new(),
-        };
+        let mut stream = Self { name, events: Vec::new(), keys: Vec::new(), numbers: HashMap::new() };
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let key = line.splitn(column + 1, |byte| *byte == b'\t').nth(column);
             stream.push(key.unwrap_or_default());
@@ -90,11 +83,7 @@ impl RealStream {
         }
         let mut falling = counts.clone();
         falling.sort_unstable_by(|a, b| b.cmp(a));
-        WindowTruth {
-            stream: self,
-            counts,
-            falling,
-        }
+        WindowTruth { stream: self, counts, falling }
     }
 }
 
@@ -124,12 +113,7 @@ impl WindowTruth<'_> {
     pub fn norm(&self, norm: Norm) -> f64 {
         match norm {
             Norm::L1 => self.counts.iter().sum::<u64>() as f64,
-            Norm::L2 => self
-                .counts
-                .iter()
-                .map(|count| (*count as f64).powi(2))
-                .sum::<f64>()
-                .sqrt(),
+            Norm::L2 => self.counts.iter().map(|count| (*count as f64).powi(2)).sum::<f64>().sqrt(),
         }
     }
 

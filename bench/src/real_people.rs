@@ -91,12 +91,7 @@ impl UserStream {
             *counts.entry(key).or_default() += 1;
         }
         let truth = UserTruth::new(counts);
-        Ok(Some(Self {
-            name,
-            until,
-            events,
-            truth,
-        }))
+        Ok(Some(Self { name, until, events, truth }))
     }
 
     fn builder(&self, per_user: u32, top: u64) -> Builder<Bytes> {
@@ -181,10 +176,7 @@ impl UserTruth {
     }
 
     fn mean_error(&self, release: &Release<Bytes>) -> f64 {
-        let errors = release
-            .heavy
-            .iter()
-            .map(|heavy| heavy.count.abs_diff(self.of(&heavy.key)));
+        let errors = release.heavy.iter().map(|heavy| heavy.count.abs_diff(self.of(&heavy.key)));
         errors.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
     }
 

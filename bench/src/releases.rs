@@ -13,10 +13,8 @@ type Timings = Vec<(&'static str, f64)>;
 pub fn run() -> BenchResult {
     let mut times = noise_for_a_million_keys()?;
     times.extend(releases()?);
-    let times: Map<String, Value> = times
-        .into_iter()
-        .map(|(name, took)| (name.to_owned(), json!(took)))
-        .collect();
+    let times: Map<String, Value> =
+        times.into_iter().map(|(name, took)| (name.to_owned(), json!(took))).collect();
     println!("{}", serde_json::to_string_pretty(&times)?);
     Ok(())
 }

@@ -24,22 +24,10 @@ pub struct ReleaseSetting {
 }
 
 pub const SETTINGS: [ReleaseSetting; 4] = [
-    ReleaseSetting {
-        name: "L2 0.05",
-        change: |builder| builder.norm(Norm::L2).alpha(0.05),
-    },
-    ReleaseSetting {
-        name: "L1 0.01",
-        change: |builder| builder.norm(Norm::L1).alpha(0.01),
-    },
-    ReleaseSetting {
-        name: "top 20",
-        change: |builder| builder.top(20),
-    },
-    ReleaseSetting {
-        name: "all",
-        change: |builder| builder.all(),
-    },
+    ReleaseSetting { name: "L2 0.05", change: |builder| builder.norm(Norm::L2).alpha(0.05) },
+    ReleaseSetting { name: "L1 0.01", change: |builder| builder.norm(Norm::L1).alpha(0.01) },
+    ReleaseSetting { name: "top 20", change: |builder| builder.top(20) },
+    ReleaseSetting { name: "all", change: |builder| builder.all() },
 ];
 
 /// A window at the end of a stream with the parameters of its release.
@@ -75,9 +63,8 @@ fn cases(stream: &RealStream) -> Vec<SharpnessCase<'_>> {
         memory,
         known_end,
     };
-    let mut cases: Vec<_> = SETTINGS
-        .map(|setting| case(setting, WINDOW.min(stream.len() - BEFORE), None, false))
-        .into();
+    let mut cases: Vec<_> =
+        SETTINGS.map(|setting| case(setting, WINDOW.min(stream.len() - BEFORE), None, false)).into();
     if stream.len() >= LARGE {
         cases.extend(SETTINGS.map(|setting| case(setting, stream.len(), None, false)));
         cases.extend(SETTINGS.map(|setting| case(setting, stream.len(), None, true)));
@@ -155,9 +142,7 @@ impl SharpnessCase<'_> {
             covered: self.truth(from),
             asked: Some(self.truth(asked_from)),
             left_out: left_out.most(),
-            offset: before_noise
-                .as_ref()
-                .map_or(0, |counts| offset(&releases, counts)),
+            offset: before_noise.as_ref().map_or(0, |counts| offset(&releases, counts)),
             before_noise,
         };
         Ok(self.sum_up(&releases, &judge))
@@ -226,9 +211,7 @@ fn offset(releases: &[Release<Bytes>], before_noise: &KeyCounts) -> i64 {
     above.sort_unstable();
     let median = above.get(above.len() / 2).copied().unwrap_or(0);
     let candidates = [0, cut / 2, cut];
-    let nearest = candidates
-        .into_iter()
-        .min_by_key(|offset| (offset - median).abs());
+    let nearest = candidates.into_iter().min_by_key(|offset| (offset - median).abs());
     nearest.unwrap_or(0)
 }
 
@@ -276,21 +259,11 @@ pub struct ReleaseFindings {
 impl<'a> ReleaseJudge<'a> {
     /// For windows that are covered as requested, without a cut.
     pub fn of_covered(covered: WindowTruth<'a>) -> Self {
-        Self {
-            covered,
-            asked: None,
-            left_out: 0,
-            before_noise: None,
-            offset: 0,
-        }
+        Self { covered, asked: None, left_out: 0, before_noise: None, offset: 0 }
     }
 
     pub fn findings(&self, release: &Release<Bytes>) -> ReleaseFindings {
-        let held_asked = release
-            .asked
-            .promises
-            .as_ref()
-            .is_some_and(|promises| promises.held);
+        let held_asked = release.asked.promises.as_ref().is_some_and(|promises| promises.held);
         let slack = release.asked.slack;
         let mut found = ReleaseFindings {
             listed: release.heavy.len() as f64,
@@ -308,12 +281,7 @@ impl<'a> ReleaseJudge<'a> {
             held: release.held(),
             held_asked,
             broken: release.held() && !self.covered.keeps_promises(release),
-            broken_asked: held_asked
-                && !self
-                    .asked
-                    .as_ref()
-                    .unwrap_or(&self.covered)
-                    .keeps_promises(release),
+            broken_asked: held_asked && !self.asked.as_ref().unwrap_or(&self.covered).keeps_promises(release),
         };
         for heavy in &release.heavy {
             let truth = self.covered.of(&heavy.key);
@@ -369,9 +337,7 @@ const COLUMNS: [TableColumn; 21] = [
 ];
 
 pub fn heading<const N: usize>(columns: &[TableColumn; N]) -> String {
-    columns
-        .map(|(_, title, width)| format!("{title:>width$}"))
-        .join(" ")
+    columns.map(|(_, title, width)| format!("{title:>width$}")).join(" ")
 }
 
 pub fn row<const N: usize>(columns: &[TableColumn; N], measured: &Value) -> String {

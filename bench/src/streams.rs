@@ -5,9 +5,7 @@ use frostpane::testing::{Entropy, InsecureSeededEntropy};
 /// Equally likely keys.
 pub fn uniform(events: usize, keys: u64) -> Vec<u64> {
     let mut entropy = InsecureSeededEntropy::new(1);
-    (0..events)
-        .map(|_| entropy.word().map_or(0, |word| word % keys))
-        .collect()
+    (0..events).map(|_| entropy.word().map_or(0, |word| word % keys)).collect()
 }
 
 /// Keys whose rank `r` has a weight of `r^-1.1`.

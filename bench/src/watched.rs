@@ -85,16 +85,12 @@ fn run_once(
 ) -> frostpane::Result<Vec<(Release<Bytes>, ReleaseFindings)>> {
     let slide = WINDOW / SLIDES;
     let window = Window::events(WINDOW).slide(slide);
-    let mut continual = (setting.change)(HeavyHitters::builder(Keys::open()))
-        .window(window)
-        .continual()?;
+    let mut continual = (setting.change)(HeavyHitters::builder(Keys::open())).window(window).continual()?;
     let slides = (stream.len() as u64 / slide).min(SLIDES + LISTS);
     let first = stream.len() - (slides * slide) as usize;
     let mut lists = Vec::new();
     let events = stream.keys(first..stream.len()).map(Event::of);
-    continual.extend(events, |continual: &Continual<Bytes>| {
-        lists.push(continual.release())
-    })?;
+    continual.extend(events, |continual: &Continual<Bytes>| lists.push(continual.release()))?;
     let full = lists.into_iter().skip(SLIDES as usize - 1);
     full.map(|list| {
         let list = list?;

@@ -23,20 +23,14 @@ pub struct Equivalent {
 impl AcceptedSurvivors {
     /// The reason why this mutant is accepted, if it is.
     pub fn reason(&self, name: &str) -> Option<&str> {
-        self.equivalent
-            .iter()
-            .find(|entry| entry.is_for(name))
-            .map(|entry| &*entry.reason)
+        self.equivalent.iter().find(|entry| entry.is_for(name)).map(|entry| &*entry.reason)
     }
 
     /// Entries that match no survivor: the mutant is killed now, or no longer exists.
     pub fn stale<'a>(&'a self, results: &'a Results) -> impl Iterator<Item = String> + 'a {
         let survivors = || results.mutants.iter().filter(|fate| fate.outcome.is_survival());
         let is_used = move |entry: &Equivalent| survivors().any(|fate| entry.is_for(&fate.name));
-        self.equivalent
-            .iter()
-            .filter(move |entry| !is_used(entry))
-            .map(Equivalent::title)
+        self.equivalent.iter().filter(move |entry| !is_used(entry)).map(Equivalent::title)
     }
 }
 

@@ -49,12 +49,8 @@ pub fn baseline(workspace: &Workspace, binaries: &[Binary], limit: u64, jobs: us
 fn baseline_of(directory: &Path, binary: &Binary, limit: u64, jobs: usize) -> Fallible<Vec<Test>> {
     let cache = directory.join(format!("{}.json", binary.name.replace(' ', "-")));
     let executable = xxh3_64(&fs::read(&binary.path)?);
-    let known = fs::read(&cache)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<KnownTrials>(&bytes).ok());
-    let mut known = known
-        .filter(|known| known.executable == executable)
-        .unwrap_or_default();
+    let known = fs::read(&cache).ok().and_then(|bytes| serde_json::from_slice::<KnownTrials>(&bytes).ok());
+    let mut known = known.filter(|known| known.executable == executable).unwrap_or_default();
     known.executable = executable;
     let names = tests_of(binary)?;
     let is_known = |name: &String| {
@@ -71,11 +67,7 @@ fn baseline_of(directory: &Path, binary: &Binary, limit: u64, jobs: usize) -> Fa
     }
     fs::write(&cache, serde_json::to_vec(&known)?)?;
     let test = |name: String| {
-        known.trials.get(&name).map(|trial| Test {
-            binary: binary.clone(),
-            name,
-            trial: trial.clone(),
-        })
+        known.trials.get(&name).map(|trial| Test { binary: binary.clone(), name, trial: trial.clone() })
     };
     Ok(names.into_iter().filter_map(test).collect())
 }
@@ -86,31 +78,17 @@ fn tests_of(binary: &Binary) -> Fallible<Vec<String>> {
         .args(["--list", "--format", "terse"])
         .output()?;
     let listed = String::from_utf8(listed.stdout)?;
-    Ok(listed
-        .lines()
-        .filter_map(|line| line.strip_suffix(": test"))
-        .map(str::to_owned)
-        .collect())
+    Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 
 fn trial(directory: &Path, binary: &Binary, test: &str, limit: u64) -> Fallible<TestTrial> {
-    let record: PathBuf = directory.join(format!(
-        "{:016x}",
-        xxh3_64(format!("{} {test}", binary.name).as_bytes())
-    ));
+    let record: PathBuf =
+        directory.join(format!("{:016x}", xxh3_64(format!("{} {test}", binary.name).as_bytes())));
     let _ = fs::remove_file(&record);
     let (end, seconds) = run(binary, test, limit, SwitchSetting::Record(&record))?;
     let reached = fs::read_to_string(&record).unwrap_or_default();
     let _ = fs::remove_file(&record);
-    let seconds = if end == End::OutOfTime {
-        seconds.max(limit as f64)
-    } else {
-        seconds
-    };
+    let seconds = if end == End::OutOfTime { seconds.max(limit as f64) } else { seconds };
     let reached = reached.lines().filter_map(|line| line.parse().ok()).collect();
-    Ok(TestTrial {
-        seconds,
-        passed: end == End::Passed,
-        reached,
-    })
+    Ok(TestTrial { seconds, passed: end == End::Passed, reached })
 }

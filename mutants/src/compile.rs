@@ -83,19 +83,13 @@ impl WorkspaceCopy {
             .stderr(Stdio::null())
             .output()?;
         let messages = messages(&output.stdout);
-        let errors = messages
-            .iter()
-            .filter(|message| message["message"]["level"] == "error");
-        let errors: Vec<_> = errors
-            .map(|message| (self.places(&message["message"]), rendered(message)))
-            .collect();
+        let errors = messages.iter().filter(|message| message["message"]["level"] == "error");
+        let errors: Vec<_> =
+            errors.map(|message| (self.places(&message["message"]), rendered(message))).collect();
         if !output.status.success() && errors.is_empty() {
             return Err("the copy does not build, and the compiler does not say why".into());
         }
-        Ok(errors
-            .into_iter()
-            .filter(|(places, _)| !places.is_empty())
-            .collect())
+        Ok(errors.into_iter().filter(|(places, _)| !places.is_empty()).collect())
     }
 
     /// The places of the message and of its notes.
@@ -103,11 +97,7 @@ impl WorkspaceCopy {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let mut spans = list(&message["spans"]);
         spans.sort_by_key(|span| span["is_primary"] != true);
-        spans.extend(
-            list(&message["children"])
-                .iter()
-                .flat_map(|child| list(&child["spans"])),
-        );
+        spans.extend(list(&message["children"]).iter().flat_map(|child| list(&child["spans"])));
         let complaint = |span: &Value| {
             let number = |name: &str| span[name].as_u64().map(|number| number as usize);
             Some(Complaint {
@@ -157,11 +147,7 @@ impl WorkspaceCopy {
             let errors: String = messages.iter().map(rendered).collect();
             return Err(format!("the tests do not build\n{errors}").into());
         }
-        messages
-            .iter()
-            .filter_map(binary)
-            .map(|binary| self.kept(binary))
-            .collect()
+        messages.iter().filter_map(binary).map(|binary| self.kept(binary)).collect()
     }
 
     fn kept(&self, binary: Binary) -> Fallible<Binary> {
@@ -182,10 +168,7 @@ fn package(name: &str) -> Vec<&str> {
 }
 
 fn messages(output: &[u8]) -> Vec<Value> {
-    output
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
 fn rendered(message: &Value) -> String {

@@ -39,8 +39,5 @@ impl Config {
 }
 
 fn matches(patterns: &[String], file: &str) -> bool {
-    patterns
-        .iter()
-        .filter_map(|pattern| Pattern::new(pattern).ok())
-        .any(|pattern| pattern.matches(file))
+    patterns.iter().filter_map(|pattern| Pattern::new(pattern).ok()).any(|pattern| pattern.matches(file))
 }

@@ -151,11 +151,7 @@ impl<'a> Finder<'a> {
         let name = format!("{} {}: {change}", self.source.file, self.scopes.join("::"));
         let times = self.names.entry(name.clone()).or_default();
         *times += 1;
-        let name = if *times > 1 {
-            format!("{name} #{times}")
-        } else {
-            name
-        };
+        let name = if *times > 1 { format!("{name} #{times}") } else { name };
         let line = 1 + self.source.text[..range.start].matches('\n').count();
         let id = self.number(self.source.file.clone(), line, genre, name);
         self.place(shape, range, id, replacement);
@@ -163,29 +159,15 @@ impl<'a> Finder<'a> {
 
     fn number(&mut self, file: String, line: usize, genre: Genre, name: String) -> u32 {
         let id = 1 + self.found.mutants.len() as u32;
-        let mutant = SourceMutant {
-            id,
-            file,
-            line,
-            genre,
-            name,
-        };
+        let mutant = SourceMutant { id, file, line, genre, name };
         self.found.mutants.push(mutant);
         id
     }
 
     fn place(&mut self, shape: SiteShape, range: Range<usize>, id: u32, replacement: String) {
-        match self
-            .sites
-            .iter_mut()
-            .find(|site| site.range == range && site.shape == shape)
-        {
+        match self.sites.iter_mut().find(|site| site.range == range && site.shape == shape) {
             Some(site) => site.mutants.push((id, replacement)),
-            None => self.sites.push(Site {
-                range,
-                shape,
-                mutants: vec![(id, replacement)],
-            }),
+            None => self.sites.push(Site { range, shape, mutants: vec![(id, replacement)] }),
         }
     }
 
@@ -233,10 +215,7 @@ impl<'a> Finder<'a> {
     }
 
     fn arms(&mut self, node: &syn::ExprMatch) {
-        let has_wildcard = node
-            .arms
-            .iter()
-            .any(|arm| matches!(arm.pat, Pat::Wild(_)) && arm.guard.is_none());
+        let has_wildcard = node.arms.iter().any(|arm| matches!(arm.pat, Pat::Wild(_)) && arm.guard.is_none());
         for arm in &node.arms {
             let text = brief(&text_of(&arm.pat));
             if has_wildcard && !matches!(arm.pat, Pat::Wild(_)) {
@@ -246,13 +225,7 @@ impl<'a> Finder<'a> {
                 };
                 let guarded = arm.guard.as_ref().map(|(_, guard)| brief(&text_of(guard)));
                 let guarded = guarded.map(|guard| format!(" if {guard}")).unwrap_or_default();
-                self.add(
-                    shape,
-                    range,
-                    Genre::Arm,
-                    &format!("arm {text}{guarded} deleted"),
-                    String::new(),
-                );
+                self.add(shape, range, Genre::Arm, &format!("arm {text}{guarded} deleted"), String::new());
             }
             if let Some((_, guard)) = &arm.guard
                 && !contains_let(guard)
@@ -285,11 +258,7 @@ impl<'a> Finder<'a> {
             return;
         };
         let less = format!("{}{}", value.checked_sub(1).unwrap_or(1), literal.suffix());
-        let change = format!(
-            "{} in {}: {less}",
-            text_of(literal),
-            self.surroundings(range_of(whole))
-        );
+        let change = format!("{} in {}: {less}", text_of(literal), self.surroundings(range_of(whole)));
         self.expression(whole, Genre::Literal, &change, less);
     }
 
@@ -299,11 +268,7 @@ impl<'a> Finder<'a> {
         let around = around.cloned().unwrap_or(place.clone());
         let text = &self.source.text;
         let before = last_of(&text[around.start..place.start]);
-        format!(
-            "{before}{}{}",
-            &text[place.clone()],
-            first_of(&text[place.end..around.end])
-        )
+        format!("{before}{}{}", &text[place.clone()], first_of(&text[place.end..around.end]))
     }
 
     fn constant(&mut self, node: &syn::ExprPath, whole: &Expr) {
@@ -325,12 +290,7 @@ impl<'a> Finder<'a> {
         };
         let change = format!("{} {name}: {}, {what}", constant.file, constant.text);
         let id = self.numbers.get(&change).copied().unwrap_or_else(|| {
-            self.number(
-                constant.file.clone(),
-                constant.line,
-                Genre::Constant,
-                change.clone(),
-            )
+            self.number(constant.file.clone(), constant.line, Genre::Constant, change.clone())
         });
         self.numbers.insert(change, id);
         self.place(SiteShape::Expression, range_of(whole), id, replacement);
@@ -340,9 +300,7 @@ impl<'a> Finder<'a> {
 impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_item_mod(&mut self, node: &'ast syn::ItemMod) {
         if is_compiled(&node.attrs) {
-            self.within(node.ident.to_string(), |finder| {
-                visit::visit_item_mod(finder, node)
-            });
+            self.within(node.ident.to_string(), |finder| visit::visit_item_mod(finder, node));
         }
     }
 
@@ -358,9 +316,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_item_trait(&mut self, node: &'ast syn::ItemTrait) {
-        self.within(node.ident.to_string(), |finder| {
-            visit::visit_item_trait(finder, node)
-        });
+        self.within(node.ident.to_string(), |finder| visit::visit_item_trait(finder, node));
     }
 
     fn visit_item_fn(&mut self, node: &'ast syn::ItemFn) {
@@ -388,13 +344,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             && may_be_deleted(expression)
         {
             let change = format!("{} deleted", brief(&text_of(node)));
-            self.add(
-                SiteShape::Statement,
-                range_of(node),
-                Genre::Statement,
-                &change,
-                String::new(),
-            );
+            self.add(SiteShape::Statement, range_of(node), Genre::Statement, &change, String::new());
         }
         visit::visit_stmt(self, node);
     }
@@ -448,10 +398,7 @@ fn may_be_deleted(statement: &Expr) -> bool {
 
 fn is_assignment(operator: &BinOp) -> bool {
     text_of(operator).ends_with('=')
-        && !matches!(
-            operator,
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Le(_) | BinOp::Ge(_)
-        )
+        && !matches!(operator, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Le(_) | BinOp::Ge(_))
 }
 
 fn contains_let(expression: &Expr) -> bool {
@@ -472,11 +419,7 @@ fn is_compiled(attributes: &[syn::Attribute]) -> bool {
 
 fn without_generics(of_type: &Type) -> String {
     let text = text_of(of_type);
-    text.split('<')
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches('&')
-        .to_owned()
+    text.split('<').next().unwrap_or_default().trim_start_matches('&').to_owned()
 }
 
 fn range_of(node: &impl Spanned) -> Range<usize> {
@@ -538,19 +481,12 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> FoundMutants {
-        let source = SourceFile {
-            file: "a.rs".into(),
-            text: text.into(),
-        };
+        let source = SourceFile { file: "a.rs".into(), text: text.into() };
         mutants(&[source]).unwrap()
     }
 
     fn names(text: &str) -> Vec<String> {
-        found(text)
-            .mutants
-            .into_iter()
-            .map(|mutant| mutant.name)
-            .collect()
+        found(text).mutants.into_iter().map(|mutant| mutant.name).collect()
     }
 
     #[test]
@@ -628,27 +564,14 @@ mod tests {
 
     #[test]
     fn a_constant_is_one_mutant_wherever_it_is_used() {
-        let sources = [
-            ("a.rs", "pub const N: f64 = 0.5; fn f() -> T { N }"),
-            ("b.rs", "fn g() -> T { a::N }"),
-        ];
-        let sources = sources.map(|(file, text)| SourceFile {
-            file: file.into(),
-            text: text.into(),
-        });
+        let sources =
+            [("a.rs", "pub const N: f64 = 0.5; fn f() -> T { N }"), ("b.rs", "fn g() -> T { a::N }")];
+        let sources = sources.map(|(file, text)| SourceFile { file: file.into(), text: text.into() });
         let found = mutants(&sources).unwrap();
-        let id = found
-            .mutants
-            .iter()
-            .find(|mutant| mutant.name == "a.rs N: 0.5, half of it")
-            .unwrap()
-            .id;
+        let id = found.mutants.iter().find(|mutant| mutant.name == "a.rs N: 0.5, half of it").unwrap().id;
         let replacements = |file: &str| {
             let sites = found.sites[file].iter().flat_map(|site| &site.mutants);
-            sites
-                .filter(|mutant| mutant.0 == id)
-                .map(|mutant| mutant.1.clone())
-                .collect::<Vec<_>>()
+            sites.filter(|mutant| mutant.0 == id).map(|mutant| mutant.1.clone()).collect::<Vec<_>>()
         };
         assert_eq!(replacements("a.rs"), ["N / 2.0"]);
         assert_eq!(replacements("b.rs"), ["a::N / 2.0"]);

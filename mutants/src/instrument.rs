@@ -9,11 +9,7 @@ use crate::mutant::{Site, SiteShape};
 
 /// The source of the module `switch`.
 pub fn switch(mutants: usize) -> String {
-    format!(
-        "{}\nconst COUNT: usize = {};\n",
-        include_str!("switch.rs"),
-        mutants + 1
-    )
+    format!("{}\nconst COUNT: usize = {};\n", include_str!("switch.rs"), mutants + 1)
 }
 
 /// A file with its mutants and their places.
@@ -53,18 +49,10 @@ pub fn instrument(text: &str, sites: &[Site], left_out: &HashSet<u32>) -> Instru
     sites.retain(|site| !site.mutants.is_empty());
     sites.sort_by_key(|site| {
         let inserted = site.range.is_empty();
-        (
-            site.range.start,
-            !inserted,
-            usize::MAX - site.range.end,
-            site.shape,
-        )
+        (site.range.start, !inserted, usize::MAX - site.range.end, site.shape)
     });
-    let mut writer = SwitchWriter {
-        source: text,
-        rest: sites.iter().peekable(),
-        done: InstrumentedFile::default(),
-    };
+    let mut writer =
+        SwitchWriter { source: text, rest: sites.iter().peekable(), done: InstrumentedFile::default() };
     writer.write(0..text.len());
     writer.done
 }
@@ -92,19 +80,16 @@ impl SwitchWriter<'_> {
         let (first, last) = (ids().min().unwrap_or(0), ids().max().unwrap_or(0));
         let original = match site.mutants.len() {
             count if count as u32 == last - first + 1 => format!("crate::switch::original({first}, {last})"),
-            _ => ids()
-                .map(|id| format!("crate::switch::original({id}, {id})"))
-                .collect::<Vec<_>>()
-                .join(" & "),
+            _ => {
+                ids().map(|id| format!("crate::switch::original({id}, {id})")).collect::<Vec<_>>().join(" & ")
+            }
         };
         match site.shape {
             SiteShape::Body => {
                 self.push(&format!(" if !({original}) {{ "));
                 for (id, value) in &site.mutants {
                     self.blame(vec![*id], |writer| {
-                        writer.push(&format!(
-                            "if crate::switch::is_alive({id}) {{ return {value}; }} "
-                        ))
+                        writer.push(&format!("if crate::switch::is_alive({id}) {{ return {value}; }} "))
                     });
                 }
                 self.push("}");
@@ -132,9 +117,7 @@ impl SwitchWriter<'_> {
                 self.push(" else { unreachable!() })");
             }
         }
-        self.done
-            .places
-            .push((start..self.done.text.len(), ids().collect()));
+        self.done.places.push((start..self.done.text.len(), ids().collect()));
     }
 
     fn blame(&mut self, mutants: Vec<u32>, write: impl FnOnce(&mut Self)) {
@@ -154,11 +137,7 @@ mod tests {
     use crate::find::{SourceFile, mutants};
 
     fn instrumented(text: &str, left_out: &[u32]) -> InstrumentedFile {
-        let found = mutants(&[SourceFile {
-            file: "a.rs".into(),
-            text: text.into(),
-        }])
-        .unwrap();
+        let found = mutants(&[SourceFile { file: "a.rs".into(), text: text.into() }]).unwrap();
         instrument(text, &found.sites["a.rs"], &left_out.iter().copied().collect())
     }
 

@@ -91,10 +91,8 @@ impl InstrumentedCopy {
             let mut instrumented = instrument(&source.text, sites, &self.unviable);
             if source.is_root() {
                 instrumented.text.push_str("\n#[doc(hidden)]\npub mod switch;\n");
-                self.files.set_source(
-                    &beside_root(&source.file, "switch.rs"),
-                    switch(self.found.mutants.len()),
-                );
+                self.files
+                    .set_source(&beside_root(&source.file, "switch.rs"), switch(self.found.mutants.len()));
             }
             self.files.set_source(&source.file, instrumented.text.clone());
             written.insert(source.file.clone(), instrumented);
@@ -110,9 +108,7 @@ impl InstrumentedCopy {
             Some((written.get(&file)?, &place.bytes))
         });
         let blamed = places.clone().map(|(written, bytes)| written.to_blame(bytes));
-        let fewest = blamed
-            .filter(|mutants| !mutants.is_empty())
-            .min_by_key(|mutants| mutants.len());
+        let fewest = blamed.filter(|mutants| !mutants.is_empty()).min_by_key(|mutants| mutants.len());
         fewest.map_or_else(
             || {
                 places

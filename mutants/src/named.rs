@@ -44,8 +44,7 @@ pub struct NamedResults {
 impl NamedResults {
     pub fn update(&mut self, day: String, tried: &[NamedMutant], killed: &[String]) {
         self.day = day;
-        self.killed
-            .retain(|name| tried.iter().all(|mutant| mutant.name != *name));
+        self.killed.retain(|name| tried.iter().all(|mutant| mutant.name != *name));
         self.killed.extend_from_slice(killed);
         self.killed.sort();
     }
@@ -97,16 +96,10 @@ impl NamedMutant {
 /// Runs the test of each mutant and prints the verdict; returns the names of those that fail it.
 pub fn killed(workspace: &Workspace, mutants: &[NamedMutant]) -> Fallible<Vec<String>> {
     let (copy, files) = (WorkspaceCopy::new(workspace, "named"), workspace.files("named")?);
-    let edited = mutants
-        .iter()
-        .map(|mutant| mutant.edited(&files))
-        .collect::<Fallible<Vec<_>>>()?;
+    let edited = mutants.iter().map(|mutant| mutant.edited(&files)).collect::<Fallible<Vec<_>>>()?;
     files.write_to(&copy.directory)?;
     let mut sound = HashSet::new();
-    for mutant in mutants
-        .iter()
-        .filter(|mutant| sound.insert((&mutant.package, &mutant.test)))
-    {
+    for mutant in mutants.iter().filter(|mutant| sound.insert((&mutant.package, &mutant.test))) {
         if mutant.verdict(&copy)? != TestVerdict::Passed {
             return Err(format!("{} does not pass without a mutant", mutant.test).into());
         }
@@ -152,9 +145,7 @@ mod tests {
                 files.extend([module.join("mod.rs"), module.with_extension("rs")]);
             }
         }
-        files
-            .iter()
-            .any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(&function)))
+        files.iter().any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(&function)))
     }
 
     #[test]

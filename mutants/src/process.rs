@@ -73,9 +73,6 @@ mod tests {
 
     #[test]
     fn the_seconds_of_children_are_read() {
-        assert_eq!(
-            seconds("0m9.000000s 0m9.000000s\n1m0.250000s 0m0.500000s\n"),
-            60.75
-        );
+        assert_eq!(seconds("0m9.000000s 0m9.000000s\n1m0.250000s 0m0.500000s\n"), 60.75);
     }
 }

@@ -57,22 +57,14 @@ const HEAD: &str = "| file | mutants | killed by a failing test | by a test that
 impl MutantReport<'_> {
     pub fn page(&self) -> String {
         let fates = |private: bool| {
-            let of_run = self
-                .results
-                .mutants
-                .iter()
-                .filter(|fate| self.config.has(&fate.file, &fate.name));
+            let of_run = self.results.mutants.iter().filter(|fate| self.config.has(&fate.file, &fate.name));
             of_run.filter(move |fate| self.config.is_private(&fate.file) == private)
         };
         let (private, rest): (Vec<&MutantFate>, Vec<&MutantFate>) =
             (fates(true).collect(), fates(false).collect());
         let all = [&private[..], &rest].concat();
         let mut page = self.opening(self.sum(&all));
-        let _ = write!(
-            page,
-            "\n## What decides privacy: every mutant\n\n{}",
-            self.table(&private)
-        );
+        let _ = write!(page, "\n## What decides privacy: every mutant\n\n{}", self.table(&private));
         let _ = write!(
             page,
             "\n## The rest: a fixed random one in {}\n\n{}",
@@ -129,10 +121,7 @@ those tests are run that reach it: `cargo run --release -p frostpane-mutants -- 
         for fate in fates {
             self.row(rows.entry(&fate.file).or_default(), fate);
         }
-        let lines: String = rows
-            .iter()
-            .map(|(file, row)| row.line(&format!("`{file}`")))
-            .collect();
+        let lines: String = rows.iter().map(|(file, row)| row.line(&format!("`{file}`"))).collect();
         format!("{HEAD}{lines}{}", self.sum(fates).line("**all**"))
     }
 
@@ -181,11 +170,7 @@ Written by hand in `mutants/named.toml`; `-- named` applies each and expects its
             self.named_results.day
         );
         for mutant in &self.named.mutant {
-            let fate = if killed.contains(&*mutant.name) {
-                "killed"
-            } else {
-                "**not killed**"
-            };
+            let fate = if killed.contains(&*mutant.name) { "killed" } else { "**not killed**" };
             let (claim, name) = (mutant.claim.trim(), &mutant.name);
             let _ = writeln!(section, "| {claim} | {name} | `{}` | {fate} |", mutant.test);
         }
@@ -195,11 +180,7 @@ Written by hand in `mutants/named.toml`; `-- named` applies each and expects its
 
 /// Formats as Markdown code, also if the text contains a backtick.
 fn code(text: &str) -> String {
-    if text.contains('`') {
-        format!("`` {text} ``")
-    } else {
-        format!("`{text}`")
-    }
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
 #[cfg(test)]
@@ -209,14 +190,7 @@ mod tests {
 
     fn fate(file: &str, change: &str, outcome: MutantOutcome) -> MutantFate {
         let name = format!("{file} f: {change}");
-        MutantFate {
-            name,
-            file: file.into(),
-            line: 1,
-            genre: Genre::Literal,
-            outcome,
-            killer: String::new(),
-        }
+        MutantFate { name, file: file.into(), line: 1, genre: Genre::Literal, outcome, killer: String::new() }
     }
 
     #[test]
@@ -235,10 +209,7 @@ mod tests {
             fate("a.rs", "returns ()", MutantOutcome::Unviable),
             fate("b.rs", "x * 2: /", MutantOutcome::Timeout),
         ];
-        let results = Results {
-            mutants: fates.to_vec(),
-            ..Results::default()
-        };
+        let results = Results { mutants: fates.to_vec(), ..Results::default() };
         let report = MutantReport {
             config: &config,
             results: &results,
@@ -249,14 +220,8 @@ mod tests {
         let page = report.page();
         assert!(page.contains("| `a.rs` | 3 | 1 | 0 | 1 | 1 | 1 |"), "{page}");
         assert!(page.contains("| `b.rs` | 1 | 0 | 1 | 0 | 0 | 0 |"), "{page}");
-        assert!(
-            page.contains("## Unexplained\n\n- `a.rs f: x + 1: -`\n"),
-            "{page}"
-        );
-        assert!(
-            page.contains("x has no sign\n\n- `a.rs f: x < 0: <=`\n"),
-            "{page}"
-        );
+        assert!(page.contains("## Unexplained\n\n- `a.rs f: x + 1: -`\n"), "{page}");
+        assert!(page.contains("x has no sign\n\n- `a.rs f: x < 0: <=`\n"), "{page}");
         assert_eq!(accepted.stale(&results).count(), 0);
     }
 }

@@ -78,23 +78,17 @@ impl Results {
         let existing: BTreeMap<&str, &SourceMutant> =
             existing.iter().map(|mutant| (&*mutant.name, mutant)).collect();
         let new: HashSet<String> = fates.iter().map(|fate| fate.name.clone()).collect();
-        self.mutants
-            .retain(|fate| !new.contains(&fate.name) && existing.contains_key(&*fate.name));
+        self.mutants.retain(|fate| !new.contains(&fate.name) && existing.contains_key(&*fate.name));
         for fate in &mut self.mutants {
             fate.line = existing[&*fate.name].line;
         }
         self.mutants.extend(fates);
-        self.mutants
-            .sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
+        self.mutants.sort_by(|a, b| (&a.file, a.line, &a.name).cmp(&(&b.file, b.line, &b.name)));
     }
 
     /// Writes one line for each mutant.
     pub fn write(&self, path: &Path) -> Fallible<()> {
-        let lines = self
-            .mutants
-            .iter()
-            .map(serde_json::to_string)
-            .collect::<Result<Vec<_>, _>>()?;
+        let lines = self.mutants.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
         let head = format!(
             "{{\"day\": {:?}, \"tests\": {}, \"slow_tests\": {}, \"slowest\": {}, \"mutants\": [\n",
             self.day, self.tests, self.slow_tests, self.slowest

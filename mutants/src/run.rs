@@ -46,28 +46,15 @@ pub fn fates(mutants: &[SourceMutant], tests: &TestsByMutant, jobs: usize) -> Fa
 fn fate(mutant: &SourceMutant, tests: &TestsByMutant) -> Fallible<MutantFate> {
     let tests = tests.of(mutant.id);
     for test in tests {
-        let (end, _) = run(
-            &test.binary,
-            &test.name,
-            time_limit(test),
-            SwitchSetting::Mutant(mutant.id),
-        )?;
+        let (end, _) = run(&test.binary, &test.name, time_limit(test), SwitchSetting::Mutant(mutant.id))?;
         let outcome = match end {
             End::Passed => continue,
             End::Failed => MutantOutcome::Killed,
             End::OutOfTime => MutantOutcome::Timeout,
         };
-        return Ok(MutantFate::new(
-            mutant,
-            outcome,
-            format!("{} {}", test.binary.name, test.name),
-        ));
+        return Ok(MutantFate::new(mutant, outcome, format!("{} {}", test.binary.name, test.name)));
     }
-    let outcome = if tests.is_empty() {
-        MutantOutcome::Unreached
-    } else {
-        MutantOutcome::Survived
-    };
+    let outcome = if tests.is_empty() { MutantOutcome::Unreached } else { MutantOutcome::Survived };
     Ok(MutantFate::new(mutant, outcome, String::new()))
 }
 

@@ -60,11 +60,7 @@ impl MutationTool {
         let found = find::mutants(&own)?;
         // The roots of the packages declare the switch.
         own.extend(others.into_iter().filter(|source| {
-            self.config
-                .packages
-                .iter()
-                .any(|package| package == package_of(&source.file))
-                && source.is_root()
+            self.config.packages.iter().any(|package| package == package_of(&source.file)) && source.is_root()
         }));
         Ok((files, own, found))
     }
@@ -78,14 +74,8 @@ impl MutationTool {
             fate.is_some_and(|fate| fate.outcome.is_survival())
                 && self.accepted.reason(&mutant.name).is_none()
         };
-        let chosen = found
-            .mutants
-            .iter()
-            .filter(|mutant| selection.has(mutant) && is_selected(mutant));
-        chosen
-            .filter(|mutant| !selection.survivors || survived(mutant))
-            .cloned()
-            .collect()
+        let chosen = found.mutants.iter().filter(|mutant| selection.has(mutant) && is_selected(mutant));
+        chosen.filter(|mutant| !selection.survivors || survived(mutant)).cloned().collect()
     }
 
     pub fn list(&self, selection: &MutantSelection) -> Fallible<bool> {
@@ -159,11 +149,7 @@ impl MutationTool {
     fn tests(&self, copy: &InstrumentedCopy) -> Fallible<Vec<Test>> {
         let tests = copy.tests(self.budget.ceil() as u64, self.jobs)?;
         for test in tests.iter().filter(|test| !test.trial.passed) {
-            let why = if self.is_quick(test) {
-                "fails without a mutant"
-            } else {
-                "takes too long"
-            };
+            let why = if self.is_quick(test) { "fails without a mutant" } else { "takes too long" };
             eprintln!("left out, {why}: {} {}", test.binary.name, test.name);
         }
         Ok(tests)
@@ -175,17 +161,13 @@ impl MutationTool {
         tests: &[Test],
         mutants: &[SourceMutant],
     ) -> Fallible<Vec<MutantFate>> {
-        let quick: Vec<&Test> = tests
-            .iter()
-            .filter(|test| test.trial.passed && self.is_quick(test))
-            .collect();
+        let quick: Vec<&Test> =
+            tests.iter().filter(|test| test.trial.passed && self.is_quick(test)).collect();
         let (viable, others): (Vec<_>, Vec<_>) =
             mutants.iter().cloned().partition(|mutant| copy.is_viable(mutant));
         let mut fates = run::fates(&viable, &TestsByMutant::new(&quick), self.jobs)?;
         fates.extend(
-            others
-                .iter()
-                .map(|mutant| MutantFate::new(mutant, MutantOutcome::Unviable, String::new())),
+            others.iter().map(|mutant| MutantFate::new(mutant, MutantOutcome::Unviable, String::new())),
         );
         Ok(fates)
     }

@@ -18,16 +18,11 @@ fn of(of_type: &Type) -> Vec<String> {
             .iter()
             .map(of)
             .reduce(pairs)
-            .map_or(vec!["()".into()], |all| {
-                all.iter().map(|all| format!("({all},)")).collect()
-            }),
+            .map_or(vec!["()".into()], |all| all.iter().map(|all| format!("({all},)")).collect()),
         Type::Reference(reference) => of_reference(reference),
         Type::Array(array) => {
             let length = crate::find::text_of(&array.len);
-            of(&array.elem)
-                .iter()
-                .map(|value| format!("[{value}; {length}]"))
-                .collect()
+            of(&array.elem).iter().map(|value| format!("[{value}; {length}]")).collect()
         }
         Type::Paren(inner) => of(&inner.elem),
         _ => Vec::new(),
@@ -38,11 +33,7 @@ fn of(of_type: &Type) -> Vec<String> {
 fn pairs(first: Vec<String>, second: Vec<String>) -> Vec<String> {
     let length = first.len().max(second.len());
     let (first, second) = (first.iter().cycle(), second.iter().cycle());
-    first
-        .zip(second)
-        .take(length)
-        .map(|(first, second)| format!("{first}, {second}"))
-        .collect()
+    first.zip(second).take(length).map(|(first, second)| format!("{first}, {second}")).collect()
 }
 
 fn of_path(path: &TypePath) -> Vec<String> {
@@ -60,10 +51,7 @@ fn of_path(path: &TypePath) -> Vec<String> {
     };
     let wrapped = |before: &str, after: &str| -> Vec<String> {
         let values = inner.map(of).unwrap_or_default();
-        values
-            .iter()
-            .map(|value| format!("{before}{value}{after}"))
-            .collect()
+        values.iter().map(|value| format!("{before}{value}{after}")).collect()
     };
     let with = |first: &str, mut rest: Vec<String>| {
         rest.insert(0, first.into());
@@ -89,16 +77,9 @@ fn of_reference(reference: &syn::TypeReference) -> Vec<String> {
     match &*reference.elem {
         Type::Path(path) if path.path.is_ident("str") => vec!["\"\"".into(), "\"xyzzy\"".into()],
         Type::Slice(slice) => {
-            let values = of(&slice.elem)
-                .into_iter()
-                .map(|value| format!("Vec::leak(vec![{value}])"));
-            std::iter::once("Vec::leak(Vec::new())".into())
-                .chain(values)
-                .collect()
+            let values = of(&slice.elem).into_iter().map(|value| format!("Vec::leak(vec![{value}])"));
+            std::iter::once("Vec::leak(Vec::new())".into()).chain(values).collect()
         }
-        inner => of(inner)
-            .iter()
-            .map(|value| format!("Box::leak(Box::new({value}))"))
-            .collect(),
+        inner => of(inner).iter().map(|value| format!("Box::leak(Box::new({value}))")).collect(),
     }
 }

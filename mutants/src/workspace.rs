@@ -53,10 +53,7 @@ pub fn beside_root(file: &str, name: &str) -> String {
 fn path_of(file: &str) -> PathBuf {
     let package = package_of(file);
     let below = file.strip_prefix(package).and_then(|file| file.strip_prefix('/'));
-    Path::new("crates")
-        .join(package)
-        .join("src")
-        .join(below.unwrap_or(file))
+    Path::new("crates").join(package).join("src").join(below.unwrap_or(file))
 }
 
 /// The source file at a path below the workspace.
@@ -83,10 +80,7 @@ impl WorkspaceFiles {
             return Err(format!("{} is not a git checkout", root.display()).into());
         }
         let mut files = BTreeMap::new();
-        for path in String::from_utf8(listed.stdout)?
-            .split_terminator('\0')
-            .map(PathBuf::from)
-        {
+        for path in String::from_utf8(listed.stdout)?.split_terminator('\0').map(PathBuf::from) {
             if root.join(&path).is_file() {
                 let content = fs::read(root.join(&path))?;
                 files.insert(path, content);
@@ -102,10 +96,7 @@ impl WorkspaceFiles {
         let mark = xxh3_64(copy.as_os_str().as_encoded_bytes());
         if let Some(manifest) = self.files.get_mut(Path::new("Cargo.toml")) {
             let text = String::from_utf8_lossy(manifest);
-            let line = text
-                .lines()
-                .find(|line| line.starts_with("version = "))
-                .unwrap_or_default();
+            let line = text.lines().find(|line| line.starts_with("version = ")).unwrap_or_default();
             let marked = format!("{}+{mark:x}\"", line.trim_end_matches('"'));
             *manifest = text.replacen(line, &marked, 1).into_bytes();
         }
@@ -204,26 +195,15 @@ mod tests {
     #[test]
     fn files_are_named_by_package_and_those_of_the_library_without() {
         for (file, package, path) in [
-            (
-                "release/slack.rs",
-                "frostpane",
-                "crates/frostpane/src/release/slack.rs",
-            ),
+            ("release/slack.rs", "frostpane", "crates/frostpane/src/release/slack.rs"),
             ("lib.rs", "frostpane", "crates/frostpane/src/lib.rs"),
-            (
-                "frostpane-store/lib.rs",
-                "frostpane-store",
-                "crates/frostpane-store/src/lib.rs",
-            ),
+            ("frostpane-store/lib.rs", "frostpane-store", "crates/frostpane-store/src/lib.rs"),
         ] {
             assert_eq!(package_of(file), package);
             assert_eq!(path_of(file), Path::new(path));
             assert_eq!(source_file(Path::new(path)).as_deref(), Some(file));
         }
-        assert_eq!(
-            beside_root("frostpane-store/a/b.rs", "switch.rs"),
-            "frostpane-store/switch.rs"
-        );
+        assert_eq!(beside_root("frostpane-store/a/b.rs", "switch.rs"), "frostpane-store/switch.rs");
         assert_eq!(source_file(Path::new("crates/frostpane/tests/all.rs")), None);
     }
 }

@@ -33,10 +33,7 @@ fn a_mutant_is_caught_and_the_exit_code_says_so() {
         let output = audit(&["--short", "--mutant", mutant, "--check", check]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(3), "{mutant}: {text}");
-        assert!(
-            text.contains("VIOLATED") && text.contains("broken on purpose"),
-            "{text}"
-        );
+        assert!(text.contains("VIOLATED") && text.contains("broken on purpose"), "{text}");
         assert_eq!(
             String::from_utf8_lossy(&output.stderr),
             "frostpane: 1 of 1 checks found that a claim of this mutant does not hold\n"

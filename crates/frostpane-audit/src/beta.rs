@@ -59,9 +59,7 @@ fn ln_gamma(x: f64) -> f64 {
     let x = x - 1.0;
     let t = x + 7.5;
     let terms = COEFFICIENTS.iter().zip(1..);
-    let sum: f64 = terms
-        .map(|(coefficient, i)| coefficient / (x + f64::from(i)))
-        .sum();
+    let sum: f64 = terms.map(|(coefficient, i)| coefficient / (x + f64::from(i))).sum();
     0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + (sum + 0.999_999_999_999_809_9).ln()
 }
 

@@ -28,11 +28,7 @@ fn bisect(holds: impl Fn(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
-        if holds(middle) {
-            low = middle
-        } else {
-            high = middle
-        }
+        if holds(middle) { low = middle } else { high = middle }
     }
     (low, high)
 }
@@ -50,11 +46,7 @@ pub fn epsilon(hits: [u64; 2], runs: u64, delta: f64, failure: f64) -> f64 {
 /// The bound for outcomes at exactly their expected frequencies: never less than the bound.
 pub fn optimistic(hits: [u64; 2], runs: u64, delta: f64) -> f64 {
     let likely = hits[0] as f64 - delta * runs as f64;
-    if likely > 0.0 {
-        (likely / hits[1] as f64).ln()
-    } else {
-        0.0
-    }
+    if likely > 0.0 { (likely / hits[1] as f64).ln() } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -72,10 +64,7 @@ mod tests {
             (81, 263, 0.252_689, 0.367_630),
         ] {
             assert!((low(hits, runs, 0.025) - lowest).abs() < 1e-4, "{hits} of {runs}");
-            assert!(
-                (high(hits, runs, 0.025) - highest).abs() < 1e-4,
-                "{hits} of {runs}"
-            );
+            assert!((high(hits, runs, 0.025) - highest).abs() < 1e-4, "{hits} of {runs}");
         }
     }
 

@@ -88,10 +88,7 @@ impl Check {
     /// Multiplies the runs of a cheap check.
     pub const fn with_effort(self, effort: f64) -> Self {
         match self.method {
-            Method::Sampled { prepare, .. } => Self {
-                method: Method::Sampled { prepare, effort },
-                ..self
-            },
+            Method::Sampled { prepare, .. } => Self { method: Method::Sampled { prepare, effort }, ..self },
             Method::Exact(_) => self,
         }
     }
@@ -103,10 +100,7 @@ impl Check {
 
     /// Marks a claim of the paper.
     pub const fn published(self) -> Self {
-        Self {
-            whose: Claimant::Published,
-            ..self
-        }
+        Self { whose: Claimant::Published, ..self }
     }
 
     /// Returns true if it runs the mechanism.

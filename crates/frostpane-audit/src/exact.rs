@@ -38,9 +38,8 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
     let prefix = prefix(setting, mutant)?;
     let length = prefix.len() as u64 + u64::from(EVENTS);
     let alone = SHAPES.map(|shape| (shape, &[][..]));
-    for ((window, slide, entries), prefix) in alone
-        .into_iter()
-        .chain([((length, length, length as u32), &prefix[..])])
+    for ((window, slide, entries), prefix) in
+        alone.into_iter().chain([((length, length, length as u32), &prefix[..])])
     {
         // The norm by a sketch depends on a seed that is drawn anew for every stream.
         if setting.norm == Norm::L2 && u64::from(entries) < slide {
@@ -57,10 +56,7 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
             let moves = Moves::between(a, b);
             let epsilon = *known.entry(moves.key()).or_insert_with(|| moves.loss(setting, a));
             if epsilon > worst.epsilon {
-                worst = Loss {
-                    epsilon,
-                    streams: format!("{} and {}", spelled(one), spelled(other)),
-                };
+                worst = Loss { epsilon, streams: format!("{} and {}", spelled(one), spelled(other)) };
             }
         }
     }
@@ -98,12 +94,9 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     (0..SYMBOLS.pow(EVENTS)).flat_map(|stream| {
         (0..EVENTS).flat_map(move |event| {
             let old = digit(stream, event);
-            (0..SYMBOLS).filter(move |new| *new != old).map(move |new| {
-                (
-                    stream,
-                    stream + SYMBOLS.pow(event) * new - SYMBOLS.pow(event) * old,
-                )
-            })
+            (0..SYMBOLS)
+                .filter(move |new| *new != old)
+                .map(move |new| (stream, stream + SYMBOLS.pow(event) * new - SYMBOLS.pow(event) * old))
         })
     })
 }
@@ -125,16 +118,10 @@ impl Moves {
         };
         let norm = |inside: &Unnoised<u64>| inside.norm.map_or(0, |(norm, _)| norm);
         let total = |inside: &Unnoised<u64>| inside.total.map_or(0, |(total, _)| total);
-        let mut counts: Vec<_> = (0..KEYS)
-            .map(|key| (count(one, key), count(other, key)))
-            .filter(|(a, b)| a != b)
-            .collect();
+        let mut counts: Vec<_> =
+            (0..KEYS).map(|key| (count(one, key), count(other, key))).filter(|(a, b)| a != b).collect();
         counts.sort_unstable();
-        Self {
-            counts,
-            norm: norm(one).abs_diff(norm(other)),
-            total: (total(one), total(other)),
-        }
+        Self { counts, norm: norm(one).abs_diff(norm(other)), total: (total(one), total(other)) }
     }
 
     /// Pairs with equal keys lose as much.
@@ -151,12 +138,9 @@ impl Moves {
 
     fn pure_loss(&self, inside: &Unnoised<u64>) -> f64 {
         let counts: u64 = self.counts.iter().map(|(a, b)| a.abs_diff(*b)).sum();
-        let norm = inside
-            .norm
-            .map_or(0.0, |(_, noise)| self.norm as f64 / noise.scale());
-        let total = inside.total.map_or(0.0, |(_, noise)| {
-            self.total.0.abs_diff(self.total.1) as f64 / noise.scale()
-        });
+        let norm = inside.norm.map_or(0.0, |(_, noise)| self.norm as f64 / noise.scale());
+        let total =
+            inside.total.map_or(0.0, |(_, noise)| self.total.0.abs_diff(self.total.1) as f64 / noise.scale());
         counts as f64 / inside.threshold.noise().scale() + norm + total
     }
 
@@ -166,10 +150,7 @@ impl Moves {
         let of_total = inside.total.map(|(_, noise)| said(self.total, &noise.into()));
         let mut joint = vec![(1.0, 1.0)];
         for shown in self.counts.iter().map(of_counts).chain(of_total) {
-            joint = joint
-                .iter()
-                .flat_map(|(p, q)| shown.iter().map(move |(a, b)| (p * a, q * b)))
-                .collect();
+            joint = joint.iter().flat_map(|(p, q)| shown.iter().map(move |(a, b)| (p * a, q * b))).collect();
         }
         let beyond = |epsilon: f64| -> f64 {
             let excess = joint.iter().map(|(p, q)| p - epsilon.exp() * q);
@@ -182,11 +163,7 @@ impl Moves {
         let (mut low, mut high) = (0.0, 100.0);
         for _ in 0..HALVINGS {
             let middle = (low + high) / 2.0;
-            if beyond(middle) > delta {
-                low = middle
-            } else {
-                high = middle
-            }
+            if beyond(middle) > delta { low = middle } else { high = middle }
         }
         low
     }
@@ -252,13 +229,8 @@ mod tests {
         let threshold = Threshold::for_open_keys(noise, 0.1);
         for counts in [(0, 1), (1, 2), (7, 6), (20, 21)] {
             let shown = shown(counts.0, counts.1, &threshold);
-            let sum = shown
-                .iter()
-                .fold((0.0, 0.0), |sum, (p, q)| (sum.0 + p, sum.1 + q));
-            assert!(
-                (sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12,
-                "{counts:?}"
-            );
+            let sum = shown.iter().fold((0.0, 0.0), |sum, (p, q)| (sum.0 + p, sum.1 + q));
+            assert!((sum.0 - 1.0_f64).abs() < 1e-12 && (sum.1 - 1.0_f64).abs() < 1e-12, "{counts:?}");
         }
     }
 
@@ -267,10 +239,7 @@ mod tests {
         let noise = DiscreteLaplace::new(3, Epsilon::new(1.0).unwrap()).into();
         for (one, other) in [(0, 0), (0, 1), (5, 2), (9, 20)] {
             let said = said((one, other), &noise);
-            for sum in [
-                said.iter().map(|said| said.0).sum::<f64>(),
-                said.iter().map(|said| said.1).sum(),
-            ] {
+            for sum in [said.iter().map(|said| said.0).sum::<f64>(), said.iter().map(|said| said.1).sum()] {
                 assert!((sum - 1.0).abs() < 1e-12, "{one} {other}");
             }
             let loss = said.iter().map(|(p, q)| (p / q).ln().abs()).fold(0.0, f64::max);

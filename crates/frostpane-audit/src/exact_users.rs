@@ -35,10 +35,8 @@ pub fn over_all_users(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss>
         for before in [0, if near > 0 { near } else { FEW }] {
             let loss = over_streams(setting, &audit, before)?;
             if loss.epsilon > worst.epsilon {
-                worst = Loss {
-                    streams: format!("{}, {per_user} keys {per_key} times", loss.streams),
-                    ..loss
-                };
+                worst =
+                    Loss { streams: format!("{}, {per_user} keys {per_key} times", loss.streams), ..loss };
             }
         }
     }
@@ -61,10 +59,7 @@ fn over_streams(setting: &Setting, audit: &Audit<u64>, before: u64) -> Result<Lo
             let known = known.entry(moves.key());
             let epsilon = *known.or_insert_with(|| moves.loss(setting, one));
             if epsilon > worst.epsilon {
-                worst = Loss {
-                    epsilon,
-                    streams: format!("{} with and without A", spelled(number)),
-                };
+                worst = Loss { epsilon, streams: format!("{} with and without A", spelled(number)) };
             }
         }
     }

@@ -61,11 +61,7 @@ impl Finding {
             at_least,
             exact: !check.is_sampled(),
             runs: 0,
-            verdict: if at_least > epsilon * (1.0 + ROUNDING) {
-                Verdict::Violated
-            } else {
-                Verdict::Stood
-            },
+            verdict: if at_least > epsilon * (1.0 + ROUNDING) { Verdict::Violated } else { Verdict::Stood },
             streams: None,
             tally: Tally::default(),
         }

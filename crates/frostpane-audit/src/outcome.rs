@@ -26,9 +26,6 @@ pub struct Outcome {
 impl Outcome {
     /// The same number for both.
     pub fn number(value: i64) -> Self {
-        Self {
-            label: value,
-            shown: value,
-        }
+        Self { label: value, shown: value }
     }
 }

@@ -30,12 +30,7 @@ pub struct Audit {
 impl Audit {
     /// An audit of so many sampled checks.
     pub fn new(sampled: usize, short: bool, mutant: Option<Mutant>) -> Self {
-        Self {
-            confidence: 0.99,
-            mutant,
-            runs: if short { SHORT } else { FULL },
-            sampled,
-        }
+        Self { confidence: 0.99, mutant, runs: if short { SHORT } else { FULL }, sampled }
     }
 
     /// Runs a check, and reports progress between 0 and 1.
@@ -43,10 +38,7 @@ impl Audit {
         match check.method {
             Method::Exact(calculate) => {
                 let loss = calculate(&check.setting, self.mutant)?;
-                Ok(Finding {
-                    streams: Some(loss.streams),
-                    ..Finding::new(check, loss.epsilon)
-                })
+                Ok(Finding { streams: Some(loss.streams), ..Finding::new(check, loss.epsilon) })
             }
             Method::Sampled { prepare, effort } => {
                 let trial = prepare(&check.setting, self.mutant)?;
@@ -71,11 +63,7 @@ impl Audit {
         let second = tally(trial, half, &|done| progress(0.5 + done / 2.0))?;
         let at_least = second.bound(&event, delta, failure);
         first.merge(second);
-        Ok(Finding {
-            runs: first.runs(),
-            tally: first,
-            ..Finding::new(check, at_least)
-        })
+        Ok(Finding { runs: first.runs(), tally: first, ..Finding::new(check, at_least) })
     }
 }
 
@@ -94,9 +82,7 @@ pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Resu
         Ok(tally)
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers)
-            .map(|worker| scope.spawn(move || work(worker)))
-            .collect();
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
         let mut all = Tally::default();
         for thread in threads {
             all.merge(thread.join().map_err(|_| "a run of the mechanism panicked")??);

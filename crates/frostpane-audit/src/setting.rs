@@ -43,22 +43,12 @@ pub struct Deployment {
 impl Setting {
     /// Open keys.
     pub const fn open(norm: Norm, epsilon: f64, delta: f64) -> Self {
-        Self {
-            keys: KeyDomain::Open,
-            norm,
-            epsilon,
-            delta,
-        }
+        Self { keys: KeyDomain::Open, norm, epsilon, delta }
     }
 
     /// Declared keys.
     pub const fn declared(norm: Norm, epsilon: f64) -> Self {
-        Self {
-            keys: KeyDomain::Declared,
-            norm,
-            epsilon,
-            delta: 0.0,
-        }
+        Self { keys: KeyDomain::Declared, norm, epsilon, delta: 0.0 }
     }
 
     /// Applies the parameters of a deployment; none if it has other keys or another norm.
@@ -99,11 +89,7 @@ impl Setting {
             KeyDomain::Open => Keys::open(),
             KeyDomain::Declared => Keys::range(0..universe)?,
         };
-        Ok(HeavyHitters::builder(keys)
-            .norm(self.norm)
-            .alpha(0.1)
-            .epsilon(self.epsilon)
-            .delta(self.delta))
+        Ok(HeavyHitters::builder(keys).norm(self.norm).alpha(0.1).epsilon(self.epsilon).delta(self.delta))
     }
 
     /// The least noisy count that is listed.

@@ -51,13 +51,7 @@ impl Tally {
 
     /// The event with the best bound on these runs, to be counted on others.
     pub fn choose(&self, delta: f64, failure: f64) -> Event {
-        let mut best = (
-            0.0,
-            Event {
-                labels: Vec::new(),
-                likelier: Side::One,
-            },
-        );
+        let mut best = (0.0, Event { labels: Vec::new(), likelier: Side::One });
         for order in self.orders() {
             for likelier in Side::BOTH {
                 let (first, second) = (likelier as usize, 1 - likelier as usize);

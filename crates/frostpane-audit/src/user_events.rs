@@ -27,11 +27,7 @@ pub struct UserEvent {
 impl UserEvent {
     /// An event of the user that only one of two neighbours has, at a time after the start.
     pub fn of_target(after: i64, key: u64) -> Self {
-        Self {
-            user: TARGET,
-            time: START + after,
-            key,
-        }
+        Self { user: TARGET, time: START + after, key }
     }
 
     pub fn is_of_target(&self) -> bool {
@@ -52,11 +48,7 @@ impl UserEvent {
 /// One event each of so many users, which occur at no other time or key.
 pub fn distinct_users(after: i64, key: u64, users: u64) -> impl Iterator<Item = UserEvent> {
     let first = u128::from(after as u64) << 64 | u128::from(key) << 32;
-    (0..users).map(move |one| UserEvent {
-        user: first | u128::from(one),
-        time: START + after,
-        key,
-    })
+    (0..users).map(move |one| UserEvent { user: first | u128::from(one), time: START + after, key })
 }
 
 /// The input of the noise of a release of these events.
@@ -75,10 +67,6 @@ pub fn push_all(audited: &mut Audited<u64>, events: &[UserEvent]) -> Result<()> 
 
 /// A stream with and without the target user.
 pub fn with_and_without(events: Vec<UserEvent>) -> [Vec<UserEvent>; 2] {
-    let others = events
-        .iter()
-        .filter(|event| !event.is_of_target())
-        .copied()
-        .collect();
+    let others = events.iter().filter(|event| !event.is_of_target()).copied().collect();
     [events, others]
 }

@@ -27,9 +27,7 @@ fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
 
 /// Twenty random outcomes, independent of the stream.
 fn blind(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    Ok(Box::new(|_| {
-        Ok(Outcome::number(OsEntropy::new().below(20)? as i64))
-    }))
+    Ok(Box::new(|_| Ok(Outcome::number(OsEntropy::new().below(20)? as i64))))
 }
 
 /// A bound above 0 has a chance below 5e-4 in each of 20 audits; one above 0.02, far less than 1e-6 in all.
@@ -74,16 +72,10 @@ fn assert_few_alarms(check: &Check, runs: u64) {
             *alarms += u64::from(at_least > check.setting.epsilon);
         }
     }
-    println!(
-        "{}: alarms of {AUDITS} audits at {levels:?}: {alarms:?}",
-        check.name
-    );
+    println!("{}: alarms of {AUDITS} audits at {levels:?}: {alarms:?}", check.name);
     for (alarms, confidence) in alarms.into_iter().zip(levels) {
         let limit = most_alarms(AUDITS, 1.0 - confidence, 1e-6);
-        assert!(
-            alarms <= limit,
-            "{alarms} alarms at {confidence}, {limit} allowed"
-        );
+        assert!(alarms <= limit, "{alarms} alarms at {confidence}, {limit} allowed");
     }
 }
 
@@ -98,10 +90,7 @@ fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
 #[test]
 fn choosing_the_event_raises_no_alarm() {
     let setting = Setting::declared(Norm::L1, 1.0);
-    assert_few_alarms(
-        &Check::sampled("randomised", "choosing", setting, randomised_response),
-        500,
-    );
+    assert_few_alarms(&Check::sampled("randomised", "choosing", setting, randomised_response), 500);
 }
 
 #[test]

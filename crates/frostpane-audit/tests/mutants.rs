@@ -48,18 +48,10 @@ fn calculated_checks_see_nothing_else() {
         let is_marked =
             |mutant: Option<Mutant>| mutant.is_some_and(|mutant| caught_by(mutant).contains(&check.name));
         let mutants = Mutant::ALL.into_iter().map(Some);
-        for mutant in mutants
-            .filter(|mutant| is_long() || is_marked(*mutant))
-            .chain([None])
-        {
+        for mutant in mutants.filter(|mutant| is_long() || is_marked(*mutant)).chain([None]) {
             let finding = short(mutant).run(&check, &|_| {}).unwrap();
             let marked = is_marked(mutant);
-            assert_eq!(
-                finding.verdict == Verdict::Violated,
-                marked,
-                "{mutant:?}: {}",
-                check.name
-            );
+            assert_eq!(finding.verdict == Verdict::Violated, marked, "{mutant:?}: {}", check.name);
         }
     }
 }

@@ -53,19 +53,14 @@ fn with_suggestion(mut error: clap::Error) -> clap::Error {
         letters
     };
     let program = Args::command();
-    let command = std::env::args()
-        .nth(1)
-        .and_then(|name| program.find_subcommand(name));
+    let command = std::env::args().nth(1).and_then(|name| program.find_subcommand(name));
     if let (Some(command), None) = (command, error.get(ContextKind::SuggestedArg))
         && let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg)
     {
         let wrong = sorted(wrong.trim_start_matches('-'));
         let mut options = command.get_arguments().filter_map(clap::Arg::get_long);
         if let Some(option) = options.find(|option| sorted(option) == wrong) {
-            error.insert(
-                ContextKind::SuggestedArg,
-                ContextValue::String(format!("--{option}")),
-            );
+            error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{option}")));
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(Vec::new()));
         }
     }

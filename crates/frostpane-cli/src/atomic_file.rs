@@ -36,15 +36,8 @@ impl AtomicFile {
         let temporary = target.with_file_name(temporary_name(name));
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true).mode(mode);
-        let out = options
-            .open(&temporary)
-            .map_err(|cause| refusal(&remedy(&cause)))?;
-        Ok(Self {
-            what,
-            target,
-            temporary,
-            out: BufWriter::new(out),
-        })
+        let out = options.open(&temporary).map_err(|cause| refusal(&remedy(&cause)))?;
+        Ok(Self { what, target, temporary, out: BufWriter::new(out) })
     }
 
     pub fn write_all(what: &'static str, file: &Path, bytes: &[u8]) -> Result<()> {

@@ -28,10 +28,7 @@ pub struct About {
 
 impl About {
     pub fn info(&self) -> PageInfo {
-        PageInfo {
-            title: self.title.clone(),
-            source: self.source.clone(),
-        }
+        PageInfo { title: self.title.clone(), source: self.source.clone() }
     }
 }
 

@@ -44,10 +44,7 @@ impl Screen {
             .unwrap_or(FILE_WIDTH);
         Self {
             height: measured.map_or(FILE_HEIGHT, |(_, height)| height.0.into()),
-            layout: Layout {
-                width,
-                styles: if in_colour { coloured() } else { Styles::default() },
-            },
+            layout: Layout { width, styles: if in_colour { coloured() } else { Styles::default() } },
         }
     }
 }

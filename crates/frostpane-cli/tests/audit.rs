@@ -22,10 +22,7 @@ fn the_claims_stand_in_a_short_audit_and_those_of_the_paper_do_not() {
     let output = audit(&["--short", "--json", "--picture", picture.to_str().unwrap()]);
     let outcome = outcome(&output);
     assert_eq!(output.status.code(), Some(0), "{outcome}");
-    assert_eq!(
-        (&outcome["stood"], &outcome["confidence"]),
-        (&true.into(), &0.99.into())
-    );
+    assert_eq!((&outcome["stood"], &outcome["confidence"]), (&true.into(), &0.99.into()));
     for check in outcome["checks"].as_array().unwrap() {
         let [epsilon, bound] = ["epsilon", "at_least"].map(|field| check[field].as_f64().unwrap());
         let published = check["published"].as_bool().unwrap();
@@ -81,26 +78,14 @@ fn the_parameters_of_a_deployment_take_the_place_of_the_checks_own() {
 #[test]
 fn what_cannot_be_audited_is_refused_with_advice() {
     for (arguments, message) in [
-        (
-            &["--check", "luck"][..],
-            "there is no check \"luck\", only all-short-open, ",
-        ),
-        (
-            &["--keys", "open", "--check", "pair"],
-            "no check has these keys and this norm: leave out",
-        ),
+        (&["--check", "luck"][..], "there is no check \"luck\", only all-short-open, "),
+        (&["--keys", "open", "--check", "pair"], "no check has these keys and this norm: leave out"),
         (
             &["--keys", "open", "--delta", "0", "--check", "singleton"],
             "singleton is left out: delta is 0, but open keys cannot be released purely",
         ),
-        (
-            &["--check", "pair", "--epsilon", "-1"],
-            "pair is left out: epsilon is -1, but must be above 0",
-        ),
-        (
-            &["--picture", "no/such/place.svg"],
-            "cannot write the picture no/such/place.svg: ",
-        ),
+        (&["--check", "pair", "--epsilon", "-1"], "pair is left out: epsilon is -1, but must be above 0"),
+        (&["--picture", "no/such/place.svg"], "cannot write the picture no/such/place.svg: "),
     ] {
         let output = audit(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

@@ -19,26 +19,8 @@ fn state(name: &str, from: i64, epoch: &str, lateness: &str) -> PathBuf {
     let from = Timestamp::from_second(from).unwrap().to_string();
     let options = [
         ["--key", "3", "--time", "1", "--user", "2", "--per-user", "1"].as_slice(),
-        &[
-            "--epoch",
-            epoch,
-            "--window",
-            epoch,
-            "--slide",
-            epoch,
-            "--lateness",
-            lateness,
-        ],
-        &[
-            "--keys",
-            keys.to_str().unwrap(),
-            "--top",
-            "2",
-            "--epsilon",
-            "1000000",
-            "--from",
-            &from,
-        ],
+        &["--epoch", epoch, "--window", epoch, "--slide", epoch, "--lateness", lateness],
+        &["--keys", keys.to_str().unwrap(), "--top", "2", "--epsilon", "1000000", "--from", &from],
         &["--watch"],
     ]
     .concat();
@@ -51,16 +33,7 @@ fn now() -> i64 {
 }
 
 fn watch(state: &Path) -> [&str; 8] {
-    [
-        "watch",
-        text(state),
-        "-",
-        "--id",
-        "log",
-        "--format",
-        "tsv",
-        "--json",
-    ]
+    ["watch", text(state), "-", "--id", "log", "--format", "tsv", "--json"]
 }
 
 fn start(state: &Path) -> Child {
@@ -93,10 +66,7 @@ fn counted(state: &Path, log: &[u8]) -> (BTreeMap<String, u64>, usize) {
 /// So many events of each of some seconds, each of another user.
 fn log(seconds: std::ops::Range<i64>, each: usize) -> Vec<u8> {
     let line = |second| move |user| format!("{second}\tu{user}\tbase\n");
-    seconds
-        .flat_map(|second| (0..each).map(line(second)))
-        .collect::<String>()
-        .into_bytes()
+    seconds.flat_map(|second| (0..each).map(line(second))).collect::<String>().into_bytes()
 }
 
 /// The content of a log at a start is counted before the clock ends anything.
@@ -120,9 +90,7 @@ fn a_log_that_has_grown_is_drained_before_the_clock_ticks() {
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(&all).unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("\"number\":1"), "{line}");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -140,21 +108,14 @@ fn a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted() {
         let refused = run(&mut command(&watch(&state)), log.as_bytes());
         let said = stderr(&refused);
         assert_eq!(refused.status.code(), Some(1), "{said}");
-        assert!(
-            said.contains("far ahead") && said.contains("--accept-clock"),
-            "{said}"
-        );
+        assert!(said.contains("far ahead") && said.contains("--accept-clock"), "{said}");
         assert!(refused.stdout.is_empty());
     }
     let accepted = [&watch(&state)[..], &["--accept-clock"]].concat();
     let lists = stdout(&run(&mut command(&accepted), log.as_bytes()));
     assert!((319..=321).contains(&lists.lines().count()));
     let again = run(&mut command(&watch(&state)), log.as_bytes());
-    assert!(
-        again.status.success() && again.stdout.is_empty(),
-        "{}",
-        stderr(&again)
-    );
+    assert!(again.status.success() && again.stdout.is_empty(), "{}", stderr(&again));
 }
 
 /// An event counts in the epoch of its own time, also where the clock has not come to it.
@@ -186,10 +147,7 @@ fn an_event_counts_in_the_epoch_of_its_own_time() {
         let lists = stdout(&run(&mut command(&told), log.as_bytes()));
         let x = |list: &str| {
             let heavy = heavy(&serde_json::from_str(list).unwrap());
-            heavy
-                .iter()
-                .find(|(key, _)| key == "x")
-                .map_or(0, |(_, count)| *count)
+            heavy.iter().find(|(key, _)| key == "x").map_or(0, |(_, count)| *count)
         };
         assert_eq!(lists.lines().map(x).collect::<Vec<_>>(), counts, "{what}");
     }

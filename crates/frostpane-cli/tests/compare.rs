@@ -26,9 +26,7 @@ fn compare(arguments: &[&str]) -> Output {
 }
 
 fn number(contender: &Value, field: &str) -> f64 {
-    contender[field]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{field} of {contender}"))
+    contender[field].as_f64().unwrap_or_else(|| panic!("{field} of {contender}"))
 }
 
 /// Frostpane is worse than the published algorithms in no column, and better in error. Speed is for the
@@ -39,15 +37,7 @@ fn frostpane_is_no_worse_in_any_column() {
     let keys = temporary("compared-keys.txt", declared.as_bytes());
     for arguments in [
         ["--window", "100000", "--alpha", "0.02", "--json"].as_slice(),
-        &[
-            "--window",
-            "100000",
-            "--alpha",
-            "0.02",
-            "--keys",
-            keys.to_str().unwrap(),
-            "--json",
-        ],
+        &["--window", "100000", "--alpha", "0.02", "--keys", keys.to_str().unwrap(), "--json"],
     ] {
         let out = stdout(&compare(arguments));
         let report: Value = serde_json::from_str(&out).unwrap();
@@ -58,9 +48,7 @@ fn frostpane_is_no_worse_in_any_column() {
             assert!(contest["heavy_keys"].as_u64().unwrap() > 2);
             assert!(!contest["changes"].as_array().unwrap().is_empty());
             let contenders = contest["contenders"].as_array().unwrap();
-            let [exact, ours, published @ ..] = &contenders[..] else {
-                panic!("{out}")
-            };
+            let [exact, ours, published @ ..] = &contenders[..] else { panic!("{out}") };
             assert_eq!(number(exact, "f1"), 1.0);
             assert!(ours["private"]["proved"].as_bool().unwrap());
             assert_eq!(published.len(), 2);
@@ -86,10 +74,7 @@ fn frostpane_is_no_worse_in_any_column() {
 #[test]
 fn every_output_says_what_it_is() {
     let out = stdout(&compare(&words("--norm l1 --window 100000 --alpha 0.02")));
-    assert!(
-        out.starts_with("An evaluation: it looks at the true counts"),
-        "{out}"
-    );
+    assert!(out.starts_with("An evaluation: it looks at the true counts"), "{out}");
     assert!(out.contains("of the last 100,000 of 200,000 events"), "{out}");
     assert!(!out.contains("L2 heavy hitters"), "{out}");
 }
@@ -97,10 +82,7 @@ fn every_output_says_what_it_is() {
 #[test]
 fn a_comparison_looks_at_one_window_that_has_events() {
     let errors = stderr(&compare(&["--window", "2000", "--window", "1000"]));
-    assert_contains(
-        &errors,
-        "a comparison looks at one window: leave out --window 1000",
-    );
+    assert_contains(&errors, "a comparison looks at one window: leave out --window 1000");
     let errors = stderr(&compare(&["--keys", "7..9"]));
     assert_contains(&errors, "there are 0 events with a key in the window");
 }

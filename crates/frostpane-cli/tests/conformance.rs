@@ -18,12 +18,7 @@ use table::{Row, rows};
 const STATES: [(&str, &[&str]); 4] = [
     ("text", &["--window", "1000", "--slide", "100"]),
     ("count", &["--key", "key", "--window", "1000", "--slide", "100"]),
-    (
-        "clock",
-        &[
-            "--key", "key", "--time", "time", "--window", "3d", "--slide", "1d",
-        ],
-    ),
+    ("clock", &["--key", "key", "--time", "time", "--window", "3d", "--slide", "1d"]),
     (
         "user",
         &[
@@ -49,11 +44,7 @@ fn take_events(state: &Path, rows: &[&Row]) {
     for row in rows {
         let mut feed = store.feed(&row.name).unwrap();
         for (time, key, user) in &row.events {
-            let event = Event {
-                time: *time,
-                key: key.as_deref(),
-                user: user.as_deref(),
-            };
+            let event = Event { time: *time, key: key.as_deref(), user: user.as_deref() };
             feed.push(event).unwrap();
         }
         feed.finish(false).unwrap();
@@ -91,26 +82,10 @@ fn files_are_the_events_of_the_table() {
                 continue;
             }
             let noun = if row.events.len() == 1 { "event" } else { "events" };
-            let expected = format!(
-                "nothing is new ({} {noun} had been taken before)",
-                row.events.len()
-            );
-            assert!(
-                taken.status.success() && said.contains(&expected),
-                "{}: {said}",
-                row.name
-            );
-            let unreadable = format!(
-                "{} of {} events could not be read",
-                row.unreadable,
-                row.events.len()
-            );
-            assert_eq!(
-                said.contains(&unreadable),
-                row.unreadable > 0,
-                "{}: {said}",
-                row.name
-            );
+            let expected = format!("nothing is new ({} {noun} had been taken before)", row.events.len());
+            assert!(taken.status.success() && said.contains(&expected), "{}: {said}", row.name);
+            let unreadable = format!("{} of {} events could not be read", row.unreadable, row.events.len());
+            assert_eq!(said.contains(&unreadable), row.unreadable > 0, "{}: {said}", row.name);
         }
     }
 }

@@ -49,10 +49,7 @@ fn what_is_saved_is_the_stream_whose_truth_the_demo_shows() {
         .filter_map(|line| line.split_once('█'))
         .map(|(numbers, rest)| {
             let bar_ends = rest.rfind("  ").unwrap();
-            (
-                numbers.split_whitespace().last().unwrap(),
-                rest[bar_ends..].trim(),
-            )
+            (numbers.split_whitespace().last().unwrap(), rest[bar_ends..].trim())
         })
         .collect();
     assert_eq!(rows.len(), 20, "{shown}");
@@ -75,10 +72,7 @@ fn csv_has_the_same_with_commas() {
     save(&file);
     assert!(!SAVED.text.contains([',', '"']), "a key would have to be quoted");
     let csv = fs::read_to_string(&file).unwrap();
-    assert!(
-        csv == SAVED.text.replace('\t', ","),
-        "CSV differs from TSV in more than the separator"
-    );
+    assert!(csv == SAVED.text.replace('\t', ","), "CSV differs from TSV in more than the separator");
 }
 
 #[test]
@@ -202,10 +196,6 @@ fn a_disk_that_fills_up_leaves_nothing_behind() {
         .stderr(Stdio::piped());
     let output = run(&mut shell, b"");
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).starts_with("frostpane: cannot write the searches "),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).starts_with("frostpane: cannot write the searches "), "{}", stderr(&output));
     assert_eq!(names(&folder), Vec::<String>::new());
 }

@@ -33,15 +33,9 @@ fn quoted(key: &str) -> String {
 /// The last ten minutes of the events.
 fn expected() -> Value {
     let events = lines(|time, key| format!("{time}\t{key}"));
-    let release = exact(
-        &[&WINDOW[..], &["--format", "tsv", "--time", "1", "--key", "2"]].concat(),
-        &events,
-    );
+    let release = exact(&[&WINDOW[..], &["--format", "tsv", "--time", "1", "--key", "2"]].concat(), &events);
     assert_eq!(release["window"]["events"], 580);
-    assert_eq!(
-        heavy(&release),
-        [("elm".to_owned(), 522), (key(0).to_owned(), 58)]
-    );
+    assert_eq!(heavy(&release), [("elm".to_owned(), 522), (key(0).to_owned(), 58)]);
     release
 }
 
@@ -55,11 +49,7 @@ fn columns_are_separated_as_told_or_as_a_header_shows() {
         let header = ["at", "what", "\"the tree\"", "\n"].join(delimiter).into_bytes();
         let told = ["--delimiter", name, "--time", "1", "--key", "3"];
         assert_eq!(exact(&[&WINDOW[..], &told].concat(), &rows), expected, "{name}");
-        let named = [
-            &WINDOW[..],
-            &["--format", "csv", "--time", "at", "--key", "the tree"],
-        ]
-        .concat();
+        let named = [&WINDOW[..], &["--format", "csv", "--time", "at", "--key", "the tree"]].concat();
         let with_header = [header, rows].concat();
         let told = [&named[..], &["--delimiter", name]].concat();
         assert_eq!(exact(&told, &with_header), expected, "{name}");
@@ -70,11 +60,7 @@ fn columns_are_separated_as_told_or_as_a_header_shows() {
     let unquoted = lines(|time, key| format!("{time};{}", key.replace(';', ":")));
     let options = ["--format", "tsv", "--delimiter", ";", "--time", "1", "--key", "2"];
     let release = exact(&[&WINDOW[..], &options].concat(), &unquoted);
-    assert_eq!(
-        heavy(&release)[1],
-        ("a:b|c, \"d\"".to_owned(), 58),
-        "TSV has no quotes"
-    );
+    assert_eq!(heavy(&release)[1], ("a:b|c, \"d\"".to_owned(), 58), "TSV has no quotes");
 }
 
 /// Every line but the first has commas, and the first may have anything: it is an event.
@@ -113,17 +99,8 @@ fn times_are_read_in_every_way_that_they_are_written() {
     ] {
         let events = lines(|time, key| format!("{}\t{key}", date(time, format)));
         let mut options = vec!["--format", "tsv", "--time", "1", "--key", "2"];
-        options.extend(
-            option
-                .map(|option| ["--time-format", option])
-                .into_iter()
-                .flatten(),
-        );
-        assert_eq!(
-            exact(&[&WINDOW[..], &options].concat(), &events),
-            expected,
-            "{format} {option:?}"
-        );
+        options.extend(option.map(|option| ["--time-format", option]).into_iter().flatten());
+        assert_eq!(exact(&[&WINDOW[..], &options].concat(), &events), expected, "{format} {option:?}");
     }
 }
 
@@ -138,37 +115,21 @@ fn patterns_take_lines_apart() {
     let own = lines(|time, key| format!("INFO {time} user=7 q={key}"));
     let options = ["--pattern", r"^\w+ (?<time>\d+) user=(?<user>\d+) q=(?<key>.*)$"];
     assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
-    let options = [
-        "--pattern",
-        r"^\w+ (?<when>\d+) user=\d+ q=(?<what>.*)$",
-        "--key",
-        "what",
-        "--time",
-        "when",
-    ];
+    let options =
+        ["--pattern", r"^\w+ (?<when>\d+) user=\d+ q=(?<what>.*)$", "--key", "what", "--time", "when"];
     assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
     let request = |key: &str| {
-        if key == "elm" {
-            "GET /elm HTTP/1.1".to_owned()
-        } else {
-            "GET /oak".to_owned()
-        }
+        if key == "elm" { "GET /elm HTTP/1.1".to_owned() } else { "GET /oak".to_owned() }
     };
     let common =
         |time: i64, key: &str| format!("192.0.2.7 - ann [{}] \"{}\" 200 -", logged(time), request(key));
     let combined = |time: i64, key: &str| format!("{} \"-\" \"Agent \\\"x\\\" ü\"", common(time, key));
-    for (name, events) in [
-        ("common", lines(common)),
-        ("common", lines(combined)),
-        ("combined", lines(combined)),
-    ] {
+    for (name, events) in
+        [("common", lines(common)), ("common", lines(combined)), ("combined", lines(combined))]
+    {
         let release = exact(&[&WINDOW[..], &["--pattern", name]].concat(), &events);
         assert_eq!(release["window"], expected["window"]);
-        assert_eq!(
-            heavy(&release),
-            [("/elm".to_owned(), 522), ("/oak".to_owned(), 58)],
-            "{name}"
-        );
+        assert_eq!(heavy(&release), [("/elm".to_owned(), 522), ("/oak".to_owned(), 58)], "{name}");
     }
     let release = exact(&["--pattern", "combined", "--key", "agent"], &lines(combined));
     assert_eq!(heavy(&release), [("Agent \\\"x\\\" ü".to_owned(), 1_000)]);
@@ -196,12 +157,7 @@ fn the_patterns_of_web_servers_keep_the_time_of_every_request() {
             let events = [usual.repeat(500), odd].concat();
             let options = ["--pattern", name, "--window", "1h", "--slide", "1m"];
             let release = exact(&options, &events);
-            assert_eq!(
-                release["window"]["to"],
-                "2025-10-01T12:09:01Z",
-                "{}",
-                request.escape_ascii()
-            );
+            assert_eq!(release["window"]["to"], "2025-10-01T12:09:01Z", "{}", request.escape_ascii());
             assert_eq!(release["window"]["events"], 501);
         }
     }
@@ -222,40 +178,18 @@ fn folders_are_read_whole_and_their_names_are_columns() {
     };
     let csv = |from| [b"at,city\n".to_vec(), rows(from, &|time| format!("{time},x"))].concat();
     let json = |from| rows(from, &|time| format!("{{\"at\": {time}, \"city\": \"x\"}}"));
-    for (format, ending, file) in [
-        ("csv", "csv", &csv as &dyn Fn(i64) -> Vec<u8>),
-        ("jsonl", "jsonl", &json),
-    ] {
-        write(
-            &format!("{format}/city=y/country=S%C3%A3o/part-0.{ending}"),
-            &file(0),
-        );
-        write(
-            &format!("{format}/city=z/country=__HIVE_DEFAULT_PARTITION__/part-1.{ending}"),
-            &file(500),
-        );
+    for (format, ending, file) in [("csv", "csv", &csv as &dyn Fn(i64) -> Vec<u8>), ("jsonl", "jsonl", &json)]
+    {
+        write(&format!("{format}/city=y/country=S%C3%A3o/part-0.{ending}"), &file(0));
+        write(&format!("{format}/city=z/country=__HIVE_DEFAULT_PARTITION__/part-1.{ending}"), &file(500));
         write(&format!("{format}/_SUCCESS"), b"x");
         write(&format!("{format}/city=z/.part.crc"), b"x");
         write(&format!("{format}/_temporary/0/part.{ending}"), &file(0));
         let folder = root.join(format);
-        let options = |key| {
-            [
-                "--key",
-                key,
-                "--time",
-                "at",
-                "--window",
-                "1h",
-                folder.to_str().unwrap(),
-            ]
-        };
+        let options = |key| ["--key", key, "--time", "at", "--window", "1h", folder.to_str().unwrap()];
         let release = exact(&options("country"), b"");
         assert_eq!(release["window"]["events"], 1_000, "{format}");
-        assert_eq!(
-            heavy(&release),
-            [("São".to_owned(), 500)],
-            "{format}: null is no key"
-        );
+        assert_eq!(heavy(&release), [("São".to_owned(), 500)], "{format}: null is no key");
         let release = exact(&options("city"), b"");
         assert_eq!(
             heavy(&release),
@@ -264,20 +198,8 @@ fn folders_are_read_whole_and_their_names_are_columns() {
         );
     }
     let pattern = root.join("csv/*/country=*");
-    let by_pattern = [
-        "--key",
-        "city",
-        "--time",
-        "at",
-        "--window",
-        "1h",
-        pattern.to_str().unwrap(),
-    ];
-    assert_eq!(
-        heavy(&exact(&by_pattern, b"")),
-        [("x".to_owned(), 1_000)],
-        "folders that match"
-    );
+    let by_pattern = ["--key", "city", "--time", "at", "--window", "1h", pattern.to_str().unwrap()];
+    assert_eq!(heavy(&exact(&by_pattern, b"")), [("x".to_owned(), 1_000)], "folders that match");
 }
 
 #[test]
@@ -290,10 +212,7 @@ fn lines_that_repeat_the_header_are_events_without_a_key() {
         &["--format", "csv", "--key", "key", "--multiline"],
     ] {
         let marked = [b"\xef\xbb\xbf".to_vec(), part.clone()].concat();
-        let output = frostpane(
-            &[&EXACT[..], options].concat(),
-            &[&marked[..], &part, &marked].concat(),
-        );
+        let output = frostpane(&[&EXACT[..], options].concat(), &[&marked[..], &part, &marked].concat());
         let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!(release["window"]["events"], 902, "{options:?}");
         assert_eq!(heavy(&release), [("elm".to_owned(), 900)], "{options:?}");
@@ -375,9 +294,7 @@ fn parquet_is_unpacked_however_it_was_packed_and_keys_are_what_people_write() {
         assert_eq!(heavy(&release), [("0.1".to_owned(), 580)], "{compression:?}");
     }
     for time in ["day", "local", "stamp"] {
-        let options = [
-            "--format", "parquet", "--key", "half", "--time", time, "--window", "1h",
-        ];
+        let options = ["--format", "parquet", "--key", "half", "--time", time, "--window", "1h"];
         assert_eq!(exact(&options, &plain)["window"]["events"], 1_000, "{time}");
     }
 }

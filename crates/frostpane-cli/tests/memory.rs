@@ -144,10 +144,7 @@ fn no_list_takes_more_memory_than_was_planned() {
         (of(&["--norm", "l1", "--memory", "16MB"]), texts),
         (of(&["--all", "--epsilon", "10", "--delta", "0.001"]), texts),
         (of(&["--keys", "0..200000"]), &numbers),
-        (
-            of(&["--keys", "0..200000", "--all", "--epsilon", "0.1"]),
-            &numbers,
-        ),
+        (of(&["--keys", "0..200000", "--all", "--epsilon", "0.1"]), &numbers),
         (of(&["--keys", "0..200000", "--top", "3"]), &numbers),
         ([&window[..], &["--spec", &spec]].concat(), &long),
     ] {
@@ -163,18 +160,8 @@ fn no_list_takes_more_memory_than_was_planned() {
     check("list", &by_time, &["--events", "200000"], &until);
     let window = ["--window", "64000", "--slide", "16000"];
     check("watch", &window, &["--watch"], &[texts]);
-    check(
-        "watch",
-        &[&window[..], &["--keys", "0..200000"]].concat(),
-        &["--watch"],
-        &[&numbers],
-    );
-    check(
-        "watch",
-        &[&window[..], &["--keys", &declared]].concat(),
-        &["--watch"],
-        &[texts],
-    );
+    check("watch", &[&window[..], &["--keys", "0..200000"]].concat(), &["--watch"], &[&numbers]);
+    check("watch", &[&window[..], &["--keys", &declared]].concat(), &["--watch"], &[texts]);
 }
 
 /// 200,000 keys of 80 bytes do not fit where those of 16 do; nothing is said where they do, or where it was
@@ -227,15 +214,8 @@ fn check_full(window: &str, events: u64, memory: &str) {
     fill(&mut child, events, &plan["plan"]);
     let measured = (peak_of(child) - beyond_shipped()) as f64;
     let planned = plan["memory"].as_f64().unwrap();
-    println!(
-        "window {window}, {memory}: {:.1} MB planned, {:.1} MB measured",
-        planned / 1e6,
-        measured / 1e6
-    );
-    assert!(
-        measured <= planned && measured >= 0.7 * planned,
-        "{measured} bytes measured, {planned} planned"
-    );
+    println!("window {window}, {memory}: {:.1} MB planned, {:.1} MB measured", planned / 1e6, measured / 1e6);
+    assert!(measured <= planned && measured >= 0.7 * planned, "{measured} bytes measured, {planned} planned");
 }
 
 #[test]
@@ -257,14 +237,9 @@ fn a_window_that_is_counted_exactly_takes_what_was_planned() {
 #[test]
 fn the_memory_that_a_refusal_names_is_enough() {
     let refusal = |args: &[&str], memory: &str| {
-        let output = frostpane(
-            &[
-                &["plan", "--json", "--events", "1000000", "--memory", memory],
-                args,
-            ]
-            .concat(),
-        )
-        .output();
+        let output =
+            frostpane(&[&["plan", "--json", "--events", "1000000", "--memory", memory], args].concat())
+                .output();
         let output = output.unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.success(), message.is_empty(), "{args:?}: {message}");

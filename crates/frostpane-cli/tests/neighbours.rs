@@ -293,14 +293,8 @@ impl Setting {
     /// The time as a number that is written down: Unix seconds, or a date.
     fn written(&self, event: usize) -> i64 {
         let time = self.time(event) as i64;
-        let date = jiff::Timestamp::from_second(time)
-            .unwrap()
-            .strftime("%Y%m%d%H%M%S");
-        if self.dates {
-            date.to_string().parse().unwrap()
-        } else {
-            time
-        }
+        let date = jiff::Timestamp::from_second(time).unwrap().strftime("%Y%m%d%H%M%S");
+        if self.dates { date.to_string().parse().unwrap() } else { time }
     }
 
     fn fields(&self, time: Vec<u8>, key: &Key) -> Vec<u8> {
@@ -376,17 +370,9 @@ impl Setting {
     }
 
     fn lines(&self, keys: &[Key]) -> Vec<u8> {
-        let names = if self.has_names() {
-            self.names()
-        } else {
-            Vec::new()
-        };
+        let names = if self.has_names() { self.names() } else { Vec::new() };
         let lines = keys.iter().enumerate().map(|(event, key)| self.line(event, key));
-        names
-            .into_iter()
-            .chain(lines)
-            .flat_map(|line| [line, b"\n".to_vec()].concat())
-            .collect()
+        names.into_iter().chain(lines).flat_map(|line| [line, b"\n".to_vec()].concat()).collect()
     }
 
     fn has_names(&self) -> bool {
@@ -487,11 +473,7 @@ impl Setting {
             let _ = fs::remove_dir_all(folder.join("events"));
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, &bytes).unwrap();
-            let given = if self.partitioned {
-                folder.join("events")
-            } else {
-                file
-            };
+            let given = if self.partitioned { folder.join("events") } else { file };
             options.push(given.to_str().unwrap().to_owned());
         }
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -508,9 +490,7 @@ impl Setting {
 }
 
 fn quoted(key: &[u8]) -> Vec<u8> {
-    let doubled = key
-        .iter()
-        .flat_map(|&byte| if byte == b'"' { vec![b'"'; 2] } else { vec![byte] });
+    let doubled = key.iter().flat_map(|&byte| if byte == b'"' { vec![b'"'; 2] } else { vec![byte] });
     [b"\"".to_vec(), doubled.collect(), b"\"".to_vec()].concat()
 }
 
@@ -564,22 +544,12 @@ impl Pair {
             1..10 => Some(dice.of(&TELLING).to_vec()),
             _ => setting.key(&mut dice),
         };
-        Self {
-            number,
-            setting,
-            keys,
-            changed,
-            other,
-        }
+        Self { number, setting, keys, changed, other }
     }
 
     /// Finds something that is published of one file and could not be of the other.
     fn fault(&self, folder: &Path) -> Result<(), String> {
-        fs::write(
-            folder.join("declared.txt"),
-            b"elm\nash\n\"elm\n\xff\n{x\nPAR1\ny, z\n",
-        )
-        .unwrap();
+        fs::write(folder.join("declared.txt"), b"elm\nash\n\"elm\n\xff\n{x\nPAR1\ny, z\n").unwrap();
         let one = self.setting.run(folder, &self.keys);
         let mut keys = self.keys.clone();
         keys[self.changed] = self.other.clone();
@@ -607,17 +577,11 @@ impl Pair {
         let exact = self.setting.careful
             && matches!(self.setting.format, Format::Csv | Format::Records | Format::Jsonl);
         let whole = self.setting.windows[0] == WHOLE;
-        let ([release], true) = (
-            releases,
-            whole && (exact || self.setting.format == Format::Parquet),
-        ) else {
+        let ([release], true) = (releases, whole && (exact || self.setting.format == Format::Parquet)) else {
             return Ok(());
         };
         for common in ["elm", "ash"] {
-            let there = keys
-                .iter()
-                .filter(|key| key.as_deref() == Some(common.as_bytes()))
-                .count() as i64;
+            let there = keys.iter().filter(|key| key.as_deref() == Some(common.as_bytes())).count() as i64;
             let listed = counts(release).get(common).copied();
             let expected = Some(there).filter(|there| *there >= release["threshold"].as_i64().unwrap());
             if listed != expected {
@@ -637,18 +601,11 @@ impl Pair {
         }
         let (public, other_public) = (self.public(one), self.public(other));
         if public != other_public {
-            return Err(format!(
-                "{} against {}",
-                Value::from(public),
-                Value::from(other_public)
-            ));
+            return Err(format!("{} against {}", Value::from(public), Value::from(other_public)));
         }
         for (field, most) in [(&["norm_estimate"][..], 1), (&["asked", "slack"], 1)] {
             let value = |release: &Value| {
-                field
-                    .iter()
-                    .fold(release.clone(), |value, name| value[name].clone())
-                    .as_i64()
+                field.iter().fold(release.clone(), |value, name| value[name].clone()).as_i64()
             };
             if let (Some(one), Some(other)) = (value(one), value(other))
                 && one.abs_diff(other) > most
@@ -681,10 +638,7 @@ impl Pair {
         let (ones, others) = (counts(one), counts(other));
         let least = |release: &Value| release["threshold"].as_i64().unwrap().max(1);
         let (mut up, mut down) = (0, 0);
-        for key in ones
-            .keys()
-            .chain(others.keys().filter(|key| !ones.contains_key(*key)))
-        {
+        for key in ones.keys().chain(others.keys().filter(|key| !ones.contains_key(*key))) {
             let step = match (ones.get(key), others.get(key)) {
                 (Some(one), Some(other)) => other - one,
                 // Below the threshold is all that is known.
@@ -721,10 +675,7 @@ impl Pair {
             all(one) == all(other)
         };
         let (ones, others) = (releases(&one.releases), releases(&other.releases));
-        let same = ones
-            .iter()
-            .zip(&others)
-            .all(|(one, other)| same_but_counts(one, other));
+        let same = ones.iter().zip(&others).all(|(one, other)| same_but_counts(one, other));
         if same && one.guarantee != other.guarantee {
             return Err("the guarantees differ".to_owned());
         }
@@ -739,14 +690,7 @@ fn undated(page: &str) -> String {
 
 fn counts(release: &Value) -> BTreeMap<String, i64> {
     let heavy = release["heavy"].as_array().unwrap().iter();
-    heavy
-        .map(|heavy| {
-            (
-                heavy["key"].as_str().unwrap().to_owned(),
-                heavy["count"].as_i64().unwrap(),
-            )
-        })
-        .collect()
+    heavy.map(|heavy| (heavy["key"].as_str().unwrap().to_owned(), heavy["count"].as_i64().unwrap())).collect()
 }
 
 impl fmt::Display for Pair {
@@ -755,13 +699,9 @@ impl fmt::Display for Pair {
             let mut text = String::new();
             match key {
                 None => text.push_str("no key"),
-                Some(key) => write!(
-                    text,
-                    "{} bytes {}",
-                    key.len(),
-                    key[..key.len().min(40)].escape_ascii()
-                )
-                .unwrap(),
+                Some(key) => {
+                    write!(text, "{} bytes {}", key.len(), key[..key.len().min(40)].escape_ascii()).unwrap()
+                }
             }
             text
         };
@@ -794,11 +734,7 @@ impl Drop for Folder {
 
 #[test]
 fn another_key_in_one_event_moves_two_counts_by_one_and_nothing_else() {
-    let seconds = if std::env::var_os("FROSTPANE_LONG").is_some() {
-        600
-    } else {
-        30
-    };
+    let seconds = if std::env::var_os("FROSTPANE_LONG").is_some() { 600 } else { 30 };
     let end = Instant::now() + Duration::from_secs(seconds);
     let next = AtomicU64::new(0);
     let threads = thread::available_parallelism().map_or(2, usize::from);

@@ -57,15 +57,7 @@ enum Way {
 }
 
 /// Options for users, without noise.
-const ASKED: [&str; 7] = [
-    "--all",
-    "--epsilon",
-    "1000000",
-    "--per-user",
-    "1",
-    "--window",
-    "1d",
-];
+const ASKED: [&str; 7] = ["--all", "--epsilon", "1000000", "--per-user", "1", "--window", "1d"];
 
 fn columns(format: &str) -> [&'static str; 6] {
     match format {
@@ -82,10 +74,7 @@ impl Way {
             Self::Ingest => {
                 let state = State::new(format, &[]);
                 state.run("ingest", &write(events), "2025-12-01");
-                published(json(
-                    &["release", text(&state.path), "--json", "--id", "one"],
-                    b"",
-                ))
+                published(json(&["release", text(&state.path), "--json", "--id", "one"], b""))
             }
             Self::Watch => {
                 let state = State::new(format, &["--watch", "--slide", "1d"]);
@@ -116,10 +105,7 @@ impl State {
         let folder = folder(&format!("odd-events-{}", NUMBER.fetch_add(1, Ordering::Relaxed)));
         let (path, file) = (folder.join("state"), folder.join(format!("events.{format}")));
         let begin = ["init", text(&path), "--from", "2025-11-30"];
-        stdout(&frostpane(
-            &[&begin[..], &ASKED, &columns(format), more].concat(),
-            b"",
-        ));
+        stdout(&frostpane(&[&begin[..], &ASKED, &columns(format), more].concat(), b""));
         Self { folder, path, file }
     }
 
@@ -154,14 +140,8 @@ fn assert_alone(format: &str, write: impl Fn(&[Event]) -> Vec<u8>, odd: &Event, 
         let mut events = events();
         events.insert(place, odd.clone());
         let found = way.publish(format, &write, &events);
-        let odd = odd
-            .each_ref()
-            .map(|part| part.chars().take(100).collect::<String>());
-        assert_eq!(
-            found,
-            (expected, public),
-            "{odd:?} at {place} as {format}, {way:?}"
-        );
+        let odd = odd.each_ref().map(|part| part.chars().take(100).collect::<String>());
+        assert_eq!(found, (expected, public), "{odd:?} at {place} as {format}, {way:?}");
     }
 }
 
@@ -227,11 +207,7 @@ fn one_event_of_csv_and_tsv_moves_no_other() {
 fn json_lines(events: &[Event]) -> Vec<u8> {
     let line = |[time, user, key]: &Event| {
         let is_date = time.starts_with(|first: char| first.is_ascii_digit()) && time.contains('T');
-        let time = if is_date {
-            format!("\"{time}\"")
-        } else {
-            time.clone()
-        };
+        let time = if is_date { format!("\"{time}\"") } else { time.clone() };
         format!("{{\"time\": {time}, \"user\": {user}, \"key\": {key}}}\n")
     };
     events.iter().map(line).collect::<String>().into_bytes()
@@ -307,25 +283,16 @@ fn one_event_of_json_moves_no_other() {
 fn parquet(user: &str, key: &str, events: &[Event]) -> Vec<u8> {
     let schema =
         format!("message events {{ optional binary time (STRING); optional {user}; optional {key}; }}");
-    let columns = ["binary", user, key]
-        .into_iter()
-        .enumerate()
-        .map(|(place, kind)| {
-            let cells: Vec<&str> = events.iter().map(|event| event[place].as_str()).collect();
-            if kind.starts_with("int64") {
-                integers(&cells)
-            } else {
-                texts(&cells)
-            }
-        });
+    let columns = ["binary", user, key].into_iter().enumerate().map(|(place, kind)| {
+        let cells: Vec<&str> = events.iter().map(|event| event[place].as_str()).collect();
+        if kind.starts_with("int64") { integers(&cells) } else { texts(&cells) }
+    });
     parquet_file::new(&schema, [columns.collect()])
 }
 
 fn integers(cells: &[&str]) -> ParquetColumn {
-    let number = |cell: &&str| {
-        cell.parse::<i64>()
-            .or_else(|_| cell.parse::<u64>().map(|number| number as i64))
-    };
+    let number =
+        |cell: &&str| cell.parse::<i64>().or_else(|_| cell.parse::<u64>().map(|number| number as i64));
     let numbers = cells.iter().filter_map(|cell| number(cell).ok()).collect();
     let levels = cells.iter().map(|cell| i16::from(number(cell).is_ok())).collect();
     column_of::<Int64Type>(numbers, Some(levels), None)
@@ -366,12 +333,7 @@ fn one_event_of_parquet_moves_no_other() {
         let write = |events: &[Event]| parquet(text, column, events);
         assert_alone("parquet", write, &of(key), false);
     }
-    for (time, counts) in [
-        ("1764504000", true),
-        ("20251130", true),
-        ("noon", false),
-        ("null", false),
-    ] {
+    for (time, counts) in [("1764504000", true), ("20251130", true), ("noon", false), ("null", false)] {
         let write = |events: &[Event]| parquet(text, "binary key (STRING)", events);
         assert_alone("parquet", write, &at(time), counts);
     }

@@ -52,13 +52,7 @@ fn odd<const N: usize>(
     code: i32,
     says: &'static str,
 ) -> Odd {
-    Odd {
-        files: files.into(),
-        options,
-        code,
-        says,
-        shown: false,
-    }
+    Odd { files: files.into(), options, code, says, shown: false }
 }
 
 /// Lines that differ in their times, users and keys; `<t>`, `<u>` and `<k>` stand for them.
@@ -259,24 +253,13 @@ fn faults(odd: &Odd, folder: &Path) -> Vec<String> {
     let (code_shown, said_shown) = odd.run(folder, &["--show-input"]);
     let checks = [
         (code == Some(odd.code), format!("ends with {code:?}: {said}")),
-        (
-            said.contains(odd.says),
-            format!("does not say {:?}: {said}", odd.says),
-        ),
+        (said.contains(odd.says), format!("does not say {:?}: {said}", odd.says)),
         (!said.contains(SECRET), format!("gives away: {said}")),
-        (
-            code_shown == code,
-            format!("shown, ends with {code_shown:?}: {said_shown}"),
-        ),
-        (
-            said_shown.contains(SECRET) == odd.shown,
-            format!("shows: {said_shown}"),
-        ),
+        (code_shown == code, format!("shown, ends with {code_shown:?}: {said_shown}")),
+        (said_shown.contains(SECRET) == odd.shown, format!("shows: {said_shown}")),
     ];
     let faults = checks.into_iter().filter(|(holds, _)| !holds);
-    faults
-        .map(|(_, fault)| format!("{}\n  {fault}", odd.options))
-        .collect()
+    faults.map(|(_, fault)| format!("{}\n  {fault}", odd.options)).collect()
 }
 
 #[test]

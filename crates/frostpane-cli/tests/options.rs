@@ -21,14 +21,8 @@ const NO_FIELDS: [(&str, &str); 5] = [
         "key time user time-format format packing delimiter pattern header multiline show-input timezone ahead from \
          id accept-clock",
     ),
-    (
-        "how a release is shown",
-        "json csv rows report title source guarantee after",
-    ),
-    (
-        "what a plan is asked",
-        "watch pipe events at-norm distinct target-count",
-    ),
+    ("how a release is shown", "json csv rows report title source guarantee after"),
+    ("what a plan is asked", "watch pipe events at-norm distinct target-count"),
     ("asks for nothing", "help"),
 ];
 
@@ -71,22 +65,14 @@ static FIELDS: LazyLock<Names> = LazyLock::new(|| {
         Names::from_iter(spec.as_object().unwrap().keys().cloned())
     };
     let list = of("list", &["--spec", file.to_str().unwrap()]);
-    let others = [
-        of("watch", &[]),
-        of("list", &["--top", "20"]),
-        of("list", &["--all"]),
-        of_users(),
-    ];
+    let others = [of("watch", &[]), of("list", &["--top", "20"]), of("list", &["--all"]), of_users()];
     others.iter().fold(list, |fields, more| &fields | more)
 });
 
 /// The fields of users, each with its path.
 fn of_users() -> Names {
     let people = ["list", "--window", "7d", "--user", "2", "--sample-users", "1/4"];
-    let spec = json(
-        &[&people[..], &["--timezone", "+01:00", "--print-spec=json"]].concat(),
-        b"",
-    );
+    let spec = json(&[&people[..], &["--timezone", "+01:00", "--print-spec=json"]].concat(), b"");
     let bounds = spec["unit"]["user"].as_object().unwrap();
     bounds.keys().map(|name| format!("unit.user.{name}")).collect()
 }
@@ -109,23 +95,12 @@ fn rows(section: &str, heading: &str) -> Vec<Vec<String>> {
     let start = format!("| {heading} |");
     let table = section.lines().skip_while(|line| !line.starts_with(&start));
     let rows = table.skip(2).take_while(|line| line.starts_with('|'));
-    rows.map(|line| {
-        line.trim_matches('|')
-            .split('|')
-            .map(|cell| cell.trim().to_owned())
-            .collect()
-    })
-    .collect()
+    rows.map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
 }
 
 /// Options in a text, written as `--option`.
 fn mentioned(text: &str) -> Names {
-    text.split('`')
-        .skip(1)
-        .step_by(2)
-        .filter_map(|code| code.strip_prefix("--"))
-        .map(str::to_owned)
-        .collect()
+    text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("--")).map(str::to_owned).collect()
 }
 
 #[test]
@@ -136,11 +111,8 @@ fn every_option_is_a_field_of_the_specification_or_says_why_not() {
     let (of_fields, others): (Names, Names) = options.into_iter().partition(has_field);
     let excused = NO_FIELDS.iter().flat_map(|(_, names)| words(names));
     assert_eq!(others, names(excused));
-    let without_option: Names = FIELDS
-        .iter()
-        .filter(|field| !of_fields.contains(&option_of(field)))
-        .cloned()
-        .collect();
+    let without_option: Names =
+        FIELDS.iter().filter(|field| !of_fields.contains(&option_of(field))).cloned().collect();
     assert_eq!(without_option, names(NO_OPTION));
 }
 
@@ -172,10 +144,7 @@ fn the_page_has_every_option_that_is_no_field() {
 #[test]
 fn the_page_has_the_defaults_that_are_taken() {
     let [list, watch] = ["list", "watch"].map(|command| json(&[command, "--print-spec=json"], b""));
-    let people = json(
-        &["list", "--window", "7d", "--user", "2", "--print-spec=json"],
-        b"",
-    );
+    let people = json(&["list", "--window", "7d", "--user", "2", "--print-spec=json"], b"");
     for row in rows(&section(), "field") {
         let (field, usual) = (row[0].trim_matches('`'), row[2].trim_matches('`'));
         let taken = match field {
@@ -216,10 +185,7 @@ fn folder(section: &str) -> PathBuf {
         let (name, rest) = file.split_once('\n').unwrap();
         fs::write(folder.join(name), rest.split("```").next().unwrap()).unwrap();
     }
-    let searches = ["weather", "yoga", "weather", "visa"]
-        .into_iter()
-        .cycle()
-        .take(30_000);
+    let searches = ["weather", "yoga", "weather", "visa"].into_iter().cycle().take(30_000);
     let lines = searches
         .enumerate()
         .map(|(number, search)| format!("{}\tuser\t{search}\n", 1_764_000_000 + 20 * number));
@@ -232,19 +198,13 @@ fn folder(section: &str) -> PathBuf {
 fn every_command_on_specifications_that_the_page_shows_can_be_run() {
     let section = section();
     let folder = folder(&section);
-    let commands: Vec<&str> = section
-        .lines()
-        .filter(|line| line.starts_with("frostpane "))
-        .collect();
+    let commands: Vec<&str> = section.lines().filter(|line| line.starts_with("frostpane ")).collect();
     assert_eq!(commands.len(), 5, "{commands:?}");
     let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     for command in commands {
         let mut shell = Command::new("sh");
-        shell
-            .args(["-c", command])
-            .current_dir(&folder)
-            .env("PATH", &path);
+        shell.args(["-c", command]).current_dir(&folder).env("PATH", &path);
         let output = shell.output().unwrap();
         assert!(output.status.success(), "{command}: {}", stderr(&output));
     }

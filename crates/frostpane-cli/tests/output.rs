@@ -69,18 +69,13 @@ fn what_is_for_the_operator_is_in_nothing_that_is_published() {
         let output = list(&[&EXACT[..], &files, form].concat(), &events);
         assert!(text(&output.stderr).contains("37 of 4,537 events had no key that counts"));
         assert!(
-            text(&output.stderr)
-                .lines()
-                .all(|line| line.starts_with("frostpane: ")),
+            text(&output.stderr).lines().all(|line| line.starts_with("frostpane: ")),
             "{}",
             text(&output.stderr)
         );
         let read = |file: &str| std::fs::read_to_string(file).unwrap();
         for published in [stdout(&output), read(&guarantee), read(&report)] {
-            assert!(
-                !published.contains("37 of") && !published.contains("no key that counts"),
-                "{published}"
-            );
+            assert!(!published.contains("37 of") && !published.contains("no key that counts"), "{published}");
         }
     }
 }
@@ -191,14 +186,7 @@ fn manual_pages_know_commands_options_and_exit_codes() {
         assert!(whole.contains(word), "{word}: {whole}");
     }
     let list = page(&["man", "list"]);
-    for word in [
-        "--epsilon",
-        "--window",
-        "--csv",
-        "--rows",
-        "Examples",
-        "Exit codes",
-    ] {
+    for word in ["--epsilon", "--window", "--csv", "--rows", "Examples", "Exit codes"] {
         assert!(list.contains(word), "{word}: {list}");
     }
     let unknown = run(&mut command(&["man", "lost"]), b"");
@@ -222,9 +210,7 @@ fn the_help_says_what_is_read_and_fits_eighty_columns() {
 fn warnings(output: &Output) -> Vec<String> {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let told = text(&output.stderr);
-    let warnings = told
-        .lines()
-        .filter_map(|line| line.strip_prefix("frostpane: warning: "));
+    let warnings = told.lines().filter_map(|line| line.strip_prefix("frostpane: warning: "));
     warnings.map(str::to_owned).collect()
 }
 
@@ -244,33 +230,23 @@ fn weak_privacy_is_told() {
 #[test]
 fn nothing_is_told_where_nothing_is_wrong() {
     let output = list(&["--window", "4500"], &trees());
-    assert!(
-        output.status.success() && output.stderr.is_empty(),
-        "{}",
-        text(&output.stderr)
-    );
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
 }
 
 #[test]
 fn a_stream_shorter_than_the_window_is_told() {
     assert_eq!(
         warnings(&list(&["--window", "10000"], &trees())),
-        [
-            "the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 \
-             events; if there are more, give them too"
-        ]
+        ["the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 \
+             events; if there are more, give them too"]
     );
-    let day: String = (0..2_000)
-        .map(|i| format!("{}\telm\n", 1_772_409_600 + 43 * i))
-        .collect();
+    let day: String = (0..2_000).map(|i| format!("{}\telm\n", 1_772_409_600 + 43 * i)).collect();
     let columns = ["--format", "tsv", "--key", "2", "--time", "1"];
     let by_clock = |window| [&columns[..], &["--slide", "1h", "--window", window]].concat();
     assert_eq!(
         warnings(&list(&by_clock("30d"), day.as_bytes())),
-        [
-            "the stream is shorter than the window of 30 days: the release covers 23 hours 53 minutes of it, \
-             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"
-        ]
+        ["the stream is shorter than the window of 30 days: the release covers 23 hours 53 minutes of it, \
+             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"]
     );
     assert!(warnings(&list(&by_clock("1d"), day.as_bytes())).is_empty());
 }
@@ -297,25 +273,14 @@ fn a_reader_that_goes_away_is_no_error() {
         drop(child.stdout.take());
         let _ = child.stdin.take().unwrap().write_all(&trees());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{args:?}: {}",
-            text(&output.stderr)
-        );
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
     }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_result_that_cannot_be_written_is_an_error() {
-    for args in [
-        &["completions", "zsh"][..],
-        &["man"],
-        &["list"],
-        &["list", "--csv"],
-        &["list", "--json"],
-    ] {
+    for args in [&["completions", "zsh"][..], &["man"], &["list"], &["list", "--csv"], &["list", "--json"]] {
         let full = std::fs::File::create("/dev/full").unwrap();
         let output = run(command(args).stdout(full), &trees());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -362,10 +327,7 @@ fn in_a_terminal_of(columns: u32, rows: u32, line: &str) -> Option<String> {
 #[test]
 fn a_terminal_sees_colours_unless_they_are_refused() {
     let file = temporary("trees.txt", &trees());
-    let line = format!(
-        "frostpane list --epsilon 100000 --alpha 1e-9 '{}'",
-        file.display()
-    );
+    let line = format!("frostpane list --epsilon 100000 --alpha 1e-9 '{}'", file.display());
     let Some(shown) = in_a_terminal(&line) else {
         return;
     };
@@ -385,10 +347,7 @@ fn a_terminal_sees_colours_unless_they_are_refused() {
         format!("{line} | cat"),
     ] {
         let plain = in_a_terminal(&refused).unwrap();
-        assert!(
-            plain.contains("elm") && !plain.contains('\x1b'),
-            "{refused}: {plain}"
-        );
+        assert!(plain.contains("elm") && !plain.contains('\x1b'), "{refused}: {plain}");
     }
 }
 
@@ -424,10 +383,7 @@ fn a_terminal_sees_progress_that_is_erased() {
     let Some(shown) = in_a_terminal(&format!("{slowly} --json >/dev/null")) else {
         return;
     };
-    assert!(
-        shown.contains("131,072 events, ") && shown.contains("million a second"),
-        "{shown}"
-    );
+    assert!(shown.contains("131,072 events, ") && shown.contains("million a second"), "{shown}");
     let last = shown.rfind("\r\x1b[K").unwrap();
     assert!(!shown[last..].contains("million a second"), "{shown}");
 
@@ -450,20 +406,14 @@ fn forty_trees() -> Vec<u8> {
 #[test]
 fn a_small_terminal_shows_the_list_rather_than_the_fine_print() {
     let file = temporary("forty.txt", &forty_trees());
-    let line = format!(
-        "NO_COLOR=1 frostpane watch --window 10000 --slide 1000 --all '{}'",
-        file.display()
-    );
+    let line = format!("NO_COLOR=1 frostpane watch --window 10000 --slide 1000 --all '{}'", file.display());
     for (columns, rows, least) in [(80, 12, 7), (80, 24, 18), (40, 12, 4)] {
         let Some(shown) = in_a_terminal_of(columns, rows, &line) else {
             return;
         };
         let frame = last_frame(&shown);
         let listed = frame.iter().filter(|line| line.contains("tree ")).count();
-        assert!(
-            listed >= least,
-            "{listed} rows at {columns} by {rows}: {frame:#?}"
-        );
+        assert!(listed >= least, "{listed} rows at {columns} by {rows}: {frame:#?}");
         assert!(frame.len() <= rows as usize, "{frame:#?}");
         let essence = frame.concat();
         assert!(essence.contains("Release 20. With 95 % confidence"), "{frame:#?}");

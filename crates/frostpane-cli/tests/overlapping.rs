@@ -11,9 +11,7 @@ type Line = (u64, String);
 fn events() -> Vec<Line> {
     let second = |i: u64| i * 10_800 / 20_000 / 3 * 3;
     let key = |i: u64| ["elm", "oak", "ash", "fir"][(i * i / 7 % 11 % 4) as usize];
-    (0..20_000)
-        .map(|i| (second(i), format!("{},{}", second(i), key(i))))
-        .collect()
+    (0..20_000).map(|i| (second(i), format!("{},{}", second(i), key(i)))).collect()
 }
 
 /// Some of the events go to each of the files, in an order that has no rule.
@@ -56,10 +54,7 @@ fn watch_files(folder: &Path, files: &[PathBuf]) -> Watched {
     args.push(keys.to_str().unwrap());
     args.extend(files.iter().map(|file| file.to_str().unwrap()));
     let output = frostpane(&args, b"");
-    Watched {
-        told: stderr(&output),
-        releases: String::from_utf8(output.stdout).unwrap(),
-    }
+    Watched { told: stderr(&output), releases: String::from_utf8(output.stdout).unwrap() }
 }
 
 #[test]
@@ -117,10 +112,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
     let sorted = watch("unread-sorted", std::slice::from_ref(&events));
     let files = dealt(&events, 2);
     let is_broken = |(_, line): &Line| !line.contains(',');
-    let file = files
-        .iter()
-        .position(|lines| lines.iter().any(is_broken))
-        .unwrap();
+    let file = files.iter().position(|lines| lines.iter().any(is_broken)).unwrap();
     let line = 1 + files[file].iter().position(is_broken).unwrap();
     let mut reordered = files.clone();
     reordered.swap(1, file);
@@ -128,9 +120,7 @@ fn what_cannot_be_read_is_told_with_its_place() {
     assert!(apart.releases == sorted.releases, "{}", apart.told);
     assert!(
         apart.told.contains("1 of 20,000 events could not be read")
-            && apart
-                .told
-                .contains(&format!("001.csv, line {line}: it has too few columns")),
+            && apart.told.contains(&format!("001.csv, line {line}: it has too few columns")),
         "{}",
         apart.told
     );
@@ -167,10 +157,7 @@ fn a_file_that_cannot_be_read_on_stops_all() {
     std::fs::write(&broken, "2,elm\n302,oak\n").unwrap();
     let stopped = watch_files(&folder, &[whole, broken]);
     assert!(
-        stopped.releases.is_empty()
-            && stopped
-                .told
-                .contains("broken.csv.gz: it does not begin as what gzip"),
+        stopped.releases.is_empty() && stopped.told.contains("broken.csv.gz: it does not begin as what gzip"),
         "{}",
         stopped.told
     );
@@ -189,9 +176,5 @@ fn too_many_files_are_read_one_after_the_other_and_that_is_told() {
         follow.told
     );
     let apart = watch("many-overlapping", &dealt(&events, 80));
-    assert!(
-        apart.told.contains(told) && apart.told.contains("too late"),
-        "{}",
-        apart.told
-    );
+    assert!(apart.told.contains(told) && apart.told.contains("too late"), "{}", apart.told);
 }

@@ -47,10 +47,7 @@ fn separated(searches: &[Search], by: &str) -> Vec<u8> {
 
 fn json_lines(searches: &[Search]) -> Vec<u8> {
     let line = |[time, user, key]: &Search| {
-        format!(
-            "{}\n",
-            serde_json::json!({ "time": time, "user": user, "key": key })
-        )
+        format!("{}\n", serde_json::json!({ "time": time, "user": user, "key": key }))
     };
     searches.iter().map(line).collect::<String>().into_bytes()
 }
@@ -58,9 +55,7 @@ fn json_lines(searches: &[Search]) -> Vec<u8> {
 fn parquet(searches: &[Search]) -> Vec<u8> {
     let schema = "message events { required binary time (STRING); required binary user (STRING); required binary key (STRING); }";
     let cells = |field: usize| {
-        let cells = searches
-            .iter()
-            .map(|search| search[field].as_bytes().to_vec().into());
+        let cells = searches.iter().map(|search| search[field].as_bytes().to_vec().into());
         column::<ByteArrayType>(cells.collect())
     };
     parquet_file::new(schema, [(0..3).map(cells).collect()])
@@ -107,10 +102,7 @@ fn people_are_counted_once_in_every_format_and_order() {
         ("lines", vec![("e.jsonl", json_lines(&mixed))]),
         ("parquet", vec![("f.parquet", parquet(&mixed))]),
     ] {
-        let files: Vec<PathBuf> = files
-            .iter()
-            .map(|(name, bytes)| written(&folder, name, bytes))
-            .collect();
+        let files: Vec<PathBuf> = files.iter().map(|(name, bytes)| written(&folder, name, bytes)).collect();
         let files: Vec<&str> = files.iter().map(|file| text(file)).collect();
         let release = json(&list(&files, &["--all", "--json"]), b"");
         assert_counts_people(&release, format);
@@ -144,11 +136,7 @@ fn one_person_more_changes_only_noisy_numbers() {
     let with: Vec<Search> = theirs.chain(others.clone()).collect();
     let files = [("without.csv", others), ("with.csv", with)]
         .map(|(name, searches)| written(&folder, name, &separated(&searches, ",")));
-    for more in [
-        vec!["--all"],
-        vec!["--top", "2"],
-        vec!["--norm", "l1", "--alpha", "0.2"],
-    ] {
+    for more in [vec!["--all"], vec!["--top", "2"], vec!["--norm", "l1", "--alpha", "0.2"]] {
         let [without, with] = files.each_ref().map(|file| {
             let guarantee = file.with_extension("txt");
             let shown = [&more[..], &["--json", "--guarantee", text(&guarantee)]].concat();
@@ -184,25 +172,17 @@ fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
     let more = ["--all", "--guarantee", text(&guarantee), "--report", text(&page)];
     let output = frostpane(&list(&[text(&file)], &more), b"");
     let told = stderr(&output);
-    assert_contains(
-        &told,
-        "499 of the 1,400 events of people in the window were beyond",
-    );
+    assert_contains(&told, "499 of the 1,400 events of people in the window were beyond");
     assert_contains(&told, "7 events have no user, and are not counted");
     let table = stdout(&output);
     let [guarantee, page] = [guarantee, page].map(|file| fs::read_to_string(file).unwrap());
     for published in [&table, &guarantee, &page] {
         for number in ["499", "1,400", "1400", "1,407"] {
             let found = published.split(|c: char| !c.is_ascii_digit() && c != ',');
-            assert!(
-                !found.into_iter().any(|found| found == number),
-                "{number}: {published}"
-            );
+            assert!(!found.into_iter().any(|found| found == number), "{number}: {published}");
         }
-        for sentence in [
-            "each counted once a day (person-days)",
-            "all statements are about what was counted",
-        ] {
+        for sentence in ["each counted once a day (person-days)", "all statements are about what was counted"]
+        {
             assert!(published.replace('\n', " ").contains(sentence), "{published}");
         }
     }
@@ -223,15 +203,7 @@ fn of_counts_within_bounds_it_is_said_what_was_counted() {
     let days = ["--slide", "1d", "--from", "2025-11-24"];
     for (command, more) in [("list", &[][..]), ("list", &["--csv"]), ("watch", &days)] {
         let files = ["--report", text(&page), "--guarantee", text(&guarantee)];
-        let args = [
-            &[command, "--all"],
-            &COLUMNS[..],
-            &WEEK,
-            &files,
-            more,
-            &[text(&file)],
-        ]
-        .concat();
+        let args = [&[command, "--all"], &COLUMNS[..], &WEEK, &files, more, &[text(&file)]].concat();
         let shown = stdout(&frostpane(&args, b""));
         let [page, guarantee] = [&page, &guarantee].map(|file| fs::read_to_string(file).unwrap());
         let [shown, page, guarantee] = [shown, page, guarantee].map(|said| one_line(&said));
@@ -269,14 +241,7 @@ fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
     let folder = folder("people-sample");
     let file = written(&folder, "a.csv", &separated(&searches(4_000), ","));
     let guarantee = folder.join("g.txt");
-    let more = [
-        "--all",
-        "--sample-users",
-        "1/4",
-        "--json",
-        "--guarantee",
-        text(&guarantee),
-    ];
+    let more = ["--all", "--sample-users", "1/4", "--json", "--guarantee", text(&guarantee)];
     let release = json(&list(&[text(&file)], &more), b"");
     assert_eq!(release["bounds"]["sample_users"], "1/4");
     let counts: u64 = heavy(&release).iter().map(|(_, count)| count).sum();
@@ -294,23 +259,12 @@ fn every_slide_of_files_has_a_list_with_events_or_without() {
     let when = words("--window 2d --slide 12h --from 2025-11-28 --until 2025-12-02");
     let watch = [&["watch", "--json", "--all"], &COLUMNS[..], &when, &[text(&file)]].concat();
     let lists: Vec<Value> = releases(&stdout(&frostpane(&watch, b"")));
-    let ends: Vec<&str> = lists
-        .iter()
-        .map(|list| list["window"]["to"].as_str().unwrap())
-        .collect();
+    let ends: Vec<&str> = lists.iter().map(|list| list["window"]["to"].as_str().unwrap()).collect();
     assert_eq!(ends.len(), 8, "{ends:?}");
-    assert_eq!(
-        (ends[0], ends[7]),
-        ("2025-11-28T12:00:00Z", "2025-12-02T00:00:00Z")
-    );
+    assert_eq!((ends[0], ends[7]), ("2025-11-28T12:00:00Z", "2025-12-02T00:00:00Z"));
     assert!(heavy(&lists[0]).is_empty());
     assert_eq!(lists[0]["unit"], lists[7]["unit"]);
-    let without_end = [
-        &["watch"],
-        &COLUMNS[..],
-        &["--window", "2d", "--slide", "1d", text(&file)],
-    ]
-    .concat();
+    let without_end = [&["watch"], &COLUMNS[..], &["--window", "2d", "--slide", "1d", text(&file)]].concat();
     let refused = frostpane(&without_end, b"");
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains("events do not say where the lists end: give --until"));
@@ -360,11 +314,7 @@ fn many_users_go_through_the_disk_and_leave_nothing_there() {
     let refused = run(&mut with_scratch(&args, &nowhere), b"");
     assert_eq!(refused.status.code(), Some(1), "so there was something to write");
     assert!(stdout_of(&refused).is_empty());
-    assert!(
-        !stderr(&refused).contains("user-with-a-long-name"),
-        "{}",
-        stderr(&refused)
-    );
+    assert!(!stderr(&refused).contains("user-with-a-long-name"), "{}", stderr(&refused));
 }
 
 fn stdout_of(output: &Output) -> &[u8] {
@@ -388,16 +338,9 @@ fn a_program_that_is_killed_leaves_nothing_on_the_disk() {
     fs::create_dir(&scratch).unwrap();
     let file = crowd(&folder);
     let args = list(&[text(&file)], &["--all", "--json", "--memory", "20MB"]);
-    let mut child = with_scratch(&args, &scratch)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = with_scratch(&args, &scratch).stderr(Stdio::null()).spawn().unwrap();
     while !has_open(child.id(), &scratch) {
-        assert_eq!(
-            child.try_wait().unwrap(),
-            None,
-            "it ended before anything went to disk"
-        );
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before anything went to disk");
         sleep(Duration::from_millis(1));
     }
     child.kill().unwrap();
@@ -419,10 +362,7 @@ fn what_is_printed_of_people_is_read_again_as_the_same() {
             assert!(printed.contains(part), "{part}: {printed}");
         }
     }
-    let by_column = json(
-        &["list", "--user", "2", "--window", "7d", "--print-spec=json"],
-        b"",
-    );
+    let by_column = json(&["list", "--user", "2", "--window", "7d", "--print-spec=json"], b"");
     assert_eq!(by_column["unit"]["user"]["per_user"], 1);
 }
 
@@ -458,15 +398,9 @@ fn a_plan_compares_bounds_and_says_which_noise_they_have() {
     let plan = words("plan --per-user 3 --window 7d --events 50000 --top 20");
     let whole = json(&[&plan[..], &["--json"]].concat(), b"");
     let compared = whole["per_user"].as_array().unwrap();
-    let keys: Vec<u64> = compared
-        .iter()
-        .map(|keys| keys["per_user"].as_u64().unwrap())
-        .collect();
+    let keys: Vec<u64> = compared.iter().map(|keys| keys["per_user"].as_u64().unwrap()).collect();
     assert_eq!(keys, [1, 2, 3, 4, 8, 16, 32]);
-    let floors: Vec<u64> = compared
-        .iter()
-        .map(|keys| keys["floor"].as_u64().unwrap())
-        .collect();
+    let floors: Vec<u64> = compared.iter().map(|keys| keys["floor"].as_u64().unwrap()).collect();
     assert!(floors.is_sorted(), "{floors:?}");
     assert_eq!(compared[0]["noise_law"], "laplace");
     assert_eq!(compared[6]["noise_law"], "gaussian");
@@ -474,34 +408,13 @@ fn a_plan_compares_bounds_and_says_which_noise_they_have() {
     assert!(whole["plain"].is_null() && whole["published"].is_null());
     assert!(whole["plan"]["users_in_memory"].as_u64().unwrap() > 100_000);
     let words = stdout(&frostpane(&plan, b""));
-    for said in [
-        "of 50,000 contributions",
-        "3, as asked",
-        "go to disk",
-        "every key that is counted",
-    ] {
-        assert!(
-            words.replace("\n                 ", " ").contains(said),
-            "{said}: {words}"
-        );
+    for said in ["of 50,000 contributions", "3, as asked", "go to disk", "every key that is counted"] {
+        assert!(words.replace("\n                 ", " ").contains(said), "{said}: {words}");
     }
-    assert!(
-        !words.contains("Plain counting") && !words.contains("cut"),
-        "{words}"
-    );
+    assert!(!words.contains("Plain counting") && !words.contains("cut"), "{words}");
     for slide in ["1h", "2d"] {
-        let more = [
-            "--watch",
-            "--slide",
-            slide,
-            "--window",
-            "8d",
-            "--per-user",
-            "2",
-            "--events",
-            "50000",
-            "--json",
-        ];
+        let more =
+            ["--watch", "--slide", slide, "--window", "8d", "--per-user", "2", "--events", "50000", "--json"];
         let watch = json(&[&["plan"], &more[..]].concat(), b"");
         assert_eq!(watch["per_user"].as_array().unwrap().len(), 6, "{slide}");
     }
@@ -512,10 +425,7 @@ fn a_plan_compares_bounds_and_says_which_noise_they_have() {
 #[test]
 fn a_comparison_is_of_events() {
     for more in [["--user", "user"], ["--per-user", "2"]] {
-        let output = frostpane(
-            &[&["compare", "--key", "key", "--window", "7d"], &more[..]].concat(),
-            b"",
-        );
+        let output = frostpane(&[&["compare", "--key", "key", "--window", "7d"], &more[..]].concat(), b"");
         assert_eq!(output.status.code(), Some(1));
         assert_told(&output, "a comparison is of single events");
     }

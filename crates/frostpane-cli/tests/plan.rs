@@ -54,16 +54,10 @@ fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
     if evenly {
         assert_eq!(cut, foreseen, "{case}");
     }
-    assert!(
-        cut <= most && noise <= reach,
-        "{case}: {cut} of {most}, {noise} of {reach}"
-    );
+    assert!(cut <= most && noise <= reach, "{case}: {cut} of {most}, {noise} of {reach}");
     // The cut is in the threshold where that is the least that privacy allows.
     let [least, planned] = [&release["threshold"], &forecast["threshold"]].map(number);
-    assert!(
-        least == planned || !evenly && least <= planned + most - foreseen,
-        "{case}: {least}, {planned}"
-    );
+    assert!(least == planned || !evenly && least <= planned + most - foreseen, "{case}: {least}, {planned}");
     let [came, planned] = [&release["complete_above"], &forecast["least_listed"]].map(number);
     assert!(came <= planned + most - foreseen, "{case}: {came}, {planned}");
     if forecast["held"] == true {
@@ -73,10 +67,7 @@ fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
 
 /// The plan of a release that is there, which tells how many events it has and, for L2, the norm.
 fn plan_of(release: &Value, options: &[&str]) -> Value {
-    let (events, norm) = (
-        release["window"]["events"].to_string(),
-        release["norm_estimate"].to_string(),
-    );
+    let (events, norm) = (release["window"]["events"].to_string(), release["norm_estimate"].to_string());
     let mut args = [options, &["--events", &events]].concat();
     if release["policy"] != "fixed" && release["continual"].is_null() {
         args.push("--pipe");
@@ -99,10 +90,7 @@ const BUDGETS: [&[&str]; 2] = [&[], &["--epsilon", "0.3", "--memory", "14MB"]];
 fn even_stream() -> Vec<u8> {
     let event = |i: u64| {
         let time = 1_700_006_400_000_000 + i * 17_280_000;
-        format!(
-            "{time}\t{}\n",
-            i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (i % 300 + 1)
-        )
+        format!("{time}\t{}\n", i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (i % 300 + 1))
     };
     (0..50_000).map(event).collect::<String>().into_bytes()
 }
@@ -173,19 +161,15 @@ fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
 #[test]
 fn lists_of_real_streams_say_of_themselves_what_their_plans_said() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    for (name, count, time, slide) in [
-        ("nycflights_dest", "100000", "30d", "1d"),
-        ("homebrew_formula", "200000", "1095d", "30d"),
-    ] {
+    for (name, count, time, slide) in
+        [("nycflights_dest", "100000", "30d", "1d"), ("homebrew_formula", "200000", "1095d", "30d")]
+    {
         let file = data.join(format!("{name}.tsv.zst"));
         let Some(file) = file.to_str().filter(|_| file.exists()) else {
             eprintln!("skipped: no {name} at {}", file.display());
             continue;
         };
-        let windows = [
-            (&["--window", count][..], true),
-            (&["--window", time, "--slide", slide], false),
-        ];
+        let windows = [(&["--window", count][..], true), (&["--window", time, "--slide", slide], false)];
         for ((window, by_count), (list, budget)) in windows.iter().zip([(1, 0), (3, 1)]) {
             let options = [window, LISTS[list], BUDGETS[budget]].concat();
             let read = ["list", "--json", "--key", "2", "--time", "1", file];
@@ -208,40 +192,23 @@ fn plain_counting_shows_what_bounded_memory_costs() {
         cut["forecast"]["cut"].as_u64().unwrap(),
     ];
     // With a higher threshold fewer keys can be frequent, so noise reaches a little less far.
-    assert!(
-        missing > 0 && costs <= missing && costs + 10 > missing,
-        "{costs} {missing}"
-    );
+    assert!(missing > 0 && costs <= missing && costs + 10 > missing, "{costs} {missing}");
     // 4,096 slots of 25 bytes, and blocks of 32 bytes for the keys.
     assert_eq!(cut["plain"]["memory"], 4_096 * 25 + 2_000 * 32);
     let text = plan(&["--all", "--memory", "14MB", "--distinct", "2000"]).replace('\n', " ");
-    assert_contains(
-        &text,
-        "about 0.2 MB for 2,000 counts: so here bounded memory costs",
-    );
+    assert_contains(&text, "about 0.2 MB for 2,000 counts: so here bounded memory costs");
 }
 
 #[test]
 fn the_top_keys_and_all_keys_are_planned_without_a_norm() {
     for (list, heading, surely) in [
-        (
-            &["--top", "20"][..],
-            "The top 20 keys at epsilon 1 of 1,000,000 events",
-            71,
-        ),
-        (
-            &["--all"],
-            "All keys that may be listed at epsilon 1 of 1,000,000 events",
-            67,
-        ),
+        (&["--top", "20"][..], "The top 20 keys at epsilon 1 of 1,000,000 events", 71),
+        (&["--all"], "All keys that may be listed at epsilon 1 of 1,000,000 events", 67),
     ] {
         let text = plan(list);
         assert!(text.starts_with(heading), "{text}");
         assert!(text.contains("threshold      42, for privacy: what is listed has a count, noise included"));
-        assert!(
-            text.contains(&format!("surely listed  every key that occurs {surely} times")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("surely listed  every key that occurs {surely} times")), "{text}");
         for word in ["norm", "promises", "alpha", "paper"] {
             assert!(!text.contains(word), "{word}: {text}");
         }
@@ -253,10 +220,7 @@ fn the_target_tells_an_epsilon_that_does_it() {
     let options = ["--norm", "l1", "--alpha", "0.0001"];
     let epsilon = json(&[&options[..], &["--target-count", "300"]].concat())["target"]["epsilon"].to_string();
     let reached = json(&[&options[..], &["--epsilon", &epsilon]].concat());
-    assert!(
-        reached["forecast"]["least_listed"].as_u64().unwrap() <= 300,
-        "{reached}"
-    );
+    assert!(reached["forecast"]["least_listed"].as_u64().unwrap() <= 300, "{reached}");
     let alpha = json(&[&options[..], &["--target-count", "300"]].concat())["target"]["alpha"].to_string();
     for (alpha, listed) in [(alpha, true), ("0.9".to_owned(), false)] {
         let reached = json(&["--norm", "l1", "--alpha", &alpha, "--epsilon", &epsilon]);
@@ -264,10 +228,7 @@ fn the_target_tells_an_epsilon_that_does_it() {
         assert_eq!(least <= 300, listed, "alpha {alpha}: {least}");
     }
     let rare = plan(&["--target-count", "1"]);
-    assert_contains(
-        &rare,
-        "No epsilon up to 100 surely lists a key that occurs so rarely (1): ask for a",
-    );
+    assert_contains(&rare, "No epsilon up to 100 surely lists a key that occurs so rarely (1): ask for a");
 }
 
 #[test]
@@ -298,34 +259,18 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
 #[test]
 fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
     for (args, code, expected) in [
-        (
-            &["--window", "30d"][..],
-            1,
-            "say how many to expect, with --events",
-        ),
+        (&["--window", "30d"][..], 1, "say how many to expect, with --events"),
         (
             &["--memory", "6MB"],
             1,
             "a memory of 6.0 MB is too small for this window and alpha: give at least ",
         ),
-        (
-            &["--all", "--memory", "6MB"],
-            1,
-            "a memory of 6.0 MB is too small for this window: give at least ",
-        ),
-        (
-            &["--memory", "much"],
-            2,
-            "give a size such as 64MB, 1.5GB or 64MiB",
-        ),
+        (&["--all", "--memory", "6MB"], 1, "a memory of 6.0 MB is too small for this window: give at least "),
+        (&["--memory", "much"], 2, "give a size such as 64MB, 1.5GB or 64MiB"),
         (&["--epsilon", "-1"], 1, "epsilon is -1, but must be above 0"),
         (&["--epsilon", "NaN"], 1, "epsilon is NaN, but must be above 0"),
         (&["--epsilon", "2000000"], 1, "can be at most 1000000"),
-        (
-            &["--alpha", "0"],
-            1,
-            "alpha is 0, but must be above 0 and below 1",
-        ),
+        (&["--alpha", "0"], 1, "alpha is 0, but must be above 0 and below 1"),
         (&["--delta", "0"], 1, "declare the keys, or allow a small delta"),
         (
             &["--slide", "2000000"],
@@ -338,17 +283,8 @@ fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
             if command == "list" && expected.contains("--events") {
                 continue;
             }
-            assert_eq!(
-                output.status.code(),
-                Some(code),
-                "{command} {args:?}: {}",
-                stderr(&output)
-            );
-            assert!(
-                stderr(&output).contains(expected),
-                "{command} {args:?}: {}",
-                stderr(&output)
-            );
+            assert_eq!(output.status.code(), Some(code), "{command} {args:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains(expected), "{command} {args:?}: {}", stderr(&output));
             assert!(output.stdout.is_empty());
         }
     }

@@ -17,15 +17,12 @@ const START: u64 = 1_700_000_000;
 
 /// Three keys, one of which needs quotes and escapes, and events without a key.
 fn key(event: u64) -> Option<&'static str> {
-    ["elm", "elm", "elm", "oak", "a \"b\", ü"]
-        .get(event as usize % 6)
-        .copied()
+    ["elm", "elm", "elm", "oak", "a \"b\", ü"].get(event as usize % 6).copied()
 }
 
 fn lines(line: impl Fn(u64, &str) -> String) -> Vec<u8> {
-    let text: String = (0..EVENTS)
-        .map(|event| line(START + event, key(event).unwrap_or_default()) + "\n")
-        .collect();
+    let text: String =
+        (0..EVENTS).map(|event| line(START + event, key(event).unwrap_or_default()) + "\n").collect();
     text.into_bytes()
 }
 
@@ -58,13 +55,8 @@ fn parquet() -> Vec<u8> {
     let group = |rows: std::ops::Range<u64>| {
         let times = rows.clone().map(|event| (START + event) as i64 * 1_000).collect();
         let keys = rows.clone().filter_map(key).map(ByteArray::from).collect();
-        let levels = rows
-            .map(|event| if key(event).is_some() { 2 } else { 1 })
-            .collect();
-        vec![
-            column::<Int64Type>(times),
-            column_of::<ByteArrayType>(keys, Some(levels), None),
-        ]
+        let levels = rows.map(|event| if key(event).is_some() { 2 } else { 1 }).collect();
+        vec![column::<Int64Type>(times), column_of::<ByteArrayType>(keys, Some(levels), None)]
     };
     parquet_file::new(schema, [0..EVENTS / 2, EVENTS / 2..EVENTS].map(group))
 }
@@ -76,29 +68,19 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
         "txt" => "text",
         ending => ending,
     };
-    for (ending, packing, bytes) in [
-        ("", "none", content.to_vec()),
-        (".gz", "gzip", gzip(content)),
-        (".zst", "zstd", zstd(content)),
-    ] {
+    for (ending, packing, bytes) in
+        [("", "none", content.to_vec()), (".gz", "gzip", gzip(content)), (".zst", "zstd", zstd(content))]
+    {
         let file = temporary(&format!("{name}{ending}"), &bytes);
         let by_file = exact(&[options, &[file.to_str().unwrap()]].concat(), b"");
-        assert_eq!(
-            &crate::common::by_pipe(by_file, expected),
-            expected,
-            "{name}{ending} by file"
-        );
+        assert_eq!(&crate::common::by_pipe(by_file, expected), expected, "{name}{ending} by file");
         let told = ["--format", format, "--packing", packing];
         let by_pipe = exact(&[options, &told].concat(), &bytes);
         assert_eq!(&by_pipe, expected, "{name}{ending} by pipe");
     }
     let twice = temporary(&format!("{name}.zst.gz"), &gzip(&zstd(content)));
     let by_file = exact(&[options, &[twice.to_str().unwrap()]].concat(), b"");
-    assert_eq!(
-        &crate::common::by_pipe(by_file, expected),
-        expected,
-        "{name}.zst.gz"
-    );
+    assert_eq!(&crate::common::by_pipe(by_file, expected), expected, "{name}.zst.gz");
 }
 
 #[test]
@@ -112,11 +94,7 @@ fn every_format_packed_or_not_by_file_or_by_pipe_gives_the_same_release() {
     assert_eq!(expected["window"]["events"], 1_800);
     assert_eq!(
         heavy(&expected),
-        [
-            ("elm".to_owned(), 900),
-            ("a \"b\", ü".to_owned(), 300),
-            ("oak".to_owned(), 300)
-        ],
+        [("elm".to_owned(), 900), ("a \"b\", ü".to_owned(), 300), ("oak".to_owned(), 300)],
         "the 300 events without a key are events and no key"
     );
     assert_same("same.tsv", &tsv(), &options("3", "1"), &expected);
@@ -143,16 +121,8 @@ fn columns_and_whole_lines_give_the_same_release_by_count() {
 #[test]
 fn nothing_but_names_and_options_tells_how_a_file_is_read() {
     let rest = b"Paris, France\n".repeat(999);
-    let firsts: [&[u8]; 8] = [
-        b"x",
-        b"y, z",
-        b"u\tv",
-        b"{\"a\": 1}",
-        b"PAR1",
-        b"\x1f\x8b\x08\x00",
-        b"\x28\xb5\x2f\xfd",
-        b"a\0b",
-    ];
+    let firsts: [&[u8]; 8] =
+        [b"x", b"y, z", b"u\tv", b"{\"a\": 1}", b"PAR1", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b"a\0b"];
     for first in firsts {
         let events = [first, b"\n", &rest].concat();
         let file = temporary("first.txt", &events);
@@ -240,22 +210,14 @@ fn what_cannot_be_read_keeps_its_time() {
             let release = exact(&options, events.as_bytes());
             let shown = &key_of_last[..key_of_last.len().min(9)];
             assert_eq!(release["window"]["events"], 1, "{format} {shown}");
-            assert_eq!(
-                release["window"]["to"], "2023-11-14T23:13:01Z",
-                "{format} {shown}"
-            );
+            assert_eq!(release["window"]["to"], "2023-11-14T23:13:01Z", "{format} {shown}");
         }
     }
 }
 
 #[test]
 fn an_event_whose_time_cannot_be_read_has_that_of_the_one_before() {
-    let events = [
-        &b"when,what\nnoon,elm\n"[..],
-        &b"1700000000,elm\n".repeat(900),
-        b"later,elm\n\n",
-    ]
-    .concat();
+    let events = [&b"when,what\nnoon,elm\n"[..], &b"1700000000,elm\n".repeat(900), b"later,elm\n\n"].concat();
     let options = ["--format", "csv", "--key", "2", "--time", "1", "--window", "1h"];
     let output = frostpane(&[&crate::common::EXACT[..], &options].concat(), &events);
     let release: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -289,11 +251,7 @@ fn a_record_of_several_lines_is_one_event_only_where_that_is_asked_for() {
 
 #[test]
 fn a_header_is_there_for_names_and_when_told() {
-    let named = b"tree,at\n"
-        .iter()
-        .chain(b"elm,1\n".repeat(900).iter())
-        .copied()
-        .collect::<Vec<u8>>();
+    let named = b"tree,at\n".iter().chain(b"elm,1\n".repeat(900).iter()).copied().collect::<Vec<u8>>();
     for (options, events) in [
         (vec!["--key", "tree"], 900),
         (vec!["--key", "1", "--time", "at"], 900),
@@ -313,11 +271,7 @@ fn every_line_is_an_event_also_an_empty_one() {
         (["--format", "tsv", "--key", "1"], "elm\n\n\n", 3_000),
         (["--format", "csv", "--key", "1"], "elm,1\r\n\r\n\n", 3_000),
         (["--format", "tsv", "--key", "2"], "1\telm\n\n2\t\n", 3_000),
-        (
-            ["--format", "jsonl", "--key", "k"],
-            "{\"k\":\"elm\"}\n\n \n",
-            3_000,
-        ),
+        (["--format", "jsonl", "--key", "k"], "{\"k\":\"elm\"}\n\n \n", 3_000),
     ] {
         let release = exact(&options, lines.repeat(1_000).as_bytes());
         assert_eq!(release["window"]["events"], events, "{lines:?}");
@@ -342,14 +296,8 @@ fn patterns_are_expanded_in_the_order_of_names() {
     let first = temporary("pattern-1.csv", &b"elm\n".repeat(500));
     temporary("pattern-2.csv.gz", &gzip(&b"oak\n".repeat(400)));
     let pattern = first.to_str().unwrap().replace("1.csv", "*");
-    let release = exact(
-        &["--key", "1", "--window", "700", "--slide", "100", &pattern],
-        b"",
-    );
-    assert_eq!(
-        heavy(&release),
-        [("oak".to_owned(), 400), ("elm".to_owned(), 300)]
-    );
+    let release = exact(&["--key", "1", "--window", "700", "--slide", "100", &pattern], b"");
+    assert_eq!(heavy(&release), [("oak".to_owned(), 400), ("elm".to_owned(), 300)]);
     let literal = temporary("pattern [x].txt", &b"yew\n".repeat(500));
     let release = exact(&[literal.to_str().unwrap(), "-"], &b"yew\n".repeat(100));
     assert_eq!(heavy(&release), [("yew".to_owned(), 600)]);
@@ -385,10 +333,7 @@ fn what_a_file_seems_to_be_is_said_to_the_operator_and_changes_nothing() {
 
 #[test]
 fn a_key_that_no_event_has_is_pointed_out() {
-    let output = frostpane(
-        &["list", "--format", "jsonl", "--key", "tre"],
-        b"{\"tree\": \"elm\"}\n",
-    );
+    let output = frostpane(&["list", "--format", "jsonl", "--key", "tre"], b"{\"tree\": \"elm\"}\n");
     let message = stderr(&output);
     assert!(
         output.status.code() == Some(4)
@@ -417,10 +362,7 @@ fn an_order_that_follows_from_keys_is_warned_of_only_for_windows_by_count() {
     ] {
         let message = stderr(&frostpane(&options, &events));
         let why = ", so with another key an event would stand elsewhere";
-        assert!(
-            message.starts_with(&format!("frostpane: warning: {what}{why}")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("frostpane: warning: {what}{why}")), "{message}");
         assert!(message.contains(": use a window by time, or "), "{message}");
         let by_clock = [&options[..], &["--window", "1h"]].concat();
         assert!(!stderr(&frostpane(&by_clock, &events)).contains("by key"));
@@ -445,14 +387,8 @@ fn typed_parquet() -> Vec<u8> {
 #[test]
 fn parquet_values_that_are_no_text_are_keys_by_their_text() {
     let file = typed_parquet();
-    for (column, key) in [
-        ("port", "65535"),
-        ("ok", "true"),
-        ("id", "00010203-0405-0607-0809-0a0b0c0d0e0f"),
-    ] {
-        let options = [
-            "--format", "parquet", "--key", column, "--time", "at", "--window", "1h",
-        ];
+    for (column, key) in [("port", "65535"), ("ok", "true"), ("id", "00010203-0405-0607-0809-0a0b0c0d0e0f")] {
+        let options = ["--format", "parquet", "--key", column, "--time", "at", "--window", "1h"];
         let release = exact(&options, &file);
         assert_eq!(heavy(&release), [(key.to_owned(), 900)]);
         assert_eq!(release["window"]["to"], "2023-11-14T22:13:21Z");
@@ -473,11 +409,7 @@ const MESSAGES: [Case; 22] = [
         b"time,user,country\n1,2,3\n",
         "standard input: there is no column \"usr\", for which --user asks; the first line has 3 columns; --header says that it names them, and then they are shown here",
     ),
-    (
-        "--user 2",
-        b"elm\n",
-        "--user is for files with columns: say which one holds the key, with --key",
-    ),
+    ("--user 2", b"elm\n", "--user is for files with columns: say which one holds the key, with --key"),
     ("--key 3 --user 0", b"", "columns are counted from 1"),
     (
         "--format csv --key contry",
@@ -541,11 +473,7 @@ const MESSAGES: [Case; 22] = [
     ),
     ("--key 0", b"", "columns are counted from 1"),
     ("--key ", b"", "the name of a column is empty"),
-    (
-        "no/such/*.csv",
-        b"",
-        "no file matches \"no/such/*.csv\"; there is no folder no/such either",
-    ),
+    ("no/such/*.csv", b"", "no file matches \"no/such/*.csv\"; there is no folder no/such either"),
     (
         "no/such/[.csv",
         b"",

@@ -12,9 +12,7 @@ const HOSTILE: &str = "<script>alert(1)</script>";
 
 /// 4,000 events of five keys, with times a minute apart.
 fn events() -> Vec<u8> {
-    let keys = [
-        "elm", "elm", "elm", "elm", "oak", "oak", "oak", HOSTILE, HOSTILE, "a & b",
-    ];
+    let keys = ["elm", "elm", "elm", "elm", "oak", "oak", "oak", HOSTILE, HOSTILE, "a & b"];
     let lines = (0..4_000).map(|i| format!("{}\t{}\n", 1_772_409_600 + 60 * i, keys[i % 10]));
     lines.collect::<String>().into_bytes()
 }
@@ -42,20 +40,14 @@ fn the_page_has_the_release_that_is_written() {
     let (page, json, told) = report("json", &["--window", "4000", "--json"], &events());
     let release: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(data(&page), Value::Array(vec![release.clone()]));
-    assert!(
-        told.contains("frostpane: the report is in ") && told.contains("r.html"),
-        "{told}"
-    );
+    assert!(told.contains("frostpane: the report is in ") && told.contains("r.html"), "{told}");
     let heavy = release["heavy"].as_array().unwrap();
     assert_eq!(heavy.len(), 4);
     for heavy in heavy {
         let count = heavy["count"].as_u64().unwrap();
         let count = format!("{},{:03}", count / 1_000, count % 1_000);
         let count = count.strip_prefix("0,").unwrap_or(&count);
-        assert!(
-            page.contains(&format!("class=\"count\">{count}</td>")),
-            "{count}: {page}"
-        );
+        assert!(page.contains(&format!("class=\"count\">{count}</td>")), "{count}: {page}");
     }
 }
 
@@ -66,10 +58,7 @@ fn the_page_comes_beside_a_table_or_csv() {
         table.contains("heavy hitters at alpha 0.05 of 4,000 events") && table.contains("elm"),
         "{table}"
     );
-    assert_contains(
-        &page,
-        "<p class=\"subtitle\">4,000 events, number 0 up to 4,000</p>",
-    );
+    assert_contains(&page, "<p class=\"subtitle\">4,000 events, number 0 up to 4,000</p>");
     let (page, csv, told) = report("csv", &["--window", "4000", "--csv"], &events());
     assert!(csv.starts_with("key,count,low,high\n"), "{csv}");
     assert!(!told.contains("guarantee"), "{told}");
@@ -86,14 +75,7 @@ fn the_page_comes_beside_a_table_or_csv() {
 
 #[test]
 fn a_page_is_called_what_it_was_told() {
-    let options = [
-        "--window",
-        "4000",
-        "--title",
-        "Trees & <shrubs>",
-        "--source",
-        "a walk",
-    ];
+    let options = ["--window", "4000", "--title", "Trees & <shrubs>", "--source", "a walk"];
     let (page, _, _) = report("title", &options, &events());
     assert!(page.contains("<h1>Trees &amp; &lt;shrubs&gt;</h1>"), "{page}");
     assert!(page.contains("Source: a walk<br>\nMade on "), "{page}");
@@ -117,10 +99,7 @@ fn a_page_does_not_praise_an_epsilon_that_protects_nobody() {
 fn the_top_and_all_keys_have_their_pages() {
     let (page, json, _) = report("top", &["--window", "4000", "--top", "2", "--json"], &events());
     let release: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(
-        (&release["top"], &release["alpha"]),
-        (&Value::from(2), &Value::Null)
-    );
+    assert_eq!((&release["top"], &release["alpha"]), (&Value::from(2), &Value::Null));
     assert_eq!(release["heavy"].as_array().unwrap().len(), 2);
     for text in [
         "<h1>The 2 most frequent keys</h1>",
@@ -131,23 +110,13 @@ fn the_top_and_all_keys_have_their_pages() {
     assert!(!page.contains("promises hold"), "{page}");
     let (page, csv, _) = report("all", &["--window", "4000", "--all", "--csv"], &events());
     assert_eq!(csv.lines().count(), 5, "{csv}");
-    assert_contains(
-        &page,
-        "Listed is every key whose count, noise included, was high enough",
-    );
+    assert_contains(&page, "Listed is every key whose count, noise included, was high enough");
 }
 
 #[test]
 fn several_windows_have_a_section_each_and_one_price() {
-    let (page, json, _) = report(
-        "windows",
-        &["--window", "1d", "--window", "2d", "--json"],
-        &events(),
-    );
-    let releases: Vec<Value> = json
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let (page, json, _) = report("windows", &["--window", "1d", "--window", "2d", "--json"], &events());
+    let releases: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(data(&page), Value::Array(releases));
     for text in [
         "<p class=\"subtitle\">2 lists, of windows of 1d, 2d up to 4 March 2026, ",
@@ -191,10 +160,7 @@ fn a_link_stays_a_link() {
     let (file, link) = (folder.join("r.html"), folder.join("latest.html"));
     fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink("r.html", &link).unwrap();
-    stdout(&frostpane(
-        &["list", "--report", link.to_str().unwrap()],
-        b"elm\n",
-    ));
+    stdout(&frostpane(&["list", "--report", link.to_str().unwrap()], b"elm\n"));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&file).unwrap().starts_with("<!doctype html>"));
 }
@@ -204,23 +170,14 @@ fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
     let folder = folder("report-refused");
     let within = folder.join("nowhere").join("r.html");
     for (file, why) in [
-        (
-            within.to_str().unwrap(),
-            "there is no such directory: make it, or give another name",
-        ),
-        (
-            folder.to_str().unwrap(),
-            "it is there and no file: give another name",
-        ),
+        (within.to_str().unwrap(), "there is no such directory: make it, or give another name"),
+        (folder.to_str().unwrap(), "it is there and no file: give another name"),
         ("/dev/null", "it is there and no file: give another name"),
         ("..", "it is there and no file: give another name"),
     ] {
         let output = frostpane(&["list", "--report", file], b"elm\n");
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(
-            stderr(&output),
-            format!("frostpane: cannot write the report {file}: {why}\n")
-        );
+        assert_eq!(stderr(&output), format!("frostpane: cannot write the report {file}: {why}\n"));
         assert!(output.stdout.is_empty());
     }
 }
@@ -228,9 +185,7 @@ fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
 #[test]
 fn the_page_is_written_even_if_nobody_reads_the_table() {
     let file = folder("report-pipe").join("r.html");
-    let mut child = command(&["list", "--report", file.to_str().unwrap()])
-        .spawn()
-        .unwrap();
+    let mut child = command(&["list", "--report", file.to_str().unwrap()]).spawn().unwrap();
     drop(child.stdout.take());
     child.stdin.take().unwrap().write_all(b"elm\n").unwrap();
     let output = child.wait_with_output().unwrap();
@@ -247,11 +202,7 @@ fn a_browser_shows_a_hostile_key_as_text() {
 
 #[test]
 fn a_browser_shows_several_windows() {
-    let (page, _, _) = report(
-        "browser-windows",
-        &["--window", "1d", "--window", "2d"],
-        &events(),
-    );
+    let (page, _, _) = report("browser-windows", &["--window", "1d", "--window", "2d"], &events());
     assert_eq!(browser::faults(&page, "windows"), Vec::<String>::new());
 }
 
@@ -261,39 +212,21 @@ fn the_browser_finds_what_is_wrong_with_a_page() {
         return;
     }
     let (page, _, _) = report("wrong", &["--window", "4000"], &events());
-    let bar = page
-        .split_once("class=\"fill\" x=\"0.000%\" y=\"2\" width=\"")
-        .unwrap()
-        .1;
+    let bar = page.split_once("class=\"fill\" x=\"0.000%\" y=\"2\" width=\"").unwrap().1;
     let width = bar.split_once('"').unwrap().0;
     for (right, wrong, fault) in [
-        (
-            "\"heavy\":[{\"key\":\"elm\"",
-            "\"heavy\":[{\"key\":\"ash\"",
-            "key: elm and not ash",
-        ),
+        ("\"heavy\":[{\"key\":\"elm\"", "\"heavy\":[{\"key\":\"ash\"", "key: elm and not ash"),
         (width, "50%", "bar: "),
         ("&lt;script&gt;alert(1)&lt;/script&gt;", HOSTILE, "scripts: "),
         ("--quiet: #52626e", "--quiet: #999", "contrast "),
         ("max-width: 52rem) {", "max-width: 1px) {", "pixels"),
         ("scope=\"row\" ", "", "a heading without a scope"),
-        (
-            "screen and (max-width",
-            "(max-width",
-            "on paper a row is: grid, avoid",
-        ),
-        (
-            "screen and (prefers-color-scheme: dark)",
-            "(prefers-color-scheme: dark)",
-            "paper: rgb(18, 24, 29)",
-        ),
+        ("screen and (max-width", "(max-width", "on paper a row is: grid, avoid"),
+        ("screen and (prefers-color-scheme: dark)", "(prefers-color-scheme: dark)", "paper: rgb(18, 24, 29)"),
     ] {
         assert!(page.contains(right), "{right}");
         let found = browser::faults(&page.replacen(right, wrong, 1), "wrong");
-        assert!(
-            found.iter().any(|found| found.contains(fault)),
-            "{fault}: {found:?}"
-        );
+        assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");
     }
 }
 

@@ -58,20 +58,14 @@ fn a_list_every_day_is_charged_to_every_day_and_the_budget_renews_itself() {
             } else {
                 let why = stderr(&first);
                 assert!(why.contains("leaves the window at 2025-11-"), "{why}");
-                assert!(
-                    why.contains("from 2025-11-"),
-                    "who cannot pay, by the days: {why}"
-                );
+                assert!(why.contains("from 2025-11-"), "who cannot pay, by the days: {why}");
                 assert!(first.stdout.is_empty());
                 refused += 1;
             }
         }
         assert!((1..=4).contains(&refused), "{name}: {refused} were refused");
         let budget = stdout(&frostpane(&["budget", text(&state)], b""));
-        assert!(
-            budget.contains("release") && budget.contains("of 10 spent"),
-            "{budget}"
-        );
+        assert!(budget.contains("release") && budget.contains("of 10 spent"), "{budget}");
     }
 }
 
@@ -82,10 +76,7 @@ fn an_id_is_written_the_same_in_every_form() {
     let (state, file) = (folder.join("state"), folder.join("days.tsv"));
     fs::write(&file, days(0, 4)).unwrap();
     init(&state, &words(USERS));
-    frostpane(
-        &["ingest", text(&state), text(&file), "--until", "2025-11-05"],
-        b"",
-    );
+    frostpane(&["ingest", text(&state), text(&file), "--until", "2025-11-05"], b"");
     let (page, guarantee) = (folder.join("page.html"), folder.join("guarantee.txt"));
     let write = |form: &[&str]| {
         let files = ["--report", text(&page), "--guarantee", text(&guarantee)];
@@ -114,9 +105,8 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     assert_eq!(lists.len(), 5, "the last day goes on");
     let again = frostpane(&["watch", text(&state), text(&file), "--after", "0"], b"");
     assert_eq!(stdout(&again).lines().collect::<Vec<_>>(), lists);
-    let numbers = lists
-        .iter()
-        .map(|list| serde_json::from_str::<Value>(list).unwrap()["continual"]["number"].clone());
+    let numbers =
+        lists.iter().map(|list| serde_json::from_str::<Value>(list).unwrap()["continual"]["number"].clone());
     assert!(numbers.eq((1..=5).map(Value::from)));
     let single = frostpane(&["release", text(&state)], b"");
     assert_told(&single, "has one at every slide");
@@ -130,14 +120,9 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
 fn an_ingest_that_was_killed_is_simply_run_again() {
     let folder = folder("state-killed");
     let (state, file) = (folder.join("state"), folder.join("log.txt"));
-    let lines: String = (0..3_000_000)
-        .map(|number| format!("key {}\n", number * 7 % 1_000))
-        .collect();
+    let lines: String = (0..3_000_000).map(|number| format!("key {}\n", number * 7 % 1_000)).collect();
     fs::write(&file, lines).unwrap();
-    init(
-        &state,
-        &["--window", "3000000", "--top", "5", "--epsilon", "100000"],
-    );
+    init(&state, &["--window", "3000000", "--top", "5", "--epsilon", "100000"]);
     let ingest = ["ingest", text(&state), text(&file)];
     for round in 0..6 {
         let mut process = command(&ingest).spawn().unwrap();
@@ -161,61 +146,26 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
     let (state, file, none) = (text(&state), text(&file), folder.join("none"));
     let none = text(&none);
     for (args, says) in [
-        (
-            vec!["release", none],
-            "it has no file frostpane.redb; `frostpane init` begins one",
-        ),
+        (vec!["release", none], "it has no file frostpane.redb; `frostpane init` begins one"),
         (vec!["budget", none], "is no state of Frostpane"),
-        (
-            vec!["restore", state],
-            "if you know that it is one, say so, with `frostpane restore DIR --force`",
-        ),
+        (vec!["restore", state], "if you know that it is one, say so, with `frostpane restore DIR --force`"),
         (vec!["init", state, "--window", "10"], "is not empty"),
+        (vec!["init", none, "--window", "7d"], "say which column holds them, with --time"),
         (
-            vec!["init", none, "--window", "7d"],
-            "say which column holds them, with --time",
-        ),
-        (
-            vec![
-                "init",
-                none,
-                "--window",
-                "7d",
-                "--time",
-                "1",
-                "--key",
-                "2",
-                "--until",
-                "2025-11-02",
-            ],
+            vec!["init", none, "--window", "7d", "--time", "1", "--key", "2", "--until", "2025-11-02"],
             "a state goes on",
         ),
         (vec!["init", none, "--budget", "-1"], "epsilon is -1"),
-        (
-            vec!["init", none, "--budget", "2", "--budget-delta", "2"],
-            "must be at least 0 and below 1",
-        ),
+        (vec!["init", none, "--budget", "2", "--budget-delta", "2"], "must be at least 0 and below 1"),
         (vec!["ingest", state], "give it one, with --id"),
         (vec!["ingest", state, none], "none"),
-        (
-            vec!["ingest", state, file],
-            "says that it is right, with --accept-clock",
-        ),
-        (
-            vec!["release", state, "--window", "30h"],
-            "no whole number of epochs",
-        ),
+        (vec!["ingest", state, file], "says that it is right, with --accept-clock"),
+        (vec!["release", state, "--window", "30h"], "no whole number of epochs"),
         (vec!["release", state, "--window", "5000"], "ask for a duration"),
-        (
-            vec!["release", state, "--window", "9d"],
-            "at most the longest window",
-        ),
+        (vec!["release", state, "--window", "9d"], "at most the longest window"),
         (vec!["watch", state, file], "has no list at every slide"),
         (vec!["watch", file, "--id", "x"], "are for a state"),
-        (
-            vec!["export", state, none, "--from", "2025-11-01", "--to", "other"],
-            "give --until",
-        ),
+        (vec!["export", state, none, "--from", "2025-11-01", "--to", "other"], "give --until"),
         (vec!["import", state, file], "no file of panes"),
     ] {
         let output = frostpane(&args, b"");
@@ -225,12 +175,7 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         assert!(said.lines().count() <= 4 && !said.contains("panicked"), "{said}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
-    assert_eq!(
-        stdout(&frostpane(&["inspect", state, "--json"], b""))
-            .matches("\"generation\":1")
-            .count(),
-        1
-    );
+    assert_eq!(stdout(&frostpane(&["inspect", state, "--json"], b"")).matches("\"generation\":1").count(), 1);
 }
 
 #[test]
@@ -260,30 +205,17 @@ fn a_pipe_that_broke_is_gone_on_with_under_its_id() {
     };
     let (ended, said) = ingest(&[], &lines[..6 * 499 + 3]);
     assert!(ended && said.contains("499 events were taken"), "{said}");
-    assert!(
-        said.contains("has no end, so it was left out") && said.contains("--whole"),
-        "{said}"
-    );
+    assert!(said.contains("has no end, so it was left out") && said.contains("--whole"), "{said}");
     let (ended, said) = ingest(&[], &lines[..6 * 300]);
     assert!(!ended && said.contains("give all of it again"), "{said}");
     let (ended, said) = ingest(&[], lines.trim_end());
-    assert!(
-        ended && said.contains("500 events were taken, after 499 before"),
-        "{said}"
-    );
+    assert!(ended && said.contains("500 events were taken, after 499 before"), "{said}");
     let (ended, said) = ingest(&["--whole"], lines.trim_end());
-    assert!(
-        ended && said.contains("1 event was taken, after 999 before"),
-        "{said}"
-    );
+    assert!(ended && said.contains("1 event was taken, after 999 before"), "{said}");
     let release = stdout(&frostpane(&["release", text(&state), "--json"], b""));
     let release: Value = serde_json::from_str(&release).unwrap();
     assert_eq!(release["window"]["events"], 1_000);
-    let counts = release["heavy"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|key| &key["count"]);
+    let counts = release["heavy"].as_array().unwrap().iter().map(|key| &key["count"]);
     assert_eq!(counts.collect::<Vec<_>>(), [334, 333, 333]);
 }
 
@@ -297,16 +229,10 @@ fn half_a_last_line_is_taken_of_no_file_whatever_its_name() {
         let ingest = ["ingest", text(&state), text(&file), "--format", "tsv"];
         fs::write(&file, "1\tsnow\n2\tra").unwrap();
         let said = stderr(&frostpane(&ingest, b""));
-        assert!(
-            said.contains("1 event was taken") && said.contains("has no end"),
-            "{name}: {said}"
-        );
+        assert!(said.contains("1 event was taken") && said.contains("has no end"), "{name}: {said}");
         fs::write(&file, "1\tsnow\n2\train\n3\tsnow\n").unwrap();
         let said = stderr(&frostpane(&ingest, b""));
-        assert!(
-            said.contains("2 events were taken, after 1 before"),
-            "{name}: {said}"
-        );
+        assert!(said.contains("2 events were taken, after 1 before"), "{name}: {said}");
     }
 }
 
@@ -317,24 +243,14 @@ fn budget_and_inspect_show_nothing_private() {
     let shown = |people: i64| {
         let state = folder.join(format!("state {people}"));
         let file = folder.join(format!("{people}.tsv"));
-        let lines: String = days(0, 3)
-            .lines()
-            .take(1 + 60 * people as usize)
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let lines: String =
+            days(0, 3).lines().take(1 + 60 * people as usize).map(|line| format!("{line}\n")).collect();
         fs::write(&file, lines).unwrap();
         init(&state, &words(USERS));
-        frostpane(
-            &["ingest", text(&state), text(&file), "--until", "2025-11-04"],
-            b"",
-        );
+        frostpane(&["ingest", text(&state), text(&file), "--until", "2025-11-04"], b"");
         let budget = stdout(&frostpane(&["budget", text(&state), "--json"], b""));
         let inspect: Value = json(&["inspect", text(&state), "--json"], b"");
-        (
-            budget,
-            inspect["history"]["generation"].clone(),
-            inspect["spec"].clone(),
-        )
+        (budget, inspect["history"]["generation"].clone(), inspect["spec"].clone())
     };
     assert_eq!(shown(0), shown(40));
 }
@@ -352,10 +268,7 @@ fn copy(from: &Path, to: &Path) {
 fn of_two_copies_under_one_witness_one_goes_on() {
     let folder = folder("state-copies");
     let [state, other, witness] = ["state", "copy", "witness"].map(|name| folder.join(name));
-    init(
-        &state,
-        &[&words(EVENTS)[..], &["--watch", "--witness", text(&witness)]].concat(),
-    );
+    init(&state, &[&words(EVENTS)[..], &["--watch", "--witness", text(&witness)]].concat());
     copy(&state, &other);
     let mut both = [&state, &other].map(|state| {
         let options = ["watch", text(state), "--format", "tsv", "--id", "log", "--json"];
@@ -408,14 +321,8 @@ fn a_witness_is_outside_of_the_folder_by_whatever_path() {
     }
     assert!(stderr(&init("none/witness")).contains("has no folder to lie in"));
     stdout(&init("state/../witness"));
-    let inspect = command(&["inspect", "state"])
-        .current_dir(&folder)
-        .output()
-        .unwrap();
-    assert!(
-        stdout(&inspect).contains("witness /"),
-        "it is found from elsewhere"
-    );
+    let inspect = command(&["inspect", "state"]).current_dir(&folder).output().unwrap();
+    assert!(stdout(&inspect).contains("witness /"), "it is found from elsewhere");
 }
 
 /// A day of the same users in two states, each released once, and the day of one brought to the other: it has
@@ -440,11 +347,7 @@ fn a_day_that_was_released_in_two_states_has_spent_both() {
     let none = frostpane(&forget, b"");
     assert_told(&none, "nothing was done");
     assert_eq!(inspect(), before, "what was refused is in no history");
-    let export = [
-        &["export", text(&one), text(&panes), "--to", text(&two)],
-        &day[..],
-    ]
-    .concat();
+    let export = [&["export", text(&one), text(&panes), "--to", text(&two)], &day[..]].concat();
     fs::write(&panes, b"readable by all").unwrap();
     stdout(&frostpane(&export, b""));
     let mode = fs::metadata(&panes).unwrap().permissions().mode() & 0o777;
@@ -457,11 +360,7 @@ fn a_day_that_was_released_in_two_states_has_spent_both() {
     assert!(third.stdout.is_empty() && stderr(&third).contains("leaves the window at"));
     // A file beside the database cannot say otherwise.
     let status = fs::read_to_string(two.join("status.json")).unwrap();
-    fs::write(
-        two.join("status.json"),
-        status.replace("\"left\":0", "\"left\":7"),
-    )
-    .unwrap();
+    fs::write(two.join("status.json"), status.replace("\"left\":0", "\"left\":7")).unwrap();
     assert_eq!(stdout(&frostpane(&["budget", text(&two)], b"")), budget);
     // Nor is a state spent that nobody asked to be.
     assert_eq!(frostpane(&["restore", text(&two)], b"").status.code(), Some(1));

@@ -6,9 +6,7 @@ use crate::common::{assert_told, browser, command, frostpane, heavy, releases, s
 use serde_json::Value;
 
 fn lines(events: u32) -> String {
-    (0..events)
-        .map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" }))
-        .collect()
+    (0..events).map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" })).collect()
 }
 
 #[test]
@@ -29,14 +27,8 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
         assert_eq!(release["continual"]["delta_past_horizon"], Value::Null);
     }
     let last = heavy(&releases[99]);
-    assert_eq!(
-        last.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
-        ["elm", "oak"]
-    );
-    assert!(
-        last[0].1.abs_diff(2_133) < 200 && last[1].1.abs_diff(1_067) < 200,
-        "{last:?}"
-    );
+    assert_eq!(last.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["elm", "oak"]);
+    assert!(last[0].1.abs_diff(2_133) < 200 && last[1].1.abs_diff(1_067) < 200, "{last:?}");
     assert_eq!(releases[99]["promises"]["held"], true);
 }
 
@@ -102,9 +94,7 @@ fn by_time_a_slide_without_events_has_its_release() {
 /// The release is there before the input ends.
 #[test]
 fn standard_input_is_followed_live() {
-    let mut child = command(&["watch", "--window", "64", "--slide", "16"])
-        .spawn()
-        .unwrap();
+    let mut child = command(&["watch", "--window", "64", "--slide", "16"]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     for round in 1..=3 {
@@ -129,9 +119,7 @@ fn the_page_is_up_to_date_soon_and_at_the_end() {
         page.matches("\"boundaries_epsilon\"").count()
     };
     let path = file.to_str().unwrap();
-    let mut child = command(&["watch", "--window", "64", "--slide", "16", "--report", path])
-        .spawn()
-        .unwrap();
+    let mut child = command(&["watch", "--window", "64", "--slide", "16", "--report", path]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(lines(5 * 16).as_bytes()).unwrap();
     input.flush().unwrap();
@@ -153,9 +141,8 @@ fn what_is_wrong_with_the_page_is_said_as_such() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched-gone");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("page.html");
-    let mut child = command(&["watch", "--window", "64", "--report", file.to_str().unwrap()])
-        .spawn()
-        .unwrap();
+    let mut child =
+        command(&["watch", "--window", "64", "--report", file.to_str().unwrap()]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"oak\n").unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -168,25 +155,16 @@ fn what_is_wrong_with_the_page_is_said_as_such() {
     let rest = output.lines().count();
     let ended = child.wait_with_output().unwrap();
     let told = stderr(&ended);
-    assert!(
-        told.contains("cannot write the report") && !told.contains("line "),
-        "{told}"
-    );
+    assert!(told.contains("cannot write the report") && !told.contains("line "), "{told}");
     assert!(!ended.status.success() && rest > 30);
 }
 
 #[test]
 fn what_the_operator_should_know_is_told() {
     let sorted: String = (0..4_000).map(|i| format!("{:04}\n", i / 100)).collect();
-    let output = frostpane(
-        &["watch", "--window", "3200", "--delta", "0.01"],
-        sorted.as_bytes(),
-    );
+    let output = frostpane(&["watch", "--window", "3200", "--delta", "0.01"], sorted.as_bytes());
     let told = stderr(&output);
-    assert!(
-        told.matches("the events seem to be grouped by key").count() == 1,
-        "{told}"
-    );
+    assert!(told.matches("the events seem to be grouped by key").count() == 1, "{told}");
     assert!(told.matches("delta is 1e-2").count() == 1, "{told}");
     let policy = frostpane(&["watch", "--policy", "smooth"], b"");
     assert_told(&policy, "leave the policy out");
@@ -211,11 +189,7 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
     let args = [&options[..], &["--window", "30s", "--slide", "10s"]].concat();
     let events: String = (0..2_000).map(|_| "41,elm\n").collect();
     let ahead = frostpane(&args, format!("1,ash\n40000000000,ash\n{events}").as_bytes());
-    assert_eq!(
-        stdout(&ahead).lines().count(),
-        5,
-        "the slides up to the latest that may be"
-    );
+    assert_eq!(stdout(&ahead).lines().count(), 5, "the slides up to the latest that may be");
     let told = stderr(&ahead);
     assert!(
         told.contains("1 event lies more than 1 hour in the future") && !told.contains("too late"),
@@ -244,21 +218,15 @@ fn no_delta_is_said_to_hold_for_ever() {
     let args = [&options[..], &["--report", file.to_str().unwrap()]].concat();
     let output = frostpane(&args, lines(2_000).as_bytes());
     let released = releases(&stdout(&output));
-    let past: Vec<bool> = released
-        .iter()
-        .map(|release| release["continual"]["delta_past_horizon"].is_number())
-        .collect();
+    let past: Vec<bool> =
+        released.iter().map(|release| release["continual"]["delta_past_horizon"].is_number()).collect();
     assert_eq!(past, (1..=20).map(|number| number > 12).collect::<Vec<_>>());
     // 20 + 31 windows instead of 12 + 31.
     let grown = released[19]["continual"]["delta_past_horizon"].as_f64().unwrap();
     assert!((grown / (1e-9 * 51.0 / 43.0) - 1.0).abs() < 1e-9, "{grown}");
     assert_eq!(released[0]["continual"]["together"], 5);
     let told = stderr(&output);
-    assert_eq!(
-        told.matches("the horizon of 12 releases is past").count(),
-        1,
-        "{told}"
-    );
+    assert_eq!(told.matches("the horizon of 12 releases is past").count(), 1, "{told}");
     let page = std::fs::read_to_string(&file).unwrap();
     assert!(page.contains("delta has grown to 1.2e-9") && page.contains("past the horizon of 12"));
     assert!(!page.contains("for ever"));
@@ -267,9 +235,7 @@ fn no_delta_is_said_to_hold_for_ever() {
     let output = frostpane(&declared, lines(2_000).as_bytes());
     assert!(!stderr(&output).contains("the horizon of"), "{}", stderr(&output));
     assert!(
-        releases(&stdout(&output))
-            .iter()
-            .all(|release| release["continual"]["delta_past_horizon"].is_null())
+        releases(&stdout(&output)).iter().all(|release| release["continual"]["delta_past_horizon"].is_null())
     );
 }
 
@@ -300,9 +266,7 @@ fn the_help_says_that_there_is_one_window() {
     let help = stdout(&frostpane(&["watch", "--help"], b""));
     let words: Vec<&str> = help.split_whitespace().collect();
     assert!(
-        words
-            .join(" ")
-            .contains("There is one window: a second one would cost an epsilon of its own"),
+        words.join(" ").contains("There is one window: a second one would cost an epsilon of its own"),
         "{help}"
     );
 }
@@ -345,12 +309,7 @@ fn an_interrupt_writes_the_last_page() {
         assert_eq!((shown.len(), shown.last()), (7, Some(&last)));
         let said = std::fs::read_to_string(guarantee).unwrap();
         assert!(said.contains("number 48 up to 112"), "{said}");
-        assert_eq!(
-            crate::common::names(&folder).len(),
-            2,
-            "{:?}",
-            crate::common::names(&folder)
-        );
+        assert_eq!(crate::common::names(&folder).len(), 2, "{:?}", crate::common::names(&folder));
     }
 }
 
@@ -386,9 +345,7 @@ fn an_interrupt_comes_between_two_releases() {
 #[test]
 #[cfg(unix)]
 fn a_second_interrupt_ends_it_at_once() {
-    let mut child = command(&["watch", "--window", "64", "--slide", "2"])
-        .spawn()
-        .unwrap();
+    let mut child = command(&["watch", "--window", "64", "--slide", "2"]).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let fed = std::thread::spawn(move || {
         // More releases than a pipe holds; it ends when nobody reads any more.

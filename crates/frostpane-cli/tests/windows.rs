@@ -31,11 +31,7 @@ fn plan(args: &[&str]) -> String {
 }
 
 fn plan_json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(&frostpane(
-        &[&["plan", "--pipe", "--json"], args].concat(),
-        b"",
-    )))
-    .unwrap()
+    serde_json::from_str(&stdout(&frostpane(&[&["plan", "--pipe", "--json"], args].concat(), b""))).unwrap()
 }
 
 const COLUMNS: [&str; 6] = ["--format", "tsv", "--key", "2", "--time", "1"];
@@ -54,27 +50,14 @@ fn several_windows_are_released_in_one_pass_in_the_order_given() {
         assert_eq!(release["policy"], "exponential");
         assert_eq!(release["asked"]["from"], release["window"]["from"]);
     }
-    assert_told(
-        &output,
-        "frostpane: the 3 lists together cost epsilon 300000, delta 3e-9\n",
-    );
+    assert_told(&output, "frostpane: the 3 lists together cost epsilon 300000, delta 3e-9\n");
 }
 
 #[test]
 fn tables_name_their_window_and_the_total_is_told_once() {
     let shown = stdout(&frostpane(&[&["list"], &THREE[..]].concat(), &trees(64_000)));
-    let headings: Vec<&str> = shown
-        .lines()
-        .filter(|line| line.starts_with("Window of "))
-        .collect();
-    assert_eq!(
-        headings,
-        [
-            "Window of 6,400 events",
-            "Window of 64,000 events",
-            "Window of 640 events"
-        ]
-    );
+    let headings: Vec<&str> = shown.lines().filter(|line| line.starts_with("Window of ")).collect();
+    assert_eq!(headings, ["Window of 6,400 events", "Window of 64,000 events", "Window of 640 events"]);
     let shown = one_line(&shown);
     assert_eq!(shown.matches("With 95 % confidence").count(), 3, "{shown}");
     for once in [
@@ -102,10 +85,7 @@ fn rows_of_several_windows_begin_with_their_window() {
          640,yew,320,320,320\n"
     );
     let told = one_line(&std::fs::read_to_string(guarantee).unwrap());
-    assert_contains(
-        &told,
-        "Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events",
-    );
+    assert_contains(&told, "Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events");
     assert_contains(&told, "the 2 lists together cost epsilon 200000");
 }
 
@@ -166,15 +146,9 @@ fn a_window_says_what_it_leaves_out() {
     let left_out = "the window asked for begins at number 51,500: \
                     no key occurred more than 1,000 times in what is left out, and the promises ";
     let coarse = with("12500", "0.3", &slide);
-    assert!(
-        coarse.contains(&(left_out.to_owned() + "are not made for that window; at alpha ")),
-        "{coarse}"
-    );
+    assert!(coarse.contains(&(left_out.to_owned() + "are not made for that window; at alpha ")), "{coarse}");
     let coarse = with("12500", "0.6", &slide);
-    assert!(
-        coarse.contains(&(left_out.to_owned() + "hold for that window too.")),
-        "{coarse}"
-    );
+    assert!(coarse.contains(&(left_out.to_owned() + "hold for that window too.")), "{coarse}");
 }
 
 #[test]
@@ -198,9 +172,7 @@ fn nothing_is_left_out_before_the_first_event() {
 
 #[test]
 fn counts_from_the_sketch_are_told() {
-    let flat: String = (0..1_000_000_u64)
-        .map(|i| format!("{}\n", i * 7_919 % 200_000))
-        .collect();
+    let flat: String = (0..1_000_000_u64).map(|i| format!("{}\n", i * 7_919 % 200_000)).collect();
     let options = words("--keys 0..200000 --alpha 0.2 --epsilon 100 --slide 500000 --memory 16MB");
     let shown = list(&options, flat.as_bytes());
     let expected = "Counts were read from the sketch, which was more precise here than the counts kept.";
@@ -215,27 +187,12 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
     for (args, expected) in [
         (&[][..], "policy uniform: one window panes 1,000 of 1,000 events"),
         (&["--policy", "exponential"], "policy exponential, as given"),
-        (
-            &["--window", "1000", "--window", "2000"],
-            "policy exponential: windows of several lengths",
-        ),
-        (
-            &long,
-            "policy smooth: makes the promises for the whole window asked for, on most streams",
-        ),
+        (&["--window", "1000", "--window", "2000"], "policy exponential: windows of several lengths"),
+        (&long, "policy smooth: makes the promises for the whole window asked for, on most streams"),
         (&long, "0.25 of epsilon 1 goes into where panes end"),
-        (
-            &long,
-            "whole window held for all of it, wherever it begins, from a norm of ",
-        ),
-        (
-            &[],
-            "whole window held for all of it, wherever it begins, from a norm of ",
-        ),
-        (
-            &["--slide", "15625"],
-            "whole window not foreseen: its start may be left out",
-        ),
+        (&long, "whole window held for all of it, wherever it begins, from a norm of "),
+        (&[], "whole window held for all of it, wherever it begins, from a norm of "),
+        (&["--slide", "15625"], "whole window not foreseen: its start may be left out"),
     ] {
         let shown = plan(args);
         assert!(shown.contains(expected), "{args:?}: {expected}: {shown}");
@@ -270,10 +227,7 @@ fn every_window_keeps_to_the_plan() {
     assert_eq!(planned["windows"][1]["window"], "32000");
     let shown = plan(&options);
     assert_contains(&shown, "of 320,000 events, the longest of 2 windows");
-    assert_contains(
-        &shown,
-        "window events noise cut surely listed promises 320000 320,000",
-    );
+    assert_contains(&shown, "window events noise cut surely listed promises 320000 320,000");
 }
 
 #[test]
@@ -327,8 +281,5 @@ fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
     let unknown = frostpane(&["plan", "--policy", "best"], b"");
     assert_eq!(unknown.status.code(), Some(2));
     let told = stderr(&unknown);
-    assert_contains(
-        &told,
-        "[possible values: auto, uniform, exponential, smooth, fixed]",
-    );
+    assert_contains(&told, "[possible values: auto, uniform, exponential, smooth, fixed]");
 }

@@ -127,16 +127,10 @@ struct Columns {
 
 impl Columns {
     fn of(batch: &RecordBatch, selection: &ColumnSelection) -> std::result::Result<Self, Error> {
-        let names: Vec<String> = batch
-            .schema_ref()
-            .fields()
-            .iter()
-            .map(|field| field.name().clone())
-            .collect();
-        let ColumnPlaces { key, time, user } = selection.among(&ColumnNames {
-            all: &names,
-            are_public: true,
-        })?;
+        let names: Vec<String> =
+            batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
+        let ColumnPlaces { key, time, user } =
+            selection.among(&ColumnNames { all: &names, are_public: true })?;
         let column = |place| match place {
             ColumnPlace::Field(index) => Ok(batch.column(index)),
             ColumnPlace::Path(_) => Err(Error::Input("a stream has no path".to_owned())),
@@ -144,9 +138,7 @@ impl Columns {
         let texts = |place| Texts::of(column(place)?).ok_or_else(not_text);
         Ok(Self {
             key: texts(key)?,
-            times: time
-                .map(|place| times(column(place)?, &selection.times))
-                .transpose()?,
+            times: time.map(|place| times(column(place)?, &selection.times)).transpose()?,
             user: user.map(texts).transpose()?,
         })
     }
@@ -163,10 +155,7 @@ struct Texts {
 impl Texts {
     fn of(column: &ArrayRef) -> Option<Self> {
         let DataType::Dictionary(..) = column.data_type() else {
-            return Some(Self {
-                values: plain(column)?,
-                indices: None,
-            });
+            return Some(Self { values: plain(column)?, indices: None });
         };
         let dictionary = column.as_any_dictionary();
         let keys = cast(dictionary.keys(), &DataType::Int64).ok()?;
@@ -235,9 +224,7 @@ fn times(column: &ArrayRef, times: &Times) -> std::result::Result<Vec<Option<i64
         Ok(array.as_primitive::<TimestampMicrosecondType>().iter().collect())
     };
     let from_wall_clock = |shown: Vec<Option<i64>>| {
-        let instants = shown
-            .into_iter()
-            .map(|micros| micros.and_then(|micros| times.of_wall_clock(micros)));
+        let instants = shown.into_iter().map(|micros| micros.and_then(|micros| times.of_wall_clock(micros)));
         instants.collect()
     };
     Ok(match column.data_type() {
@@ -246,16 +233,12 @@ fn times(column: &ArrayRef, times: &Times) -> std::result::Result<Vec<Option<i64
         integer if integer.is_integer() => {
             let array = as_type(&DataType::Int64)?;
             let numbers = array.as_primitive::<Int64Type>().iter();
-            numbers
-                .map(|number| number.and_then(|number| times.of_integer(number)))
-                .collect()
+            numbers.map(|number| number.and_then(|number| times.of_integer(number))).collect()
         }
         float if float.is_floating() => {
             let array = as_type(&DataType::Float64)?;
             let numbers = array.as_primitive::<Float64Type>().iter();
-            numbers
-                .map(|number| number.and_then(|number| times.of_float(number)))
-                .collect()
+            numbers.map(|number| number.and_then(|number| times.of_float(number))).collect()
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
             let texts = Texts::of(column).ok_or_else(failed)?;

@@ -84,17 +84,9 @@ fn delimiter(lines: &mut Lines<'_>, selection: &ColumnSelection) -> io::Result<D
     };
     let has_all = |delimiter| {
         let all = &columns(delimiter);
-        selection
-            .among(&ColumnNames {
-                all,
-                are_public: false,
-            })
-            .is_ok()
+        selection.among(&ColumnNames { all, are_public: false }).is_ok()
     };
-    Ok(Delimiter::of_header(
-        |delimiter| columns(delimiter).len(),
-        has_all,
-    ))
+    Ok(Delimiter::of_header(|delimiter| columns(delimiter).len(), has_all))
 }
 
 fn refused(sink: &EventSink<'_>, number: u64, wrong: &str) -> Halt {

@@ -12,10 +12,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     #[inline]
     pub fn new(line: &'a [u8], separator: u8) -> Self {
-        Self {
-            rest: Some(line),
-            separator,
-        }
+        Self { rest: Some(line), separator }
     }
 }
 

@@ -22,21 +22,11 @@ use crate::stream::Stream;
 use crate::testing::events;
 use crate::{Compression, Pattern};
 
-const FORMATS: [Format; 5] = [
-    Format::Text,
-    Format::Csv,
-    Format::Tsv,
-    Format::Jsonl,
-    Format::Parquet,
-];
+const FORMATS: [Format; 5] = [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl, Format::Parquet];
 
 /// Reads bytes as a file of a format, by name and by position; says how many events there were.
 fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, multiline: bool) -> Result<u64> {
-    let columns = if named {
-        ["key", "time", "key"]
-    } else {
-        ["2", "1", "3"]
-    };
+    let columns = if named { ["key", "time", "key"] } else { ["2", "1", "3"] };
     let [key, time, user] = columns.map(|column| Column::new(column).unwrap());
     let selection = ColumnSelection::new(key, Some(time));
     // Files of two columns have no third.
@@ -46,14 +36,8 @@ fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, mul
     };
     let stream = Stream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
     let selection = Some(selection).filter(|_| format != Format::Text);
-    let schema = Schema {
-        multiline,
-        by_clock: true,
-        ..Schema::default()
-    };
-    let (found, tally) = events(&schema, |sink| {
-        read_stream(stream, format, selection, &schema, sink)
-    });
+    let schema = Schema { multiline, by_clock: true, ..Schema::default() };
+    let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, &schema, sink));
     found.map(|_| tally.events + tally.waiting)
 }
 
@@ -71,13 +55,7 @@ impl Dice {
         const TELLING: &[u8] = b"\n\r\t,\"\\{}[]:.0-eZT \0\xff";
         let mostly_telling = self.below(2) == 0;
         (0..self.below(200))
-            .map(|_| {
-                if mostly_telling {
-                    TELLING[self.below(TELLING.len())]
-                } else {
-                    self.below(256) as u8
-                }
-            })
+            .map(|_| if mostly_telling { TELLING[self.below(TELLING.len())] } else { self.below(256) as u8 })
             .collect()
     }
 
@@ -109,17 +87,11 @@ fn parquet_file(compression: basic::Compression) -> Vec<u8> {
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let times: Vec<i64> = (0..8).map(|i| 1_700_000_000_000_000 + i).collect();
-        column
-            .typed::<Int64Type>()
-            .write_batch(&times, None, None)
-            .unwrap();
+        column.typed::<Int64Type>().write_batch(&times, None, None).unwrap();
         column.close().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let keys: Vec<ByteArray> = ["elm", "oak", "elm", "yew"].map(ByteArray::from).to_vec();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None)
-            .unwrap();
+        column.typed::<ByteArrayType>().write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None).unwrap();
         column.close().unwrap();
         group.close().unwrap();
     }
@@ -143,38 +115,13 @@ fn valid_files() -> Vec<(Format, Compression, Vec<u8>, u64)> {
         (Format::Csv, none, csv.into(), 2),
         (Format::Tsv, none, tsv.into(), 2),
         (Format::Jsonl, none, json.repeat(3).into(), 3),
-        (
-            Format::Parquet,
-            none,
-            parquet_file(basic::Compression::UNCOMPRESSED),
-            16,
-        ),
-        (
-            Format::Parquet,
-            none,
-            parquet_file(basic::Compression::SNAPPY),
-            16,
-        ),
+        (Format::Parquet, none, parquet_file(basic::Compression::UNCOMPRESSED), 16),
+        (Format::Parquet, none, parquet_file(basic::Compression::SNAPPY), 16),
         (Format::Parquet, none, parquet_file(basic::Compression::LZ4), 16),
-        (
-            Format::Parquet,
-            none,
-            parquet_file(basic::Compression::LZ4_RAW),
-            16,
-        ),
-        (
-            Format::Parquet,
-            none,
-            parquet_file(basic::Compression::BROTLI(BrotliLevel::default())),
-            16,
-        ),
+        (Format::Parquet, none, parquet_file(basic::Compression::LZ4_RAW), 16),
+        (Format::Parquet, none, parquet_file(basic::Compression::BROTLI(BrotliLevel::default())), 16),
         (Format::Csv, Compression::Gzip, gzip(csv), 2),
-        (
-            Format::Tsv,
-            Compression::Zstd,
-            zstd::encode_all(tsv, 1).unwrap(),
-            2,
-        ),
+        (Format::Tsv, Compression::Zstd, zstd::encode_all(tsv, 1).unwrap(), 2),
     ]
 }
 
@@ -203,13 +150,7 @@ fn random_bytes_end_every_reader_without_panic() {
             _ => Compression::None,
         };
         for format in FORMATS {
-            let _ = read(
-                &bytes,
-                compression,
-                format,
-                dice.below(2) == 0,
-                dice.below(2) == 0,
-            );
+            let _ = read(&bytes, compression, format, dice.below(2) == 0, dice.below(2) == 0);
         }
     }
 }
@@ -218,20 +159,10 @@ fn random_bytes_end_every_reader_without_panic() {
 fn damaged_files_end_every_reader_without_panic() {
     let mut dice = Dice(2);
     for (format, compression, file, events) in valid_files() {
-        assert_eq!(
-            read(&file, compression, format, true, true).unwrap(),
-            events,
-            "{format:?}"
-        );
+        assert_eq!(read(&file, compression, format, true, true).unwrap(), events, "{format:?}");
         for _ in 0..2_000 {
             let damaged = dice.mutate(&file);
-            let _ = read(
-                &damaged,
-                compression,
-                format,
-                dice.below(2) == 0,
-                dice.below(2) == 0,
-            );
+            let _ = read(&damaged, compression, format, dice.below(2) == 0, dice.below(2) == 0);
         }
     }
 }
@@ -263,14 +194,9 @@ fn random_lines_are_as_many_events_by_a_pattern() {
     for _ in 0..4_000 {
         let bytes = [dice.bytes(), b"\n".to_vec()].concat();
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let schema = Schema {
-            by_clock: true,
-            show_input: true,
-            ..Schema::default()
-        };
-        let (found, tally) = events(&schema, |sink| {
-            pattern::read(&mut bytes.as_slice(), &pattern, &selection, sink)
-        });
+        let schema = Schema { by_clock: true, show_input: true, ..Schema::default() };
+        let (found, tally) =
+            events(&schema, |sink| pattern::read(&mut bytes.as_slice(), &pattern, &selection, sink));
         found.unwrap();
         assert_eq!(tally.events + tally.waiting, lines, "{bytes:?}");
     }
@@ -329,18 +255,8 @@ fn damage(dice: &mut Dice, pages: &mut [Page]) {
             *num_values = wrong;
         }
         (1, Page::DataPageV2 { num_values, .. }) => *num_values = u32::MAX - wrong,
-        (
-            2,
-            Page::DataPageV2 {
-                def_levels_byte_len, ..
-            },
-        ) => *def_levels_byte_len = wrong,
-        (
-            3,
-            Page::DataPageV2 {
-                rep_levels_byte_len, ..
-            },
-        ) => *rep_levels_byte_len = u32::MAX - wrong,
+        (2, Page::DataPageV2 { def_levels_byte_len, .. }) => *def_levels_byte_len = wrong,
+        (3, Page::DataPageV2 { rep_levels_byte_len, .. }) => *rep_levels_byte_len = u32::MAX - wrong,
         (_, Page::DataPage { buf, .. } | Page::DataPageV2 { buf, .. } | Page::DictionaryPage { buf, .. }) => {
             *buf = dice.mutate(buf).into()
         }
@@ -352,10 +268,9 @@ fn damaged_pages_are_errors_or_cells_without_panic() {
     let mut dice = Dice(3);
     let (mut faults, mut ends) = (0, 0);
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
-        for (schema, most) in [
-            ("message m { required binary key; }", 0),
-            ("message m { optional binary key; }", 1),
-        ] {
+        for (schema, most) in
+            [("message m { required binary key; }", 0), ("message m { optional binary key; }", 1)]
+        {
             let pages = pages(version, schema);
             for _ in 0..5_000 {
                 let mut damaged = pages.clone();

@@ -61,11 +61,7 @@ pub struct EventRef<'a> {
 impl EventRef<'_> {
     /// An event of which no more is known than its time, if that.
     pub fn at(time: Option<i64>) -> Self {
-        Self {
-            time,
-            key: None,
-            user: None,
-        }
+        Self { time, key: None, user: None }
     }
 
     /// The event, without its time unless `by_clock`.

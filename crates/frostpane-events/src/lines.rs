@@ -38,15 +38,7 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub fn new(reader: &'a mut dyn BufRead) -> Self {
-        Self {
-            reader,
-            buffer: Vec::new(),
-            start: 0,
-            end: 0,
-            ended: false,
-            number: 0,
-            quote: None,
-        }
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, number: 0, quote: None }
     }
 
     /// The next line without its end, and its number from 1.
@@ -168,14 +160,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_cut_and_the_next_one_is_whole() {
-        for length in [
-            LONGEST_LINE - 1,
-            LONGEST_LINE,
-            LONGEST_LINE + 1,
-            KEPT,
-            KEPT + 1,
-            KEPT + 300_000,
-        ] {
+        for length in [LONGEST_LINE - 1, LONGEST_LINE, LONGEST_LINE + 1, KEPT, KEPT + 1, KEPT + 300_000] {
             for byte in [b'x', b'\r'] {
                 let long = vec![byte; length];
                 let text = [&long, b"\nelm\n".as_slice(), &long, b"\r\n\n", &long].concat();
@@ -226,18 +211,11 @@ mod tests {
             })
             .collect();
         let text = lines.join("\n") + "\n";
-        let mut reader = BufReader::new(Halting {
-            text: text.as_bytes(),
-            reads: 0,
-        });
+        let mut reader = BufReader::new(Halting { text: text.as_bytes(), reads: 0 });
         let mut found = Lines::new(&mut reader);
         for (index, line) in lines.iter().enumerate() {
             let expected = (index as u64 + 1, line.as_bytes(), line.contains('"'));
-            assert!(
-                found.next_quoted().unwrap() == Some(expected),
-                "line {}",
-                index + 1
-            );
+            assert!(found.next_quoted().unwrap() == Some(expected), "line {}", index + 1);
         }
         assert_eq!(found.next_quoted().unwrap(), None);
         assert_eq!(found.next_quoted().unwrap(), None);

@@ -40,11 +40,8 @@ impl FromStr for Pattern {
             "combined" => (COMBINED, true),
             other => (other, false),
         };
-        let built = RegexBuilder::new(text)
-            .unicode(false)
-            .size_limit(LARGEST)
-            .dfa_size_limit(LARGEST)
-            .build();
+        let built =
+            RegexBuilder::new(text).unicode(false).size_limit(LARGEST).dfa_size_limit(LARGEST).build();
         let regex = built.map_err(|cause| cause.to_string())?;
         let groups = regex.capture_names().skip(1);
         let names: Vec<String> = groups.map(|name| name.unwrap_or_default().to_owned()).collect();
@@ -54,21 +51,14 @@ impl FromStr for Pattern {
                     .to_owned(),
             );
         }
-        Ok(Self {
-            regex,
-            names,
-            is_usual,
-        })
+        Ok(Self { regex, names, is_usual })
     }
 }
 
 impl Pattern {
     /// The group with this name, if there is one.
     pub fn group(&self, name: &str) -> Option<Column> {
-        self.names
-            .iter()
-            .any(|there| there == name)
-            .then(|| Column::Name(name.to_owned()))
+        self.names.iter().any(|there| there == name).then(|| Column::Name(name.to_owned()))
     }
 
     /// The group of users, if the pattern was written with one. Those of web servers are asked for by name:
@@ -89,10 +79,7 @@ pub fn read(
     selection: &ColumnSelection,
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
-    let names = ColumnNames {
-        all: &pattern.names,
-        are_public: true,
-    };
+    let names = ColumnNames { all: &pattern.names, are_public: true };
     let positions = selection.among(&names).map_err(|wrong| sink.unfit(wrong))?;
     sink.tally.key_of_path |= positions.key.is_of_path();
     let mut groups = pattern.regex.capture_locations();
@@ -103,10 +90,7 @@ pub fn read(
             ColumnPlace::Field(group) => matched(&groups, group, line).filter(|_| matches),
             ColumnPlace::Path(position) => Some(selection.path_columns.value(position)),
         };
-        let time = positions
-            .time
-            .and_then(find)
-            .and_then(|time| selection.times.parse(time));
+        let time = positions.time.and_then(find).and_then(|time| selection.times.parse(time));
         let fault = too_long(line).or((!matches).then_some(Fault::NoMatch));
         match (find(positions.key), fault) {
             (Some(key), None) => {
@@ -138,14 +122,9 @@ mod tests {
         let named = |name: &str| Column::Name(name.to_owned());
         let selection = ColumnSelection::new(named("key"), None).by(named("user"));
         let pattern = pattern.parse().unwrap();
-        let (found, _) = events(&Schema::default(), |sink| {
-            read(&mut lines.as_bytes(), &pattern, &selection, sink)
-        });
-        found
-            .unwrap()
-            .into_iter()
-            .map(|(_, key, user)| (text(key), text(user)))
-            .collect()
+        let (found, _) =
+            events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &pattern, &selection, sink));
+        found.unwrap().into_iter().map(|(_, key, user)| (text(key), text(user))).collect()
     }
 
     #[test]
@@ -158,22 +137,14 @@ mod tests {
         let own = r"^(?:(?<user>\S+) )?says (?<key>.+)$";
         assert_eq!(
             found(own, "ann says elm\n- says elm\nsays elm\nann thinks elm\n"),
-            [
-                (owned("elm"), owned("ann")),
-                (owned("elm"), owned("-")),
-                (owned("elm"), None),
-                (None, None)
-            ]
+            [(owned("elm"), owned("ann")), (owned("elm"), owned("-")), (owned("elm"), None), (None, None)]
         );
     }
 
     #[test]
     fn users_are_looked_for_in_a_pattern_that_was_written_for_it() {
         let group = |pattern: &str| pattern.parse::<Pattern>().unwrap().group_of_users();
-        assert_eq!(
-            group(r"(?<user>\S+) (?<key>.*)"),
-            Some(Column::Name("user".to_owned()))
-        );
+        assert_eq!(group(r"(?<user>\S+) (?<key>.*)"), Some(Column::Name("user".to_owned())));
         assert_eq!(group(r"(?<key>.*)"), None);
         assert_eq!(group("combined"), None);
     }

@@ -43,11 +43,8 @@ impl<'w> Records<'w> {
         };
         let is_odd = self.width.is_some_and(|width| fields.clone().count() != width);
         let fault = fault.or(is_odd.then_some(Fault::OtherColumns));
-        let RawEvent { key, time, user } = if index.has_users {
-            index.pick::<true>(fields)
-        } else {
-            index.pick::<false>(fields)
-        };
+        let RawEvent { key, time, user } =
+            if index.has_users { index.pick::<true>(fields) } else { index.pick::<false>(fields) };
         let time = time.and_then(|time| self.selection.times.parse(time));
         if self.is_header(line) {
             return sink.repeated_header(number, time);
@@ -77,10 +74,7 @@ impl<'w> Records<'w> {
         sink: &mut EventSink<'_>,
     ) -> Result<()> {
         let all = names(fields);
-        let names = ColumnNames {
-            all: &all,
-            are_public: self.selection.show_names,
-        };
+        let names = ColumnNames { all: &all, are_public: self.selection.show_names };
         let places = self.selection.among(&names).map_err(|wrong| sink.unfit(wrong))?;
         sink.tally.key_of_path |= places.key.is_of_path();
         self.index = Some(FieldIndex::new(places, &self.selection.path_columns));
@@ -129,11 +123,7 @@ impl<'w> FieldIndex<'w> {
     where
         'w: 's,
     {
-        let mut raw = RawEvent {
-            key: self.key.of_path,
-            time: self.time.of_path,
-            user: self.user.of_path,
-        };
+        let mut raw = RawEvent { key: self.key.of_path, time: self.time.of_path, user: self.user.of_path };
         for (index, field) in fields.take(self.fields).enumerate() {
             if index == self.key.field {
                 raw.key = Some(field);
@@ -170,9 +160,7 @@ impl<'w> FieldPosition<'w> {
 
 /// The names of columns, from the fields of a line.
 pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    fields
-        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
-        .collect()
+    fields.map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -214,9 +202,7 @@ mod tests {
 
     fn read(text: &str, separator: char, selection: &ColumnSelection) -> (Vec<Owned>, u64) {
         let read = if separator == ',' { csv::read } else { tsv::read };
-        let (events, tally) = events(&Schema::default(), |sink| {
-            read(&mut text.as_bytes(), selection, sink)
-        });
+        let (events, tally) = events(&Schema::default(), |sink| read(&mut text.as_bytes(), selection, sink));
         (events.unwrap(), tally.unreadable)
     }
 
@@ -252,16 +238,9 @@ mod tests {
             let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4) as usize));
             let position = |index| Column::Position(index + 1);
             let [time, user] = others.map(|index| index.map(position));
-            let selection = ColumnSelection {
-                user,
-                ..ColumnSelection::new(position(key), time)
-            };
+            let selection = ColumnSelection { user, ..ColumnSelection::new(position(key), time) };
             let expected = plainly(&text, separator, key, others);
-            assert_eq!(
-                read(&text, separator, &selection),
-                expected,
-                "round {round}: {text:?}"
-            );
+            assert_eq!(read(&text, separator, &selection), expected, "round {round}: {text:?}");
         }
     }
 
@@ -281,11 +260,7 @@ mod tests {
                 })
                 .collect();
             let selection = ColumnSelection::new(Column::Position(2), None).by(Column::Position(3));
-            assert_eq!(
-                read(&quoted, ',', &selection),
-                read(&text, ',', &selection),
-                "{quoted:?}"
-            );
+            assert_eq!(read(&quoted, ',', &selection), read(&text, ',', &selection), "{quoted:?}");
         }
     }
 }

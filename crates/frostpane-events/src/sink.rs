@@ -292,13 +292,7 @@ impl<'a> EventSink<'a> {
     }
 
     fn place(&self, number: u64, fault: Fault, text: Option<String>) -> FaultPlace {
-        FaultPlace {
-            file: self.file.to_owned(),
-            unit: self.unit,
-            number,
-            fault,
-            text,
-        }
+        FaultPlace { file: self.file.to_owned(), unit: self.unit, number, fault, text }
     }
 
     /// The error that an event is invalid, or with number 0 the input.
@@ -316,10 +310,7 @@ impl<'a> EventSink<'a> {
         let at_file = |wrong| format!("{}: {wrong}", self.file);
         Halt::Error(match wrong.into() {
             Error::Input(wrong) => Error::Input(at_file(wrong)),
-            Error::Column { column, message } => Error::Column {
-                column,
-                message: at_file(message),
-            },
+            Error::Column { column, message } => Error::Column { column, message: at_file(message) },
             other => other,
         })
     }
@@ -327,10 +318,7 @@ impl<'a> EventSink<'a> {
 
 /// Text of a file for the operator, as much as fits into a few lines.
 fn shown(text: &[u8]) -> String {
-    cut(
-        &printable(&String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)])),
-        SHOWN,
-    )
+    cut(&printable(&String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)])), SHOWN)
 }
 
 #[cfg(test)]
@@ -343,10 +331,7 @@ mod tests {
     /// The times that events are handed over with, of those that lines have; None for one that cannot be
     /// read.
     fn handed(by_clock: bool, lines: &[Option<i64>]) -> (Times, Tally) {
-        let schema = Schema {
-            by_clock,
-            ..Schema::default()
-        };
+        let schema = Schema { by_clock, ..Schema::default() };
         let (found, tally) = events(&schema, |sink| {
             let mut lines = (1..).zip(lines);
             lines.try_for_each(|(line, time)| sink.event(line, EventRef::at(*time), b""))
@@ -368,13 +353,9 @@ mod tests {
 
     /// Returns for each event whether it was handed over with its user.
     fn with_user(by_clock: bool, given: &[EventRef<'_>]) -> (Vec<bool>, u64) {
-        let schema = Schema {
-            by_clock,
-            ..Schema::default()
-        };
-        let (found, tally) = events(&schema, |sink| {
-            given.iter().try_for_each(|event| sink.event(1, *event, b""))
-        });
+        let schema = Schema { by_clock, ..Schema::default() };
+        let (found, tally) =
+            events(&schema, |sink| given.iter().try_for_each(|event| sink.event(1, *event, b"")));
         let found = found.unwrap().into_iter().map(|(.., user)| user.is_some());
         (found.collect(), tally.with_user)
     }
@@ -382,17 +363,8 @@ mod tests {
     #[test]
     fn a_user_has_at_least_one_byte_and_no_more_than_so_many() {
         let long = vec![b'x'; LONGEST_USER + 1];
-        let events = [
-            None,
-            Some(&long[..0]),
-            Some(&long[..1]),
-            Some(&long[1..]),
-            Some(&long),
-        ]
-        .map(|user| EventRef {
-            user,
-            ..EventRef::at(None)
-        });
+        let events = [None, Some(&long[..0]), Some(&long[..1]), Some(&long[1..]), Some(&long)]
+            .map(|user| EventRef { user, ..EventRef::at(None) });
         let expected = [false, false, true, true, false];
         assert_eq!(with_user(false, &events), (expected.to_vec(), 2));
     }
@@ -411,15 +383,9 @@ mod tests {
     #[test]
     fn no_more_events_are_taken_than_may_be() {
         let most = |most_events, times: &[Option<i64>]| {
-            let schema = Schema {
-                most_events,
-                by_clock: true,
-                ..Schema::default()
-            };
+            let schema = Schema { most_events, by_clock: true, ..Schema::default() };
             let (found, _) = events(&schema, |sink| {
-                times
-                    .iter()
-                    .try_for_each(|time| sink.event(1, EventRef::at(*time), b""))
+                times.iter().try_for_each(|time| sink.event(1, EventRef::at(*time), b""))
             });
             found.is_ok()
         };

@@ -14,16 +14,10 @@ pub fn events(
 ) -> (Result<Vec<Owned>>, Tally) {
     let (mut tally, mut events) = (Tally::default(), Vec::new());
     let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
-    let outcome = read(&mut EventSink::new(
-        "events",
-        "line",
-        schema,
-        &mut tally,
-        &mut |event| {
-            events.push((event.time, owned(event.key), owned(event.user)));
-            Ok(())
-        },
-    ));
+    let outcome = read(&mut EventSink::new("events", "line", schema, &mut tally, &mut |event| {
+        events.push((event.time, owned(event.key), owned(event.user)));
+        Ok(())
+    }));
     (outcome.map(|()| events), tally)
 }
 

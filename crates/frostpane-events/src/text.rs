@@ -15,14 +15,7 @@ pub fn read(reader: &mut dyn BufRead, sink: &mut EventSink<'_>) -> Result<()> {
             continue;
         }
         let key = Some(line).filter(|line| !line.is_empty());
-        sink.event(
-            number,
-            EventRef {
-                key,
-                ..EventRef::at(None)
-            },
-            line,
-        )?;
+        sink.event(number, EventRef { key, ..EventRef::at(None) }, line)?;
     }
     Ok(())
 }

@@ -35,20 +35,12 @@ impl Default for Times {
 impl Times {
     /// Times in a format, in `zone` where they name none.
     pub fn new(format: TimeFormat, zone: TimeZone) -> Self {
-        Self {
-            format,
-            zone,
-            dates: Cell::new(None),
-            by_themselves: false,
-        }
+        Self { format, zone, dates: Cell::new(None), by_themselves: false }
     }
 
     /// These times, each read by itself.
     pub fn by_themselves(self) -> Self {
-        Self {
-            by_themselves: true,
-            ..self
-        }
+        Self { by_themselves: true, ..self }
     }
 
     /// The time that a text is.
@@ -177,9 +169,7 @@ fn number(text: &str) -> Option<i128> {
         return Some(i128::from(whole) * BILLION);
     }
     decimal(text).or_else(|| {
-        let float: f64 = text
-            .ends_with(|c: char| c.is_ascii_digit())
-            .then(|| text.parse().ok())??;
+        let float: f64 = text.ends_with(|c: char| c.is_ascii_digit()).then(|| text.parse().ok())??;
         (float.abs() < 1e19).then(|| billionths(float))
     })
 }
@@ -198,9 +188,7 @@ fn decimal(text: &str) -> Option<i128> {
     let (whole, fraction) = digits.split_once('.')?;
     if digits.len() < 2
         || whole.len() > 19
-        || !format!("{whole}{fraction}")
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
+        || !format!("{whole}{fraction}").bytes().all(|byte| byte.is_ascii_digit())
     {
         return None;
     }
@@ -259,9 +247,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_times() {
-        for text in [
-            "", "-", ".", "noon", "1,5", "NaN", "inf", "1e99", "12:00", "1.2.3", "--5", "é",
-        ] {
+        for text in ["", "-", ".", "noon", "1,5", "NaN", "inf", "1e99", "12:00", "1.2.3", "--5", "é"] {
             assert!(parse(text).is_none(), "{text}");
         }
         assert!(Times::default().parse(b"\xff").is_none());
@@ -288,17 +274,9 @@ mod tests {
         assert_eq!(dates.of_integer(20_030_820), parse("2003-08-20"));
         assert_eq!(dates.parse(b"20250229"), None, "the calendar has no such day");
         assert_eq!(seconds.parse(b"20030800"), Some(20_030_800_000_000));
-        assert_eq!(
-            seconds.parse(b"20030820"),
-            Some(20_030_820_000_000),
-            "as the first"
-        );
+        assert_eq!(seconds.parse(b"20030820"), Some(20_030_820_000_000), "as the first");
         let millis = 20_251_001_240_000;
-        assert_eq!(
-            parse(&millis.to_string()),
-            Some(millis * 1_000),
-            "no day has 24:00:00"
-        );
+        assert_eq!(parse(&millis.to_string()), Some(millis * 1_000), "no day has 24:00:00");
     }
 
     #[test]
@@ -318,10 +296,7 @@ mod tests {
         }
         assert_eq!(times.parse(b"20251001"), parse("2025-10-01T04:00:00Z"));
         assert_eq!(times.of_wall_clock(parse("2025-10-01T08:00:00").unwrap()), noon);
-        for text in [
-            "2025-10-01T14:00:00[Europe/Nowhere]",
-            "01/Okt/2025:14:00:00 +0200",
-        ] {
+        for text in ["2025-10-01T14:00:00[Europe/Nowhere]", "01/Okt/2025:14:00:00 +0200"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }
@@ -357,11 +332,7 @@ mod tests {
             let midnight = 1_700_006_400 + 86_400 * second;
             for unit in [1, 1_000, 1_000_000] {
                 let number = midnight * unit;
-                assert_eq!(
-                    times.of_float(number as f64),
-                    times.of_integer(number),
-                    "{number}"
-                );
+                assert_eq!(times.of_float(number as f64), times.of_integer(number), "{number}");
             }
         }
     }

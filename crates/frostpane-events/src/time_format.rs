@@ -45,11 +45,7 @@ impl UnixUnit {
 
     /// The unit that the size of a billion times the number suggests.
     pub(crate) fn of_billionths(number: i128) -> Self {
-        Self::of(
-            (number.unsigned_abs() / 1_000_000_000)
-                .try_into()
-                .unwrap_or(u64::MAX),
-        )
+        Self::of((number.unsigned_abs() / 1_000_000_000).try_into().unwrap_or(u64::MAX))
     }
 
     /// Its length in nanoseconds.
@@ -74,9 +70,7 @@ impl UnixUnit {
 
     /// The time in microseconds, from a billion times the number as it was written.
     pub(crate) fn micros(self, billionths: i128) -> Option<i64> {
-        let micros = billionths
-            .checked_mul(self.nanos())?
-            .div_euclid(1_000_000_000_000);
+        let micros = billionths.checked_mul(self.nanos())?.div_euclid(1_000_000_000_000);
         micros.try_into().ok()
     }
 }
@@ -107,10 +101,7 @@ fn calendar(format: &str) -> Result<TimeFormat, String> {
     let sample = sample.to_zoned(TimeZone::UTC).map_err(refusal)?;
     let written = strtime::format(format, &sample).map_err(refusal)?;
     let read = strtime::parse(format, &written).map_err(refusal)?;
-    read.to_timestamp()
-        .map(drop)
-        .or_else(|_| read.to_datetime().map(drop))
-        .map_err(refusal)?;
+    read.to_timestamp().map(drop).or_else(|_| read.to_datetime().map(drop)).map_err(refusal)?;
     Ok(TimeFormat::Calendar(format.to_owned()))
 }
 

@@ -23,13 +23,7 @@ pub struct WholeLines<R> {
 
 impl<R: Read> WholeLines<R> {
     pub fn new(reader: R, cut: Rc<Cell<bool>>) -> Self {
-        Self {
-            reader,
-            buffer: Vec::new(),
-            start: 0,
-            end: 0,
-            cut,
-        }
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, cut }
     }
 
     /// Reads on until there is an end of a line, or there is no more.
@@ -49,11 +43,8 @@ impl<R: Read> WholeLines<R> {
                 }
                 Ok(_) => {
                     let ends = memrchr(b'\n', &self.buffer[before..]).map(|place| before + place + 1);
-                    self.end = ends.unwrap_or(if self.buffer.len() > LONGEST {
-                        self.buffer.len()
-                    } else {
-                        0
-                    });
+                    self.end =
+                        ends.unwrap_or(if self.buffer.len() > LONGEST { self.buffer.len() } else { 0 });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => return Err(cause),
@@ -84,9 +75,7 @@ mod tests {
         let parts = text.chunks(3).map(|part| part as &[u8]);
         let reader: Box<dyn Read> =
             parts.fold(Box::new(io::empty()), |before, part| Box::new(before.chain(part)));
-        WholeLines::new(reader, cut.clone())
-            .read_to_end(&mut whole)
-            .unwrap();
+        WholeLines::new(reader, cut.clone()).read_to_end(&mut whole).unwrap();
         (whole, cut.get())
     }
 
@@ -100,11 +89,7 @@ mod tests {
             ("elm\r\noa\r", "elm\r\n", true),
             ("a long line that never ends", "", true),
         ] {
-            assert_eq!(
-                read(text.as_bytes()),
-                (whole.as_bytes().to_vec(), cut),
-                "{text:?}"
-            );
+            assert_eq!(read(text.as_bytes()), (whole.as_bytes().to_vec(), cut), "{text:?}");
         }
     }
 }

@@ -14,10 +14,7 @@ fn main() {
     println!("At m = 10^9 events, alpha = {ALPHA}, epsilon = {EPSILON} where nothing else is said.");
     table("Theorem 1.1: size", &size());
     table("Section 3: noise and privacy of L2", &l2_privacy());
-    table(
-        "Section 3: line 9 where X, Y, Z are within 1/10 (event E) and 1/20 (the claim)",
-        &line_nine(),
-    );
+    table("Section 3: line 9 where X, Y, Z are within 1/10 (event E) and 1/20 (the claim)", &line_nine());
     table("Section 4: L1", &l1());
     table("Appendix A: continual release", &continual());
     table("Memory of the printed constants", &memory());
@@ -28,12 +25,7 @@ type ClaimRow = (&'static str, String, String);
 
 fn table(title: &str, rows: &[ClaimRow]) {
     let what = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
-    let page = rows
-        .iter()
-        .map(|row| row.1.len())
-        .max()
-        .unwrap_or(0)
-        .max("the page".len());
+    let page = rows.iter().map(|row| row.1.len()).max().unwrap_or(0).max("the page".len());
     println!("\n{title}\n\n  {:<what$}  {:<page$}  comes to", "", "the page");
     for row in rows {
         println!("  {:<what$}  {:<page$}  {}", row.0, row.1, row.2);
@@ -49,10 +41,7 @@ fn size() -> Vec<ClaimRow> {
         row(
             "least window",
             "eps > 1000 log m/(alpha^3 sqrt W)",
-            format!(
-                "{:.1e} events, more than m",
-                claims::least_window(ALPHA, EPSILON, M)
-            ),
+            format!("{:.1e} events, more than m", claims::least_window(ALPHA, EPSILON, M)),
         ),
         row(
             "timestamps",
@@ -67,10 +56,7 @@ fn size() -> Vec<ClaimRow> {
         row(
             "sums of AMS at the accuracy of the histogram",
             "S(beta, ...), beta = rho^2/2",
-            format!(
-                "{:.1e} at each timestamp",
-                claims::ams_sums_for_histogram(EPSILON, M)
-            ),
+            format!("{:.1e} at each timestamp", claims::ams_sums_for_histogram(EPSILON, M)),
         ),
         row(
             "eta at epsilon = 0.1",
@@ -99,11 +85,7 @@ fn l2_privacy() -> Vec<ClaimRow> {
     let count = by_each_bound(claims::count_noise_shortfall);
     vec![
         row("needed noise of the norm over line 4's", "L/(40 log m)", norm),
-        row(
-            "needed noise of a count over line 8's",
-            "alpha L/(75 log m)",
-            count,
-        ),
+        row("needed noise of a count over line 8's", "alpha L/(75 log m)", count),
         row(
             "the same with Counter's error as its lemma has it",
             "1/500, cut at 1/1000",
@@ -112,10 +94,7 @@ fn l2_privacy() -> Vec<ClaimRow> {
         row(
             "needed noise of the norm over the proof's",
             "L/40",
-            format!(
-                "{:.2}: enough",
-                claims::norm_noise_shortfall_of_proof(Bound::Proof, M)
-            ),
+            format!("{:.2}: enough", claims::norm_noise_shortfall_of_proof(Bound::Proof, M)),
         ),
         row(
             "chance that the proof's X is beyond L/10",
@@ -144,10 +123,7 @@ fn l2_privacy() -> Vec<ClaimRow> {
         row(
             "10/alpha^2 counts at the remark's budget",
             "eps/(30 alpha^2) each",
-            format!(
-                "epsilon {:.0}; at eps alpha^2/30 it is 1/3",
-                claims::epsilon_of_remark(ALPHA, EPSILON)
-            ),
+            format!("epsilon {:.0}; at eps alpha^2/30 it is 1/3", claims::epsilon_of_remark(ALPHA, EPSILON)),
         ),
     ]
 }
@@ -160,33 +136,15 @@ fn by_each_bound(shortfall: fn(Bound) -> f64) -> String {
 fn line_nine() -> Vec<ClaimRow> {
     let of = |bound: f64| {
         let line = LineNine::new(bound);
-        let low = format!(
-            "{:.4} against {:.4}: {}",
-            line.low,
-            line.low_bar,
-            verdict(line.leaves_out())
-        );
-        let high = format!(
-            "{:.4} against {:.4}: {}",
-            line.high,
-            line.high_bar,
-            verdict(line.lists())
-        );
+        let low = format!("{:.4} against {:.4}: {}", line.low, line.low_bar, verdict(line.leaves_out()));
+        let high = format!("{:.4} against {:.4}: {}", line.high, line.high_bar, verdict(line.lists()));
         (low, high)
     };
     let (event, claim) = (of(0.1), of(0.05));
     vec![
-        row(
-            "a key at alpha/2 is left out, 1/10",
-            "lemma on low counts",
-            event.0,
-        ),
+        row("a key at alpha/2 is left out, 1/10", "lemma on low counts", event.0),
         row("a key at alpha is listed, 1/10", "lemma on high counts", event.1),
-        row(
-            "a key at alpha/2 is left out, 1/20",
-            "lemma on low counts",
-            claim.0,
-        ),
+        row("a key at alpha/2 is left out, 1/20", "lemma on low counts", claim.0),
         row("a key at alpha is listed, 1/20", "lemma on high counts", claim.1),
     ]
 }
@@ -210,10 +168,7 @@ fn l1() -> Vec<ClaimRow> {
         row(
             "error of an estimate",
             "alpha W/16",
-            format!(
-                "{:.3} alpha W, within the theorem's alpha W/4",
-                claims::l1_error()
-            ),
+            format!("{:.3} alpha W, within the theorem's alpha W/4", claims::l1_error()),
         ),
         row(
             "Misra-Gries with 100 counters, 101 events",
@@ -271,10 +226,7 @@ fn continual() -> Vec<ClaimRow> {
         row(
             "least window with L <= log W",
             "L/(16 log W) <= 1/16",
-            format!(
-                "{:.1e}; not needed",
-                claims::least_window_of_accuracy(ALPHA, EPSILON)
-            ),
+            format!("{:.1e}; not needed", claims::least_window_of_accuracy(ALPHA, EPSILON)),
         ),
         row(
             "memory over storing the window, W = 10^6",
@@ -291,30 +243,18 @@ fn continual() -> Vec<ClaimRow> {
 
 fn memory() -> Vec<ClaimRow> {
     let bytes = |composition| {
-        l2::L2Constants::published(ALPHA, EPSILON, M as u64, composition).map_or_else(
-            |refusal| refusal.to_string(),
-            |constants| readable(constants.bytes()),
-        )
+        l2::L2Constants::published(ALPHA, EPSILON, M as u64, composition)
+            .map_or_else(|refusal| refusal.to_string(), |constants| readable(constants.bytes()))
     };
-    let l1 = l1::L1Constants::published(ALPHA, EPSILON, M as u64).map_or_else(
-        |refusal| refusal.to_string(),
-        |constants| readable(constants.bytes()),
-    );
-    let refused = PublishedContinual::published(ALPHA, EPSILON, 1_000_000, u64::MAX).map_or_else(
-        |refusal| refusal.to_string(),
-        |run| readable(run.constants().bytes()),
-    );
-    let continual = continual::ContinualConstants::published(ALPHA, EPSILON, 10_000_000_000).map_or_else(
-        |refusal| refusal.to_string(),
-        |constants| readable(constants.bytes()),
-    );
+    let l1 = l1::L1Constants::published(ALPHA, EPSILON, M as u64)
+        .map_or_else(|refusal| refusal.to_string(), |constants| readable(constants.bytes()));
+    let refused = PublishedContinual::published(ALPHA, EPSILON, 1_000_000, u64::MAX)
+        .map_or_else(|refusal| refusal.to_string(), |run| readable(run.constants().bytes()));
+    let continual = continual::ContinualConstants::published(ALPHA, EPSILON, 10_000_000_000)
+        .map_or_else(|refusal| refusal.to_string(), |constants| readable(constants.bytes()));
     vec![
         row("Algorithm 5, basic composition", "", bytes(Composition::Basic)),
-        row(
-            "Algorithm 5, advanced composition",
-            "",
-            bytes(Composition::Advanced),
-        ),
+        row("Algorithm 5, advanced composition", "", bytes(Composition::Advanced)),
         row("Algorithm 6", "", l1),
         row("Algorithm 7, W = 10^6", "", refused),
         row("Algorithm 7, W = 10^10", "", continual),

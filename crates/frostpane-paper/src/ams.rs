@@ -35,10 +35,7 @@ impl Ams {
     /// Panics if `r` is zero.
     pub fn new(r: usize) -> Self {
         assert!(r > 0, "AMS needs at least one sum");
-        Self {
-            sums: vec![0; r],
-            updates: 0,
-        }
+        Self { sums: vec![0; r], updates: 0 }
     }
 
     /// `r = ceil(6/alpha^2)`: the mean is then within `alpha F_2` with probability at least 2/3.
@@ -89,10 +86,7 @@ impl Ams {
     ///
     /// Panics if `r` is not a multiple of `means`.
     pub fn median_f2(&self, means: usize) -> f64 {
-        assert!(
-            means > 0 && self.sums.len().is_multiple_of(means),
-            "sums do not divide into {means} means"
-        );
+        assert!(means > 0 && self.sums.len().is_multiple_of(means), "sums do not divide into {means} means");
         let size = self.sums.len() / means;
         median(&mut self.sums.chunks(size).map(mean_square).collect::<Vec<_>>())
     }
@@ -124,10 +118,7 @@ impl Ams {
     }
 
     fn count(&mut self) {
-        self.updates = self
-            .updates
-            .checked_add(1)
-            .expect("AMS takes at most 2^31 - 1 updates");
+        self.updates = self.updates.checked_add(1).expect("AMS takes at most 2^31 - 1 updates");
     }
 }
 
@@ -187,10 +178,7 @@ mod tests {
 
     #[test]
     fn the_median_is_over_means_of_consecutive_sums() {
-        let ams = Ams {
-            sums: vec![1, 3, 0, 0, 10, -30],
-            updates: 30,
-        };
+        let ams = Ams { sums: vec![1, 3, 0, 0, 10, -30], updates: 30 };
         assert_eq!(ams.median_f2(3), 5.0);
         assert_eq!(ams.median_f2(1), ams.f2());
     }

@@ -16,8 +16,7 @@ pub struct PublishedAnswer {
 impl PublishedAnswer {
     /// Sorts by decreasing count, then by key.
     pub(crate) fn sorted(mut self) -> Self {
-        self.listed
-            .sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.listed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         self
     }
 }

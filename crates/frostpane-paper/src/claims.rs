@@ -275,10 +275,7 @@ pub fn block_noise(alpha: f64, window: f64) -> f64 {
 /// accuracy.
 pub fn block_noise_in_proof(alpha: f64, window: f64) -> [f64; 2] {
     let log = window.log2();
-    [
-        (alpha * window).sqrt() / (8.0 * log.powi(2)),
-        alpha * window.sqrt() / (8.0 * log.powi(2)),
-    ]
+    [(alpha * window).sqrt() / (8.0 * log.powi(2)), alpha * window.sqrt() / (8.0 * log.powi(2))]
 }
 
 /// The scale that follows from the proof's sensitivity at `eps/(2 log W)` for each block.
@@ -301,11 +298,7 @@ fn least_window_with(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (10.0_f64, 200.0_f64);
     while high - low > 1e-9 {
         let middle = (low + high) / 2.0;
-        if holds(middle.exp2()) {
-            high = middle
-        } else {
-            low = middle
-        }
+        if holds(middle.exp2()) { high = middle } else { low = middle }
     }
     high.exp2()
 }

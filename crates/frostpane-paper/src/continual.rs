@@ -81,9 +81,7 @@ impl PublishedContinual {
 
     /// The constants that [`ContinualConstants::scaled`] chooses for this memory.
     pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
-        Ok(Self::new(ContinualConstants::scaled(
-            alpha, epsilon, window, memory,
-        )?))
+        Ok(Self::new(ContinualConstants::scaled(alpha, epsilon, window, memory)?))
     }
 
     /// Chooses the noise of the algorithm or of its proof.
@@ -122,13 +120,7 @@ impl PublishedContinual {
     pub fn release(&mut self, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
         let mut keys = BTreeSet::new();
         for (level, block) in self.active() {
-            keys.extend(
-                self.levels[level]
-                    .block(block)
-                    .misra_gries
-                    .iter()
-                    .map(|(key, _)| key),
-            );
+            keys.extend(self.levels[level].block(block).misra_gries.iter().map(|(key, _)| key));
         }
         let norm = (self.constants.window as f64).sqrt();
         let bar = self.constants.alpha * norm / 2.0;
@@ -166,10 +158,7 @@ impl PublishedContinual {
 
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
-        let blocks = self
-            .levels
-            .iter()
-            .flat_map(|level| level.complete.iter().chain([&level.open]));
+        let blocks = self.levels.iter().flat_map(|level| level.complete.iter().chain([&level.open]));
         blocks.map(StreamBlock::bytes).sum()
     }
 
@@ -184,10 +173,7 @@ impl PublishedContinual {
     /// longest complete block is taken each time; as printed, the shortest may be incomplete.
     fn active(&self) -> Vec<(usize, u64)> {
         let shortest = self.constants.shortest;
-        let mut before = self
-            .time
-            .saturating_sub(self.constants.window)
-            .next_multiple_of(shortest);
+        let mut before = self.time.saturating_sub(self.constants.window).next_multiple_of(shortest);
         let mut active = Vec::new();
         while before < self.time {
             let complete = |level: &BlockLevel| {
@@ -253,8 +239,7 @@ impl BlockLevel {
     }
 
     fn block(&self, before: u64) -> &StreamBlock {
-        self.index(before)
-            .map_or(&self.open, |index| &self.complete[index])
+        self.index(before).map_or(&self.open, |index| &self.complete[index])
     }
 
     fn block_mut(&mut self, before: u64) -> &mut StreamBlock {
@@ -276,11 +261,7 @@ struct StreamBlock {
 
 impl StreamBlock {
     fn new(before: u64, counters: usize) -> Self {
-        Self {
-            before,
-            misra_gries: PublishedMisraGries::new(counters),
-            drawn: KeyMap::default(),
-        }
+        Self { before, misra_gries: PublishedMisraGries::new(counters), drawn: KeyMap::default() }
     }
 
     fn noise(

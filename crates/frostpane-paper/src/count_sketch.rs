@@ -49,10 +49,7 @@ impl CountSketchShape {
     /// `b = ceil(constant/threshold^2)`: the constant that `O(1/alpha^2)` leaves open. With 3, a row is
     /// within `threshold L_2` with probability at least 2/3.
     pub fn for_threshold(threshold: f64, rows: usize, constant: f64) -> Self {
-        Self {
-            rows,
-            width: (constant / (threshold * threshold)).ceil() as usize,
-        }
+        Self { rows, width: (constant / (threshold * threshold)).ceil() as usize }
     }
 
     /// The number of buckets in the table.
@@ -67,10 +64,7 @@ impl CountSketchShape {
     }
 
     fn position(&self, hashes: &Hashes, key: u64, row: usize) -> (usize, i64) {
-        (
-            row * self.width + hashes.bucket(row, key, self.width),
-            hashes.sign(row, key),
-        )
+        (row * self.width + hashes.bucket(row, key, self.width), hashes.sign(row, key))
     }
 }
 
@@ -82,10 +76,7 @@ impl PublishedCountSketch {
     /// Panics if the shape has no cells.
     pub fn new(shape: CountSketchShape) -> Self {
         assert!(shape.cells() > 0, "CountSketch needs at least one cell");
-        Self {
-            shape,
-            cells: vec![0; shape.cells()],
-        }
+        Self { shape, cells: vec![0; shape.cells()] }
     }
 
     /// `S_{j,h^(j)(key)} <- S_{j,h^(j)(key)} + s^(j)(key)` for each row `j`.
@@ -111,9 +102,7 @@ impl PublishedCountSketch {
 
     /// [`Self::estimate`] at precomputed [`CountSketchShape::positions`].
     pub fn estimate_at(&self, positions: &[(usize, i64)], estimator: CountSketchEstimator) -> f64 {
-        let signed = positions
-            .iter()
-            .map(|&(cell, sign)| sign as f64 * f64::from(self.cells[cell]));
+        let signed = positions.iter().map(|&(cell, sign)| sign as f64 * f64::from(self.cells[cell]));
         match estimator {
             CountSketchEstimator::MeanOfMagnitudes => {
                 signed.map(f64::abs).sum::<f64>() / positions.len() as f64
@@ -139,9 +128,7 @@ impl PublishedCountSketch {
 
     fn add(&mut self, (cell, sign): (usize, i64)) {
         let cell = &mut self.cells[cell];
-        *cell = cell
-            .checked_add(sign as i32)
-            .expect("CountSketch takes at most 2^31 - 1 updates");
+        *cell = cell.checked_add(sign as i32).expect("CountSketch takes at most 2^31 - 1 updates");
     }
 }
 
@@ -160,18 +147,11 @@ pub fn expected_magnitude(own: u64, others: &[u64], width: usize) -> f64 {
         let before = probability.clone();
         let at = |index: Option<usize>| index.and_then(|index| before.get(index)).copied().unwrap_or(0.0);
         for (index, value) in probability.iter_mut().enumerate() {
-            let (below, above) = (
-                index.checked_sub(count as usize),
-                index.checked_add(count as usize),
-            );
+            let (below, above) = (index.checked_sub(count as usize), index.checked_add(count as usize));
             *value = (1.0 - hit) * before[index] + hit / 2.0 * (at(below) + at(above));
         }
     }
-    probability
-        .iter()
-        .enumerate()
-        .map(|(index, p)| p * reach.abs_diff(index) as f64)
-        .sum()
+    probability.iter().enumerate().map(|(index, p)| p * reach.abs_diff(index) as f64).sum()
 }
 
 #[cfg(test)]
@@ -195,10 +175,7 @@ mod tests {
 
     #[test]
     fn the_width_for_a_threshold() {
-        assert_eq!(
-            CountSketchShape::for_threshold(0.1, 5, 3.0),
-            CountSketchShape { rows: 5, width: 300 }
-        );
+        assert_eq!(CountSketchShape::for_threshold(0.1, 5, 3.0), CountSketchShape { rows: 5, width: 300 });
         assert_eq!(CountSketchShape::for_threshold(0.3, 5, 1.0).width, 12);
     }
 

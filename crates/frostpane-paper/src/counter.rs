@@ -38,11 +38,7 @@ struct CounterStamp {
 impl PublishedCounter {
     /// An empty counter with additive error `M`.
     pub fn new(error: f64) -> Self {
-        Self {
-            error,
-            total: 0,
-            stamps: Vec::new(),
-        }
+        Self { error, total: 0, stamps: Vec::new() }
     }
 
     /// Counts an occurrence of the key at time `t`.
@@ -50,14 +46,8 @@ impl PublishedCounter {
     /// `c_{s-1} - c_{s+1}` depends on what came between the two times and on nothing later. So of the times
     /// in `H` only the last but one can have become deletable, and other keys' events change nothing.
     pub fn update(&mut self, t: u64) {
-        debug_assert!(
-            self.stamps.last().is_none_or(|last| last.time < t),
-            "times must rise"
-        );
-        self.stamps.push(CounterStamp {
-            time: t,
-            before: self.total,
-        });
+        debug_assert!(self.stamps.last().is_none_or(|last| last.time < t), "times must rise");
+        self.stamps.push(CounterStamp { time: t, before: self.total });
         self.total += 1;
         if let Some(s) = self.stamps.len().checked_sub(2)
             && self.deletes(s)
@@ -85,9 +75,9 @@ impl PublishedCounter {
     pub fn estimate(&self, start: u64, form: AlgorithmForm) -> u64 {
         let answer = match form {
             AlgorithmForm::Printed => self.stamps.last().filter(|last| last.time > start),
-            AlgorithmForm::Intended => self
-                .stamps
-                .get(self.stamps.partition_point(|stamp| stamp.time < start)),
+            AlgorithmForm::Intended => {
+                self.stamps.get(self.stamps.partition_point(|stamp| stamp.time < start))
+            }
         };
         answer.map_or(0, |stamp| self.total - stamp.before)
     }

@@ -20,10 +20,7 @@ impl Hashes {
     /// Derives the functions from a seed.
     pub fn new(seed: u64) -> Self {
         let start = mix(seed);
-        Self {
-            signs: draw(start, 0),
-            buckets: draw(start, 1),
-        }
+        Self { signs: draw(start, 0), buckets: draw(start, 1) }
     }
 
     /// `s^(row)(key)`: +1 or -1.
@@ -73,39 +70,18 @@ mod tests {
         let hashes = Hashes::new(1);
         let near = |count: i64, p: f64| {
             let (mean, deviation) = (KEYS as f64 * p, (KEYS as f64 * p * (1.0 - p)).sqrt());
-            assert!(
-                (count as f64 - mean).abs() <= 5.0 * deviation,
-                "{count}, expected {mean}"
-            );
+            assert!((count as f64 - mean).abs() <= 5.0 * deviation, "{count}, expected {mean}");
         };
         let count = |test: &dyn Fn(u64) -> bool| (0..KEYS).filter(|&key| test(key)).count() as i64;
-        near(
-            count(&|key| hashes.bucket(0, key, 2) == 0 && hashes.sign(63, key) == 1),
-            0.25,
-        );
+        near(count(&|key| hashes.bucket(0, key, 2) == 0 && hashes.sign(63, key) == 1), 0.25);
         for row in 0..40 {
             near(count(&|key| hashes.sign(row, key) == 1), 0.5);
-            near(
-                count(&|key| hashes.sign(row, key) == hashes.sign(row + 1, key)),
-                0.5,
-            );
-            near(
-                count(&|key| hashes.sign(row, key) == hashes.sign(row, key + 1)),
-                0.5,
-            );
+            near(count(&|key| hashes.sign(row, key) == hashes.sign(row + 1, key)), 0.5);
+            near(count(&|key| hashes.sign(row, key) == hashes.sign(row, key + 1)), 0.5);
             near(count(&|key| hashes.bucket(row, key, 10) == row % 10), 0.1);
-            near(
-                count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row + 1, key, 10)),
-                0.1,
-            );
-            near(
-                count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row, key + 1, 10)),
-                0.1,
-            );
-            near(
-                count(&|key| hashes.bucket(row, key, 2) == 0 && hashes.sign(row, key) == 1),
-                0.25,
-            );
+            near(count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row + 1, key, 10)), 0.1);
+            near(count(&|key| hashes.bucket(row, key, 10) == hashes.bucket(row, key + 1, 10)), 0.1);
+            near(count(&|key| hashes.bucket(row, key, 2) == 0 && hashes.sign(row, key) == 1), 0.25);
         }
     }
 }

@@ -60,13 +60,7 @@ impl L1 {
     /// Algorithm 6 with these constants, the noise of line 7 and the intended forms of its parts.
     pub fn new(constants: L1Constants) -> Self {
         let histogram = SmoothHistogram::new(constants.beta(), AlgorithmForm::Intended);
-        Self {
-            constants,
-            noise: NoiseScale::Printed,
-            histogram,
-            time: 0,
-            recent: Vec::with_capacity(LAG),
-        }
+        Self { constants, noise: NoiseScale::Printed, histogram, time: 0, recent: Vec::with_capacity(LAG) }
     }
 
     /// The printed constants. Refuses a run that could need more than `memory` bytes.

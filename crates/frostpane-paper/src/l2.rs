@@ -107,10 +107,7 @@ impl L2 {
     /// Chooses the random functions. Panics after the first event.
     pub fn with_seed(self, seed: u64) -> Self {
         assert_eq!(self.time, 0, "random functions are chosen before the first event");
-        Self {
-            noise: self.noise,
-            ..Self::new(self.constants, seed)
-        }
+        Self { noise: self.noise, ..Self::new(self.constants, seed) }
     }
 
     /// The constants in force.
@@ -129,10 +126,7 @@ impl L2 {
         self.recent[self.deferred].set(&self.hashes, &self.constants, self.time, key);
         self.deferred += 1;
         let recent = &self.recent[..self.deferred];
-        let shared = SketchContext {
-            constants: &self.constants,
-            hashes: &self.hashes,
-        };
+        let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
         self.histogram.update(
             self.time,
             || Sketches::new(shared.constants),
@@ -164,12 +158,7 @@ impl L2 {
                 listed.push((key, noisy));
             }
         }
-        let answer = PublishedAnswer {
-            listed,
-            noise,
-            needed_noise,
-            norm,
-        };
+        let answer = PublishedAnswer { listed, noise, needed_noise, norm };
         Ok(answer.sorted())
     }
 
@@ -179,10 +168,7 @@ impl L2 {
         let Some(stamp) = self.at(start) else {
             return Vec::new();
         };
-        let shared = SketchContext {
-            constants: &self.constants,
-            hashes: &self.hashes,
-        };
+        let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
         let mut sketches = stamp.instance.clone();
         sketches.catch_up(&self.recent[..self.deferred], &shared);
         let mut estimates = sketches.estimates(start, &shared);

@@ -55,10 +55,7 @@ mod tests {
             let expected = DRAWS as f64 * (-x / 3.0_f64).exp() / 2.0;
             for sign in [-1.0, 1.0] {
                 let beyond = draws.iter().filter(|&&draw| sign * draw > x).count() as f64;
-                assert!(
-                    (beyond - expected).abs() < 1_344.0,
-                    "{beyond} beyond {sign} * {x}, not {expected}"
-                );
+                assert!((beyond - expected).abs() < 1_344.0, "{beyond} beyond {sign} * {x}, not {expected}");
             }
         }
     }

@@ -4,11 +4,7 @@
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let half = values.len() / 2;
-    if values.len().is_multiple_of(2) {
-        (values[half - 1] + values[half]) / 2.0
-    } else {
-        values[half]
-    }
+    if values.len().is_multiple_of(2) { (values[half - 1] + values[half]) / 2.0 } else { values[half] }
 }
 
 #[cfg(test)]

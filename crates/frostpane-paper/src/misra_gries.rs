@@ -34,12 +34,7 @@ impl PublishedMisraGries {
     /// Panics if `counters` is zero.
     pub fn new(counters: usize) -> Self {
         assert!(counters > 0, "Misra-Gries needs at least one counter");
-        Self {
-            counters,
-            table: BTreeMap::new(),
-            decrements: 0,
-            events: 0,
-        }
+        Self { counters, table: BTreeMap::new(), decrements: 0, events: 0 }
     }
 
     /// `c = ceil(1/alpha)`.

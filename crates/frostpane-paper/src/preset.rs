@@ -15,11 +15,7 @@ pub struct ConstantChange {
 
 impl fmt::Display for ConstantChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: {:.3e} became {:.3e}",
-            self.name, self.printed, self.scaled
-        )
+        write!(f, "{}: {:.3e} became {:.3e}", self.name, self.printed, self.scaled)
     }
 }
 
@@ -91,9 +87,7 @@ pub(crate) fn check(alpha: f64, epsilon: f64, m: u64) -> Result<(), PresetRefusa
         return refuse(format!("epsilon is {epsilon}, and is a positive number"));
     }
     if m < 3 {
-        return refuse(format!(
-            "m is {m}: a stream has at least 3 events, so that log m exceeds 1"
-        ));
+        return refuse(format!("m is {m}: a stream has at least 3 events, so that log m exceeds 1"));
     }
     Ok(())
 }
@@ -102,11 +96,7 @@ pub(crate) fn check(alpha: f64, epsilon: f64, m: u64) -> Result<(), PresetRefusa
 pub(crate) fn changes<const N: usize>(all: [(&'static str, f64, f64); N]) -> Vec<ConstantChange> {
     all.into_iter()
         .filter(|(_, printed, scaled)| printed != scaled)
-        .map(|(name, printed, scaled)| ConstantChange {
-            name,
-            printed,
-            scaled,
-        })
+        .map(|(name, printed, scaled)| ConstantChange { name, printed, scaled })
         .collect()
 }
 
@@ -156,10 +146,7 @@ mod tests {
     fn the_finest_grain_fits_and_a_finer_one_does_not() {
         let needed = |grain: f64| 1e6 / grain.powi(4);
         let grain = finest_grain(1e-4, 1.0, 64_000_000, needed).unwrap();
-        assert!(
-            needed(grain) <= 64e6 && needed(grain * 0.999_99) > 64e6,
-            "{grain}"
-        );
+        assert!(needed(grain) <= 64e6 && needed(grain * 0.999_99) > 64e6, "{grain}");
         assert_eq!(finest_grain(0.5, 1.0, 64_000_000, needed).unwrap(), 0.5);
         let refusal = finest_grain(1e-4, 1.0, 1_000, needed).unwrap_err();
         assert_eq!(

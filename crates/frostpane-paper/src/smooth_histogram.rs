@@ -55,16 +55,8 @@ pub struct SmoothHistogram<A> {
 impl<A: Instance> SmoothHistogram<A> {
     /// An empty histogram for a `(rho, beta)`-smooth function, with the deletion test of a form.
     pub fn new(beta: f64, deletion: AlgorithmForm) -> Self {
-        assert!(
-            0.0 < beta && beta < 1.0,
-            "beta must be between 0 and 1, is {beta}"
-        );
-        Self {
-            beta,
-            deletion,
-            stamps: Vec::new(),
-            spare: Vec::new(),
-        }
+        assert!(0.0 < beta && beta < 1.0, "beta must be between 0 and 1, is {beta}");
+        Self { beta, deletion, stamps: Vec::new(), spare: Vec::new() }
     }
 
     /// Counts the event at time `t`: starts an instance, feeds the event to every instance, and deletes.
@@ -72,16 +64,9 @@ impl<A: Instance> SmoothHistogram<A> {
     /// `make` is called if no deleted instance can be used again; `feed` is called once for each instance,
     /// the earliest first.
     pub fn update(&mut self, t: u64, make: impl FnOnce() -> A, mut feed: impl FnMut(&mut A)) {
-        debug_assert!(
-            self.stamps.last().is_none_or(|last| last.time < t),
-            "times must rise"
-        );
+        debug_assert!(self.stamps.last().is_none_or(|last| last.time < t), "times must rise");
         let instance = self.spare.pop().unwrap_or_else(make);
-        self.stamps.push(Stamp {
-            time: t,
-            value: 0.0,
-            instance,
-        });
+        self.stamps.push(Stamp { time: t, value: 0.0, instance });
         for stamp in &mut self.stamps {
             feed(&mut stamp.instance);
             stamp.value = stamp.instance.value();

@@ -41,14 +41,8 @@ fn ams_has_the_calculated_mean_and_variance() {
         let variance = 2.0 * (exact.f2().powi(2) - exact.f4()) / r as f64;
         let samples: Vec<f64> = (0..seeds).map(|seed| ams(r, seed, &stream).f2()).collect();
         let (mean, measured) = mean_and_variance(&samples);
-        assert!(
-            (mean - exact.f2()).abs() <= 5.0 * (variance / seeds as f64).sqrt() + 1e-6,
-            "{name}: {mean}"
-        );
-        assert!(
-            (measured - variance).abs() <= 0.2 * variance + 1e-6,
-            "{name}: {measured}, not {variance}"
-        );
+        assert!((mean - exact.f2()).abs() <= 5.0 * (variance / seeds as f64).sqrt() + 1e-6, "{name}: {mean}");
+        assert!((measured - variance).abs() <= 0.2 * variance + 1e-6, "{name}: {measured}, not {variance}");
     }
 }
 
@@ -61,18 +55,12 @@ fn ams_is_within_alpha_two_times_in_three_and_its_median_almost_always() {
     for (name, stream) in adversarial(300) {
         let f2 = exact(&stream).f2();
         let misses = |estimate: &dyn Fn(u64) -> f64| {
-            (0..seeds)
-                .filter(|&seed| (estimate(seed) - f2).abs() > alpha * f2)
-                .count() as f64
-                / seeds as f64
+            (0..seeds).filter(|&seed| (estimate(seed) - f2).abs() > alpha * f2).count() as f64 / seeds as f64
         };
         let single = misses(&|seed| ams(r, seed, &stream).f2());
         assert!(single <= 1.0 / 3.0, "{name}: {single}");
         let boosted = misses(&|seed| ams(r * means, seed, &stream).median_f2(means));
-        assert!(
-            boosted <= delta && boosted <= single,
-            "{name}: {boosted}, single {single}"
-        );
+        assert!(boosted <= delta && boosted <= single, "{name}: {boosted}, single {single}");
     }
 }
 
@@ -95,14 +83,8 @@ fn a_count_sketch_row_has_the_calculated_mean_and_variance() {
             .collect();
         let variance = (f2 - f * f) / width as f64;
         let (mean, measured) = mean_and_variance(&errors);
-        assert!(
-            mean.abs() <= 5.0 * (variance / seeds as f64).sqrt(),
-            "key {key}: {mean}"
-        );
-        assert!(
-            (measured - variance).abs() <= 0.25 * variance,
-            "key {key}: {measured}, not {variance}"
-        );
+        assert!(mean.abs() <= 5.0 * (variance / seeds as f64).sqrt(), "key {key}: {mean}");
+        assert!((measured - variance).abs() <= 0.25 * variance, "key {key}: {measured}, not {variance}");
     }
 }
 
@@ -125,9 +107,7 @@ fn the_median_form_solves_the_heavy_hitter_problem() {
     for (name, stream) in adversarial(1000) {
         let l2 = exact(&stream).value();
         let mut counts: HashMap<u64, f64> = HashMap::new();
-        stream
-            .iter()
-            .for_each(|&key| *counts.entry(key).or_default() += 1.0);
+        stream.iter().for_each(|&key| *counts.entry(key).or_default() += 1.0);
         counts.extend((5000..5100).map(|absent| (absent, 0.0)));
         let mut misses = 0;
         for seed in 0..seeds {
@@ -160,10 +140,7 @@ fn more_rows_make_the_median_fail_less() {
             .count()
     };
     let (one, nine, forty_nine) = (misses(1), misses(9), misses(49));
-    assert!(
-        one > 1000 && nine < one / 10 && forty_nine == 0,
-        "{one} {nine} {forty_nine}"
-    );
+    assert!(one > 1000 && nine < one / 10 && forty_nine == 0, "{one} {nine} {forty_nine}");
 }
 
 /// Algorithm 3 line by line, every `x_s` computed from scratch.
@@ -226,17 +203,11 @@ fn the_histogram_is_within_its_factor_at_every_window() {
                     assert!(stamp.time <= start);
                     let factor = stamp.value / truth;
                     let most = 1.0 / (1.0 - rho / 2.0_f64.sqrt());
-                    assert!(
-                        factor >= 1.0 && factor <= most,
-                        "{name}, rho {rho}, t {t}, {start}: {factor}"
-                    );
+                    assert!(factor >= 1.0 && factor <= most, "{name}, rho {rho}, t {t}, {start}: {factor}");
                     worst = worst.max(factor * (1.0 - rho));
                 }
                 let kept = histogram.timestamps().len() as f64;
-                assert!(
-                    kept <= most_timestamps(norms[1], beta),
-                    "{name}, rho {rho}, t {t}: {kept}"
-                );
+                assert!(kept <= most_timestamps(norms[1], beta), "{name}, rho {rho}, t {t}: {kept}");
             }
         }
     }
@@ -251,15 +222,10 @@ fn the_histogram_of_l1_is_within_its_factor() {
     for t in 1..=3000_u64 {
         histogram.update(t, ExactL1::default, |count| count.0 += 1);
         for start in 1..=t {
-            let (answer, truth) = (
-                histogram.query(start, AlgorithmForm::Intended).unwrap().value,
-                t - start + 1,
-            );
+            let (answer, truth) =
+                (histogram.query(start, AlgorithmForm::Intended).unwrap().value, t - start + 1);
             let factor = answer / truth as f64;
-            assert!(
-                (1.0..=1.0 / (1.0 - rho)).contains(&factor),
-                "t {t}, start {start}: {factor}"
-            );
+            assert!((1.0..=1.0 / (1.0 - rho)).contains(&factor), "t {t}, start {start}: {factor}");
         }
         assert!(histogram.timestamps().len() as f64 <= most_timestamps(t as f64, rho));
     }
@@ -291,11 +257,7 @@ fn the_histogram_is_within_its_factor_with_ams() {
             let norms = suffix_l2(&stream[..t as usize]);
             for stamp in histogram.stamps() {
                 let truth = norms[stamp.time as usize];
-                assert!(
-                    (stamp.value - truth).abs() <= gamma * truth,
-                    "{name}: {} {truth}",
-                    stamp.value
-                );
+                assert!((stamp.value - truth).abs() <= gamma * truth, "{name}: {} {truth}", stamp.value);
             }
             for start in 1..=t {
                 let factor =
@@ -304,14 +266,8 @@ fn the_histogram_is_within_its_factor_with_ams() {
                 assert!(range.contains(&factor), "{name}, t {t}, start {start}: {factor}");
             }
         }
-        assert!(
-            most as f64 <= 1.2 * most_timestamps(suffix_l2(&stream)[1], beta),
-            "{name}: {most}"
-        );
-        assert!(
-            made <= most + 1,
-            "{name}: {made} instances made, at most {most} held"
-        );
+        assert!(most as f64 <= 1.2 * most_timestamps(suffix_l2(&stream)[1], beta), "{name}: {most}");
+        assert!(made <= most + 1, "{name}: {made} instances made, at most {most} held");
         let held = histogram.timestamps().len() as u64 * (4 * r as u64);
         assert!(histogram.bytes() >= held && histogram.bytes() < held + held / 20);
     }
@@ -359,20 +315,10 @@ fn most_error(error: f64) -> u64 {
 
 fn check_counter(name: &str, counter: &PublishedCounter, occurs: &[bool]) -> u64 {
     let (worst, error) = (worst_of_counter(counter, occurs), counter.error());
-    assert!(
-        worst as f64 <= error && worst <= most_error(error),
-        "{name}, M {error}: {worst}"
-    );
+    assert!(worst as f64 <= error && worst <= most_error(error), "{name}, M {error}: {worst}");
     let most = 2.0 + 2.0 * counter.total().saturating_sub(1) as f64 / error;
-    assert!(
-        counter.timestamps().len() as f64 <= most,
-        "{name}, M {error}: {}",
-        counter.timestamps().len()
-    );
-    assert_eq!(
-        counter.total(),
-        occurs.iter().filter(|&&occurs| occurs).count() as u64
-    );
+    assert!(counter.timestamps().len() as f64 <= most, "{name}, M {error}: {}", counter.timestamps().len());
+    assert_eq!(counter.total(), occurs.iter().filter(|&&occurs| occurs).count() as u64);
     worst
 }
 
@@ -398,11 +344,8 @@ fn counter_is_within_m_at_every_window() {
 #[test]
 fn counter_is_within_m_where_m_grows() {
     type Growth = (f64, fn(f64) -> f64);
-    let growths: [Growth; 3] = [
-        (0.1, |m| m * 1.005),
-        (3.0, |m| m + 0.05),
-        (2.0, |m| if m < 60.0 { m + 0.01 } else { 200.0 }),
-    ];
+    let growths: [Growth; 3] =
+        [(0.1, |m| m * 1.005), (3.0, |m| m + 0.05), (2.0, |m| if m < 60.0 { m + 0.01 } else { 200.0 })];
     for (name, occurs) in occurrences(1500) {
         for (first, grow) in growths {
             let mut counter = PublishedCounter::new(first);
@@ -438,10 +381,7 @@ fn counter_keeps_the_timestamps_of_the_page() {
                         s += 1;
                     }
                 }
-                assert!(
-                    counter.timestamps().eq(h.iter().map(|&t| t as u64)),
-                    "{name}, M {error}, t {t}"
-                );
+                assert!(counter.timestamps().eq(h.iter().map(|&t| t as u64)), "{name}, M {error}, t {t}");
             }
         }
     }
@@ -459,11 +399,7 @@ fn misra_gries_is_within_its_bound_at_every_step() {
                 sketch.update(key);
                 *counts.entry(key).or_default() += 1;
                 let held: u64 = sketch.iter().map(|(_, count)| count).sum();
-                assert_eq!(
-                    held + (c as u64 + 1) * sketch.decrements(),
-                    n,
-                    "{name}, {c} counters"
-                );
+                assert_eq!(held + (c as u64 + 1) * sketch.decrements(), n, "{name}, {c} counters");
                 assert!(sketch.iter().len() <= c);
                 if n % 50 == 0 {
                     check_misra_gries(name, &sketch, &counts);
@@ -477,17 +413,10 @@ fn check_misra_gries(name: &str, sketch: &PublishedMisraGries, counts: &HashMap<
     let most = sketch.events() / (sketch.counters() as u64 + 1);
     for (&key, &f) in counts {
         let estimate = sketch.estimate(key);
-        assert!(
-            estimate <= f && f - estimate <= sketch.decrements(),
-            "{name}, key {key}: {estimate}, {f}"
-        );
+        assert!(estimate <= f && f - estimate <= sketch.decrements(), "{name}, key {key}: {estimate}, {f}");
     }
     assert!(sketch.decrements() <= most);
-    assert!(
-        sketch
-            .iter()
-            .all(|(key, count)| sketch.estimate(key) == count && count > 0)
-    );
+    assert!(sketch.iter().all(|(key, count)| sketch.estimate(key) == count && count > 0));
 }
 
 #[test]
@@ -499,8 +428,5 @@ fn misra_gries_meets_its_bound_where_keys_take_turns() {
     sketch.update(3);
     assert_eq!(sketch.iter().collect::<Vec<_>>(), [(3, 1)]);
     sketch.clear();
-    assert_eq!(
-        (sketch.events(), sketch.decrements(), sketch.iter().len()),
-        (0, 0, 0)
-    );
+    assert_eq!((sketch.events(), sketch.decrements(), sketch.iter().len()), (0, 0, 0));
 }

@@ -22,10 +22,7 @@ fn the_histogram_as_printed_deletes_nothing() {
     for (name, stream) in adversarial(400) {
         let printed = histogram(&stream, AlgorithmForm::Printed);
         assert!(printed.timestamps().eq(1..=400), "{name}");
-        assert!(
-            histogram(&stream, AlgorithmForm::Intended).timestamps().len() < 60,
-            "{name}"
-        );
+        assert!(histogram(&stream, AlgorithmForm::Intended).timestamps().len() < 60, "{name}");
     }
 }
 
@@ -52,17 +49,9 @@ fn counter_as_printed_answers_with_its_last_timestamp() {
         let mut counter = PublishedCounter::new(error);
         (1..=1000).for_each(|t| counter.update(t));
         for start in 1..1000 {
-            assert_eq!(
-                counter.estimate(start, AlgorithmForm::Printed),
-                1,
-                "M {error}, start {start}"
-            );
+            assert_eq!(counter.estimate(start, AlgorithmForm::Printed), 1, "M {error}, start {start}");
         }
-        assert_eq!(
-            counter.estimate(1000, AlgorithmForm::Printed),
-            0,
-            "the last event is in the window"
-        );
+        assert_eq!(counter.estimate(1000, AlgorithmForm::Printed), 0, "the last event is in the window");
         assert_eq!(counter.estimate(1, AlgorithmForm::Intended), 1000);
         assert_eq!(counter.estimate(1000, AlgorithmForm::Intended), 1);
     }
@@ -95,14 +84,8 @@ fn the_mean_of_magnitudes_is_biased_on_absent_keys_by_the_calculated_amount() {
         medians += sketch.estimate(&hashes, absent, CountSketchEstimator::MedianOfSigned) / seeds as f64;
     }
     let error = ((second - expected * expected) / samples).sqrt();
-    assert!(
-        (magnitudes - expected).abs() <= 5.0 * error,
-        "{magnitudes}, calculated {expected} +- {error}"
-    );
-    assert!(
-        magnitudes > 10.0,
-        "far from the true count, which is zero: {magnitudes}"
-    );
+    assert!((magnitudes - expected).abs() <= 5.0 * error, "{magnitudes}, calculated {expected} +- {error}");
+    assert!(magnitudes > 10.0, "far from the true count, which is zero: {magnitudes}");
     let error = (second / seeds as f64).sqrt();
     assert!(medians.abs() <= 5.0 * error, "{medians} +- {error}");
 }
@@ -124,10 +107,7 @@ fn with_the_bare_width_absent_keys_pass_for_heavy_ones() {
     let width = CountSketchShape::for_threshold(alpha, 1, 1.0).width;
     let l2 = f64::from(keys).sqrt();
     let share = expected_magnitude(0, &vec![1; keys as usize], width) / (alpha * l2);
-    assert!(
-        share > 0.75 && (share - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01,
-        "{share}"
-    );
+    assert!(share > 0.75 && (share - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01, "{share}");
 }
 
 /// One key of 10^4 events and nothing else. A row is bad for an absent key with probability `1/b`; of the
@@ -137,23 +117,14 @@ fn one_bad_row_spoils_the_mean_of_magnitudes_and_more_rows_make_one_likelier() {
     let (width, keys) = (40, 20_000_u64);
     for rows in [5, 11, 31] {
         let hashes = Hashes::new(rows as u64);
-        let sketch = sketch(
-            CountSketchShape { rows, width },
-            &hashes,
-            std::iter::repeat_n(0, 10_000),
-        );
+        let sketch = sketch(CountSketchShape { rows, width }, &hashes, std::iter::repeat_n(0, 10_000));
         let wrong = |estimator| {
-            (1..=keys)
-                .filter(|&key| sketch.estimate(&hashes, key, estimator).abs() > 0.5)
-                .count() as f64
+            (1..=keys).filter(|&key| sketch.estimate(&hashes, key, estimator).abs() > 0.5).count() as f64
         };
         let share = wrong(CountSketchEstimator::MeanOfMagnitudes) / keys as f64;
         let expected = 1.0 - (1.0 - 1.0 / width as f64).powi(rows as i32);
         let deviation = (expected * (1.0 - expected) / keys as f64).sqrt();
-        assert!(
-            (share - expected).abs() <= 5.0 * deviation,
-            "{rows} rows: {share}, calculated {expected}"
-        );
+        assert!((share - expected).abs() <= 5.0 * deviation, "{rows} rows: {share}, calculated {expected}");
         let median = wrong(CountSketchEstimator::MedianOfSigned) / keys as f64;
         assert!(median < 0.001, "{rows} rows: {median}");
     }
@@ -177,24 +148,13 @@ fn the_mean_of_magnitudes_of_ams_is_not_the_norm() {
     (0..d).for_each(|key| ams.update(&hashes, key));
     let (l2, expected) = ((d as f64).sqrt(), magnitude_of_signs(d));
     let error = ((l2 * l2 - expected * expected) / r as f64).sqrt();
-    assert!(
-        (ams.mean_of_magnitudes() - expected).abs() <= 5.0 * error,
-        "{}",
-        ams.mean_of_magnitudes()
-    );
-    assert!(
-        (expected / l2 - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.001,
-        "20 % below the norm"
-    );
+    assert!((ams.mean_of_magnitudes() - expected).abs() <= 5.0 * error, "{}", ams.mean_of_magnitudes());
+    assert!((expected / l2 - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.001, "20 % below the norm");
     assert!((ams.l2() / l2 - 1.0).abs() < 0.05, "{}", ams.l2());
 
     let mut one_key = Ams::new(r);
     (0..d).for_each(|_| one_key.update(&hashes, 5));
-    assert_eq!(
-        one_key.mean_of_magnitudes(),
-        d as f64,
-        "with one key there is nothing to cancel"
-    );
+    assert_eq!(one_key.mean_of_magnitudes(), d as f64, "with one key there is nothing to cancel");
 }
 
 /// `M = 100`. The stream `i, i, ..., i` of 300 events and its neighbour `j, i, ..., i`, and the window that
@@ -206,16 +166,9 @@ fn one_event_moves_counters_estimate_by_almost_m() {
     (1..=300).for_each(|t| counter.update(t));
     (2..=300).for_each(|t| neighbour.update(t));
     assert_eq!(counter.timestamps().collect::<Vec<_>>(), [1, 100, 199, 298, 300]);
-    assert_eq!(
-        neighbour.timestamps().collect::<Vec<_>>(),
-        [2, 101, 200, 299, 300]
-    );
+    assert_eq!(neighbour.timestamps().collect::<Vec<_>>(), [2, 101, 200, 299, 300]);
     assert_eq!(counter.estimate(101, AlgorithmForm::Intended), 102);
-    assert_eq!(
-        neighbour.estimate(101, AlgorithmForm::Intended),
-        200,
-        "moved by 98 where the proof says 2"
-    );
+    assert_eq!(neighbour.estimate(101, AlgorithmForm::Intended), 200, "moved by 98 where the proof says 2");
 }
 
 /// All pairs of neighbours of 12 events, all windows: one event moves the estimate by `M - 2` at most, and
@@ -227,18 +180,13 @@ fn by_m_less_two_at_most() {
         let counters: Vec<PublishedCounter> = (0_u64..1 << LENGTH)
             .map(|occurs| {
                 let mut counter = PublishedCounter::new(error as f64);
-                (1..=LENGTH)
-                    .filter(|t| occurs >> (t - 1) & 1 == 1)
-                    .for_each(|t| counter.update(t));
+                (1..=LENGTH).filter(|t| occurs >> (t - 1) & 1 == 1).for_each(|t| counter.update(t));
                 counter
             })
             .collect();
         let moved = |one: usize, other: usize| {
             let estimate = |index: usize, start| counters[index].estimate(start, AlgorithmForm::Intended);
-            (1..=LENGTH)
-                .map(|start| estimate(one, start).abs_diff(estimate(other, start)))
-                .max()
-                .unwrap()
+            (1..=LENGTH).map(|start| estimate(one, start).abs_diff(estimate(other, start))).max().unwrap()
         };
         let most = (0..counters.len())
             .flat_map(|one| (0..LENGTH).map(move |t| (one, one ^ 1 << t)))
@@ -256,9 +204,7 @@ fn misra_gries(counters: usize, stream: impl IntoIterator<Item = u64>) -> Publis
 
 /// The `L_1` distance of two tables, over the keys below `keys`.
 fn distance(one: &PublishedMisraGries, other: &PublishedMisraGries, keys: u64) -> u64 {
-    (0..keys)
-        .map(|key| one.estimate(key).abs_diff(other.estimate(key)))
-        .sum()
+    (0..keys).map(|key| one.estimate(key).abs_diff(other.estimate(key))).sum()
 }
 
 /// Ten counters, `alpha = 0.1`. Key 1 so often, keys 2 to 10 once, and at the end key 1 again or key 11: in
@@ -280,11 +226,7 @@ fn misra_gries_sensitivity_exceeds_alpha_m() {
 fn misra_gries_sensitivity_is_one_more_than_its_counters() {
     for (c, lengths) in [(2, 3..=7), (3, 4..=6)] {
         for length in lengths {
-            assert_eq!(
-                most_distance(c, length),
-                c as u64 + 1,
-                "{c} counters, {length} events"
-            );
+            assert_eq!(most_distance(c, length), c as u64 + 1, "{c} counters, {length} events");
         }
     }
 }
@@ -300,11 +242,7 @@ fn most_distance(counters: usize, length: u32) -> u64 {
         for place in 0..length {
             for key in digit(code, place) + 1..keys {
                 let other = code + (key - digit(code, place)) * keys.pow(place);
-                most = most.max(distance(
-                    &sketches[code as usize],
-                    &sketches[other as usize],
-                    keys,
-                ));
+                most = most.max(distance(&sketches[code as usize], &sketches[other as usize], keys));
             }
         }
     }

@@ -8,11 +8,7 @@ const M: f64 = 1e9;
 
 /// Compares after rounding to the significant digits of the text.
 fn reads(value: f64, text: &str) {
-    let digits = text
-        .chars()
-        .take_while(|&c| c != 'e')
-        .filter(char::is_ascii_digit)
-        .count();
+    let digits = text.chars().take_while(|&c| c != 'e').filter(char::is_ascii_digit).count();
     assert_eq!(format!("{value:.*e}", digits - 1), text);
 }
 
@@ -160,9 +156,7 @@ fn misra_gries_moves_by_its_counters_where_the_fact_says_one() {
         misra_gries
     };
     let (one, other) = (table(1), table(101));
-    let distance: u64 = (1..=101)
-        .map(|key| one.estimate(key).abs_diff(other.estimate(key)))
-        .sum();
+    let distance: u64 = (1..=101).map(|key| one.estimate(key).abs_diff(other.estimate(key))).sum();
     assert_eq!(distance as f64, claims::misra_gries_distance(100.0));
     assert!(distance as f64 > 50.0 * claims::misra_gries_sensitivity_by_fact(0.01, 101.0));
 }
@@ -200,10 +194,7 @@ fn the_accuracy_lemma_needs_more_than_thirty_billion_events_where_it_divides_by_
     assert!(!holds(1e9) && !holds(1e10) && holds(1e11));
     reads(claims::least_window_of_accuracy(0.1, 1.0), "3.4e10");
     let per_block = |window: f64| 2.0 * claims::levels(0.1, 1.0, window) / window.log2().powi(3);
-    assert!(
-        per_block(1e6) <= 1.0,
-        "its conclusion holds all the same, with two blocks a level"
-    );
+    assert!(per_block(1e6) <= 1.0, "its conclusion holds all the same, with two blocks a level");
 }
 
 #[test]

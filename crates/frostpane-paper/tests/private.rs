@@ -22,11 +22,7 @@ struct Script(Vec<u64>);
 
 impl Entropy for Script {
     fn word(&mut self) -> Result<u64> {
-        Ok(if self.0.is_empty() {
-            1 << 63
-        } else {
-            self.0.remove(0)
-        })
+        Ok(if self.0.is_empty() { 1 << 63 } else { self.0.remove(0) })
     }
 }
 
@@ -56,11 +52,7 @@ fn counts(events: &[u64]) -> HashMap<u64, u64> {
 }
 
 fn l2_norm(counts: &HashMap<u64, u64>) -> f64 {
-    counts
-        .values()
-        .map(|&count| (count as f64).powi(2))
-        .sum::<f64>()
-        .sqrt()
+    counts.values().map(|&count| (count as f64).powi(2)).sum::<f64>().sqrt()
 }
 
 fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
@@ -73,18 +65,12 @@ fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
 /// at `alpha = 0.2`.
 fn stream(window: usize, seed: u64) -> Vec<u64> {
     let mut stream = planted(window, &[(1, 300), (2, 200), (3, 100)], seed);
-    stream.extend(planted(
-        window,
-        &[(3, 200), (4, 120), (5, 80), (6, 30), (7, 8)],
-        seed + 1,
-    ));
+    stream.extend(planted(window, &[(3, 200), (4, 120), (5, 80), (6, 30), (7, 8)], seed + 1));
     stream
 }
 
 fn small_l2(seed: u64) -> L2 {
-    L2::scaled(0.2, 1.0, 100_000, 16_000_000, Composition::Basic)
-        .unwrap()
-        .with_seed(seed)
+    L2::scaled(0.2, 1.0, 100_000, 16_000_000, Composition::Basic).unwrap().with_seed(seed)
 }
 
 #[test]
@@ -97,24 +83,12 @@ fn l2_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
         let answer = l2.query(WINDOW as u64, &mut Median).unwrap();
         let truth = counts(&stream[WINDOW..]);
         let norm = l2_norm(&truth);
-        assert!(
-            (answer.norm / norm - 1.0).abs() < 0.25,
-            "{} for {norm}",
-            answer.norm
-        );
-        assert_eq!(
-            keys(&answer.listed),
-            [3, 4, 5],
-            "seed {seed}, norm {norm}, {truth:?}"
-        );
+        assert!((answer.norm / norm - 1.0).abs() < 0.25, "{} for {norm}", answer.norm);
+        assert_eq!(keys(&answer.listed), [3, 4, 5], "seed {seed}, norm {norm}, {truth:?}");
         for (key, count) in answer.listed {
             let error = (truth[&key] as f64 - count).abs();
             let bound = (l2.constants().counter + l2.constants().threshold) * answer.norm;
-            assert!(
-                error <= bound,
-                "key {key}: {count} for {}, off by more than {bound}",
-                truth[&key]
-            );
+            assert!(error <= bound, "key {key}: {count} for {}, off by more than {bound}", truth[&key]);
         }
     }
 }
@@ -133,14 +107,8 @@ fn l2_answers_for_any_window_at_the_end() {
         for (&key, &count) in &truth {
             let listed = answer.listed.iter().any(|listed| listed.0 == key);
             let share = count as f64 / norm;
-            assert!(
-                listed || share < 1.3 * 0.2,
-                "window {window}: {key} has {share} of the norm"
-            );
-            assert!(
-                !listed || share > 0.1,
-                "window {window}: {key} has {share} of the norm"
-            );
+            assert!(listed || share < 1.3 * 0.2, "window {window}: {key} has {share} of the norm");
+            assert!(!listed || share > 0.1, "window {window}: {key} has {share} of the norm");
         }
         assert!(answer.listed.iter().all(|(key, _)| truth.contains_key(key)));
     }
@@ -151,12 +119,8 @@ fn l2_answers_for_any_window_at_the_end() {
 #[test]
 fn l2_counts_nothing_from_before_the_window() {
     let mut l2 = small_l2(1);
-    let before = planted(2_000, &[(9, 500)], 1)
-        .into_iter()
-        .chain((0..400).map(|_| 8));
-    before
-        .chain(planted(2_000, &[(9, 500)], 2))
-        .for_each(|key| l2.update(key));
+    let before = planted(2_000, &[(9, 500)], 1).into_iter().chain((0..400).map(|_| 8));
+    before.chain(planted(2_000, &[(9, 500)], 2)).for_each(|key| l2.update(key));
     assert!(l2.estimates(2_401).contains(&(8, 0)), "{:?}", l2.estimates(2_401));
     assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
 }
@@ -180,10 +144,7 @@ fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
     assert!(!lists(MIDDLE, u64::MAX, MIDDLE) && lists(MIDDLE, 0, MIDDLE));
     assert!(lists(MIDDLE, MIDDLE, u64::MAX) && !lists(MIDDLE, MIDDLE, 0));
 
-    let listed = |z| {
-        l2.query(9_999, &mut Script(vec![0, MIDDLE, MIDDLE, 0, z]))
-            .unwrap()
-    };
+    let listed = |z| l2.query(9_999, &mut Script(vec![0, MIDDLE, MIDDLE, 0, z])).unwrap();
     let [plain, noisy] = [MIDDLE, u64::MAX].map(|z| listed(z).listed[1].1);
     let scale = listed(MIDDLE).noise;
     let draw = laplace(scale, &mut Script(vec![u64::MAX])).unwrap();
@@ -203,10 +164,7 @@ fn answers_say_which_noise_they_have_and_need() {
 
     let l1 = L1::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap();
     let printed = l1.query(1, &mut Median).unwrap();
-    assert_eq!(
-        (printed.noise, printed.needed_noise),
-        (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0)
-    );
+    assert_eq!((printed.noise, printed.needed_noise), (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0));
     let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut Median).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
 }
@@ -216,10 +174,7 @@ fn scaled_l2_has_one_grain() {
     for memory in [16_000_000, 64_000_000, 10_000_000_000] {
         let l2 = l2::L2Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
         let grain = l2.rho;
-        assert_eq!(
-            (l2.ams, l2.threshold, l2.counter),
-            (grain.min(0.25), 0.05 * grain, 0.05 * grain / 2.0)
-        );
+        assert_eq!((l2.ams, l2.threshold, l2.counter), (grain.min(0.25), 0.05 * grain, 0.05 * grain / 2.0));
         assert_eq!(l2.beta(), grain * grain / 2.0);
         assert_eq!(l2.changes().len(), 7);
         assert!(l2.bytes() <= memory as f64 && l2.bytes() > 0.99 * memory as f64);
@@ -244,11 +199,7 @@ fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
         for (key, count) in answer.listed {
             let error = truth[&key] as f64 - count;
             let bound = (constants.counter + constants.misra_gries) * length;
-            assert!(
-                (-1e-6..=bound).contains(&error),
-                "key {key}: {count} for {}",
-                truth[&key]
-            );
+            assert!((-1e-6..=bound).contains(&error), "key {key}: {count} for {}", truth[&key]);
         }
     }
 }
@@ -260,23 +211,12 @@ fn l1_finds_the_timestamp_before_the_window() {
         l1.update(t % 2);
     }
     for window in 1..=3_000_u64 {
-        let all: u64 = l1
-            .estimates(3_000 - window + 1)
-            .iter()
-            .map(|estimate| estimate.1)
-            .sum();
+        let all: u64 = l1.estimates(3_000 - window + 1).iter().map(|estimate| estimate.1).sum();
         let slack = 2.0 * (0.5 / 32.0) * 1.01 * (window + 1) as f64;
-        assert!(
-            all <= window && (window - all) as f64 <= slack,
-            "window {window}: {all}"
-        );
+        assert!(all <= window && (window - all) as f64 <= slack, "window {window}: {all}");
     }
     let bound = 2.0 + 2.0 * 3_000_f64.ln() / 0.01_f64.ln_1p();
-    assert!(
-        (300.0..=bound).contains(&(l1.timestamps() as f64)),
-        "{}",
-        l1.timestamps()
-    );
+    assert!((300.0..=bound).contains(&(l1.timestamps() as f64)), "{}", l1.timestamps());
 }
 
 #[test]
@@ -315,25 +255,15 @@ fn published_continual_refuses_blocks_shorter_than_an_event() {
         "a window of 1000000 events has blocks shorter than one event: the least window is 4.077e9"
     );
     let refusal = PublishedContinual::published(0.1, 1.0, 10_000_000_000, 64_000_000).unwrap_err();
-    assert!(
-        matches!(refusal, PresetRefusal::Memory { needed, .. } if needed > 1e12),
-        "{refusal}"
-    );
+    assert!(matches!(refusal, PresetRefusal::Memory { needed, .. } if needed > 1e12), "{refusal}");
 }
 
 #[test]
 fn parameters_outside_the_page_are_refused() {
-    for (alpha, epsilon, m) in [
-        (0.0, 1.0, 100),
-        (1.0, 1.0, 100),
-        (0.1, 0.0, 100),
-        (0.1, f64::NAN, 100),
-        (0.1, 1.0, 2),
-    ] {
-        assert!(matches!(
-            l1::L1Constants::published(alpha, epsilon, m),
-            Err(PresetRefusal::Parameter(_))
-        ));
+    for (alpha, epsilon, m) in
+        [(0.0, 1.0, 100), (1.0, 1.0, 100), (0.1, 0.0, 100), (0.1, f64::NAN, 100), (0.1, 1.0, 2)]
+    {
+        assert!(matches!(l1::L1Constants::published(alpha, epsilon, m), Err(PresetRefusal::Parameter(_))));
         assert!(matches!(
             l2::L2Constants::scaled(alpha, epsilon, m, 1 << 30, Composition::Basic),
             Err(PresetRefusal::Parameter(_))
@@ -359,11 +289,9 @@ fn memory_stays_within_what_was_given() {
                 l2.update(key(t));
             }
             if t % 1_500 == 0 {
-                for (name, bytes) in [
-                    ("L1", l1.bytes()),
-                    ("L2", l2.bytes()),
-                    ("continual", continual.bytes()),
-                ] {
+                for (name, bytes) in
+                    [("L1", l1.bytes()), ("L2", l2.bytes()), ("continual", continual.bytes())]
+                {
                     assert!(bytes <= MEMORY, "stream {number}, time {t}: {name} holds {bytes}");
                 }
             }
@@ -446,14 +374,7 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
 
 fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::ContinualConstants {
     let levels = (window / shortest).ilog2() + 1;
-    continual::ContinualConstants {
-        alpha: 0.5,
-        epsilon,
-        window,
-        shortest,
-        levels,
-        loss: 1.0,
-    }
+    continual::ContinualConstants { alpha: 0.5, epsilon, window, shortest, levels, loss: 1.0 }
 }
 
 /// Misra-Gries with a counter for each event of a block is exact, so without noise the sum over the blocks is
@@ -470,19 +391,11 @@ fn continual_blocks_cover_the_window_once() {
         for t in 1..=stream.len() {
             run.update(stream[t - 1]);
             let start = t.saturating_sub(WINDOW).next_multiple_of(SHORTEST);
-            let end = if draw == Draw::EveryOutput {
-                t
-            } else {
-                t / SHORTEST * SHORTEST
-            };
+            let end = if draw == Draw::EveryOutput { t } else { t / SHORTEST * SHORTEST };
             for key in [1, 2] {
                 let expected = stream[start..end].iter().filter(|&&event| event == key).count();
                 let estimate = run.estimate(key, &mut Median).unwrap();
-                assert_eq!(
-                    estimate.round() as usize,
-                    expected,
-                    "time {t}, key {key}, {draw:?}"
-                );
+                assert_eq!(estimate.round() as usize, expected, "time {t}, key {key}, {draw:?}");
             }
             assert!(run.active_blocks() <= 2 * 6);
         }
@@ -492,15 +405,9 @@ fn continual_blocks_cover_the_window_once() {
 #[test]
 fn continual_lists_what_is_frequent() {
     let mut run = PublishedContinual::scaled(0.5, 1.0, 10_000, 64_000_000).unwrap();
-    planted(25_000, &[(1, 300), (2, 40)], 4)
-        .iter()
-        .for_each(|&key| run.update(key));
+    planted(25_000, &[(1, 300), (2, 40)], 4).iter().for_each(|&key| run.update(key));
     let answer = run.release(&mut Median).unwrap();
-    assert_eq!(
-        keys(&answer.listed),
-        [1, 2],
-        "alpha sqrt(W)/2 is 25 events, and the others have 2 each"
-    );
+    assert_eq!(keys(&answer.listed), [1, 2], "alpha sqrt(W)/2 is 25 events, and the others have 2 each");
     assert_eq!(run.changes().len(), 3);
 }
 
@@ -511,9 +418,7 @@ fn continual_lists_what_is_frequent() {
 fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
     let mean_error = |draw: Draw, seed: u64| {
         let constants = exact_blocks(4_096, 16, 2.0);
-        let mut run = PublishedContinual::new(constants)
-            .with_draw(draw)
-            .with_noise(NoiseScale::Proof);
+        let mut run = PublishedContinual::new(constants).with_draw(draw).with_noise(NoiseScale::Proof);
         let mut entropy = InsecureSeededEntropy::new(seed);
         (0..1_008).for_each(|t: u64| run.update(if t < 300 { 1 } else { 2 + t % 5 }));
         let mut sum = 0.0;
@@ -527,10 +432,7 @@ fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
         let squares = (0..20).map(|seed| mean_error(draw, seed).powi(2));
         (squares.sum::<f64>() / 20.0).sqrt()
     };
-    let (printed, intended) = (
-        root_mean_square(Draw::EveryOutput),
-        root_mean_square(Draw::OncePerBlock),
-    );
+    let (printed, intended) = (root_mean_square(Draw::EveryOutput), root_mean_square(Draw::OncePerBlock));
     assert!(printed < 1.5, "{printed}");
     assert!(intended > 10.0, "{intended}");
 }

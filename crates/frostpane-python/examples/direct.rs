@@ -56,9 +56,7 @@ fn release<K: Key>(
         return Ok(());
     }
     let mut lists = Vec::new();
-    builder
-        .continual()?
-        .extend(events, |continual| lists.push(continual.release()))?;
+    builder.continual()?.extend(events, |continual| lists.push(continual.release()))?;
     for list in lists {
         println!("{}", serde_json::to_string(&list?)?);
     }

@@ -141,9 +141,7 @@ impl Bounder {
 fn column<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a ArrayRef> {
     let table = chunk.as_struct_opt();
     let missing = || Failure::Column(format!("there is no column {name}"));
-    table
-        .and_then(|table| table.column_by_name(name))
-        .ok_or_else(missing)
+    table.and_then(|table| table.column_by_name(name)).ok_or_else(missing)
 }
 
 fn numbers<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a Int64Array> {
@@ -152,11 +150,7 @@ fn numbers<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a Int64Array> {
 }
 
 fn bound<K: ColumnKey>(bounding: &mut PaneBounder<K>, chunk: &ArrayRef) -> Result<()> {
-    let (panes, users, keys) = (
-        numbers(chunk, "pane")?,
-        column(chunk, "user")?,
-        column(chunk, "key")?,
-    );
+    let (panes, users, keys) = (numbers(chunk, "pane")?, column(chunk, "user")?, column(chunk, "key")?);
     let (mut people, mut read) = (Vec::new(), K::Read::default());
     if !piece(users, &(0..chunk.len())).bytes(&mut people) {
         return Err(Failure::Input("the column user does not hold bytes".to_owned()));
@@ -231,23 +225,14 @@ pub struct KeyCounts {
 
 impl KeyCounts {
     fn new(batches: Vec<[ArrayRef; 3]>) -> Result<Self> {
-        let key = batches
-            .first()
-            .map_or(DataType::Binary, |[_, key, _]| key.data_type().clone());
+        let key = batches.first().map_or(DataType::Binary, |[_, key, _]| key.data_type().clone());
         let field = |(name, data): (&str, DataType)| Field::new(name, data, true);
-        let fields: Fields = [
-            ("pane", DataType::Int64),
-            ("key", key),
-            ("count", DataType::Int64),
-        ]
-        .map(field)
-        .into_iter()
-        .collect();
-        let batch = |columns: [ArrayRef; 3]| StructArray::try_new(fields.clone(), columns.into(), None);
-        let batches = batches
+        let fields: Fields = [("pane", DataType::Int64), ("key", key), ("count", DataType::Int64)]
+            .map(field)
             .into_iter()
-            .map(batch)
-            .collect::<std::result::Result<_, _>>();
+            .collect();
+        let batch = |columns: [ArrayRef; 3]| StructArray::try_new(fields.clone(), columns.into(), None);
+        let batches = batches.into_iter().map(batch).collect::<std::result::Result<_, _>>();
         let batches = batches.map_err(|cause| Failure::Input(cause.to_string()))?;
         Ok(Self { fields, batches })
     }
@@ -287,16 +272,11 @@ impl Counter {
     /// The number and the bytes of the part of each pane.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyBytes>)>> {
         fn finished<K: Key>(parts: BTreeMap<i64, PartialPane<K>>) -> Vec<(i64, Vec<u8>)> {
-            parts
-                .into_iter()
-                .map(|(number, part)| (number, part.finish()))
-                .collect()
+            parts.into_iter().map(|(number, part)| (number, part.finish())).collect()
         }
         let state = self.0.take(py)?;
         let parts = py.detach(|| with_keys!(state, (_, parts) => finished(parts)));
-        let given = parts
-            .iter()
-            .map(|(number, bytes)| (*number, PyBytes::new(py, bytes)));
+        let given = parts.iter().map(|(number, bytes)| (*number, PyBytes::new(py, bytes)));
         Ok(given.collect())
     }
 }

@@ -57,11 +57,7 @@ impl Column {
         match kind {
             Some(Kind::Numbers) => Ok(Self::Arrow {
                 chunks: chunks.iter().map(|chunk| rewritten(chunk, role)).collect(),
-                kind: if role == Role::Time {
-                    Kind::Time
-                } else {
-                    Kind::Text
-                },
+                kind: if role == Role::Time { Kind::Time } else { Kind::Text },
             }),
             Some(kind) => Ok(Self::Arrow { chunks, kind }),
             None => Err(Failure::Input(unsuitable(&data.to_string(), role, name))),
@@ -155,11 +151,7 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub fn new(view: View<'a>) -> Self {
-        Self {
-            view,
-            chunk: 0,
-            row: 0,
-        }
+        Self { view, chunk: 0, row: 0 }
     }
 
     /// How many of the next rows are in one piece; none at the end.
@@ -168,10 +160,7 @@ impl<'a> Cursor<'a> {
             View::Signed(rows) => rows.len() - self.row,
             View::Unsigned(rows) => rows.len() - self.row,
             View::Arrow(chunks) => {
-                while chunks
-                    .get(self.chunk)
-                    .is_some_and(|chunk| chunk.len() == self.row)
-                {
+                while chunks.get(self.chunk).is_some_and(|chunk| chunk.len() == self.row) {
                     (self.chunk, self.row) = (self.chunk + 1, 0);
                 }
                 chunks.get(self.chunk).map_or(0, |chunk| chunk.len() - self.row)

@@ -149,10 +149,7 @@ fn numbers(unaffordable: &Unaffordable) -> String {
 fn in_python(message: &str) -> String {
     message
         .replace("`frostpane restore DIR`", "Store.restore")
-        .replace(
-            "`frostpane init --like` the one",
-            "Store.create(like=...) of the one",
-        )
+        .replace("`frostpane init --like` the one", "Store.create(like=...) of the one")
         .replace("--accept-clock", "accept_clock=True")
         .replace(" --", " ")
 }

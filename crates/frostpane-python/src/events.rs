@@ -77,10 +77,7 @@ impl<'a> Texts<'a> {
             return;
         }
         piece.integers(&mut self.numbers);
-        (self.written, self.places) = (
-            std::mem::take(&mut self.written),
-            std::mem::take(&mut self.places),
-        );
+        (self.written, self.places) = (std::mem::take(&mut self.written), std::mem::take(&mut self.places));
         self.written.clear();
         self.places.clear();
         for number in &self.numbers {
@@ -143,14 +140,11 @@ impl ColumnKey for u64 {
         if piece.bytes(&mut read.texts) {
             // As the program reads them.
             let parse = |text: &[u8]| str::from_utf8(text).ok()?.parse().ok();
-            return read
-                .keys
-                .extend(read.texts.iter().map(|text| text.and_then(parse)));
+            return read.keys.extend(read.texts.iter().map(|text| text.and_then(parse)));
         }
         piece.integers(&mut read.numbers);
         let narrow = |number: i128| u64::try_from(number).ok();
-        read.keys
-            .extend(read.numbers.iter().map(|number| number.and_then(narrow)));
+        read.keys.extend(read.numbers.iter().map(|number| number.and_then(narrow)));
     }
 
     fn key(read: &Numbers<'_>, row: usize) -> Option<u64> {
@@ -166,11 +160,7 @@ impl ColumnKey for u64 {
     }
 
     fn take_plain(piece: &Piece<'_>, sink: &mut impl Sink<u64>) -> Option<Result<(), Failure>> {
-        let event = |key| Event {
-            time: None,
-            key,
-            user: None,
-        };
+        let event = |key| Event { time: None, key, user: None };
         if let Some(keys) = piece.plain() {
             return Some(sink.take(keys.iter().map(|key| event(Some(*key)))));
         }
@@ -265,11 +255,7 @@ impl<'a, K: ColumnKey> Block<'a, K> {
             Some(Event {
                 time: self.time(row)?,
                 key: K::key(&self.keys, row),
-                user: self
-                    .users
-                    .as_ref()
-                    .and_then(|users| users.row(row))
-                    .filter(is_user),
+                user: self.users.as_ref().and_then(|users| users.row(row)).filter(is_user),
             })
         })
     }
@@ -284,11 +270,7 @@ impl<'a, K: ColumnKey> Block<'a, K> {
         Some(Event {
             time: self.time(row)?,
             key: K::lasting(&self.keys, row),
-            user: self
-                .users
-                .as_ref()
-                .and_then(|users| users.given[row])
-                .filter(is_user),
+            user: self.users.as_ref().and_then(|users| users.given[row]).filter(is_user),
         })
     }
 }
@@ -306,13 +288,7 @@ struct Reading<'s, 'a, K: ColumnKey> {
 impl<'s, 'a, K: ColumnKey> Reading<'s, 'a, K> {
     /// Those of a block that has been read, and more.
     fn new(source: &'s mut Source<'a>, block: &'s mut Block<'a, K>) -> Self {
-        Self {
-            row: 0,
-            rows: block.rows,
-            without_time: block.without_time(),
-            source,
-            block,
-        }
+        Self { row: 0, rows: block.rows, without_time: block.without_time(), source, block }
     }
 }
 
@@ -422,26 +398,19 @@ pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), Fail
         }
     });
     let Some(latest) = latest else {
-        return Err(Failure::Input(
-            "no event has a time: nothing was released".to_owned(),
-        ));
+        return Err(Failure::Input("no event has a time: nothing was released".to_owned()));
     };
     // Of events that have days for times, the last day is over when the next begins.
     let step = if days { DAY } else { SECOND };
-    let end = (latest + 1).div_euclid(step) * step
-        + if (latest + 1).rem_euclid(step) > 0 {
-            step
-        } else {
-            0
-        };
+    let end = (latest + 1).div_euclid(step) * step + if (latest + 1).rem_euclid(step) > 0 { step } else { 0 };
     let first = end.saturating_sub(i64::try_from(window.length()).unwrap_or(i64::MAX));
     let mut within = 0;
     each(&mut |time| within += u64::from(time >= first));
     match Timestamp::from_microsecond(end) {
         Ok(end) => Ok((Edge::Instant(end), within)),
-        Err(_) => Err(Failure::Input(
-            "the latest event lies at the end of the calendar: give until".to_owned(),
-        )),
+        Err(_) => {
+            Err(Failure::Input("the latest event lies at the end of the calendar: give until".to_owned()))
+        }
     }
 }
 

@@ -42,11 +42,8 @@ pub fn schema(columns: [Option<&str>; 3], by_clock: bool) -> Result<Schema> {
 
 /// Reads all events.
 pub fn read(files: &[PathBuf], schema: Schema) -> Result<FileEvents> {
-    let mut chunks = Chunks {
-        has_times: schema.by_clock,
-        has_users: schema.user.is_some(),
-        ..Chunks::default()
-    };
+    let mut chunks =
+        Chunks { has_times: schema.by_clock, has_users: schema.user.is_some(), ..Chunks::default() };
     let mut source = Source::new(files, schema)?;
     source.for_each(|event| chunks.push(event))?;
     Ok(chunks.finish(notes(source.report())))

@@ -39,10 +39,7 @@ impl Hitters {
             rows: 0,
             without_time: 0,
         };
-        Ok(Self {
-            guard: ProcessGuard::new(state),
-            spec,
-        })
+        Ok(Self { guard: ProcessGuard::new(state), spec })
     }
 
     /// Ingests all rows, or none of them.
@@ -121,9 +118,7 @@ fn check_end(spec: &Spec) -> Result<()> {
 
 fn build<K: Key>(spec: &Spec, keys: Keys<K>) -> Result<HeavyHitters<K>> {
     let hitters = spec::builder(spec, keys).build()?;
-    spec.windows
-        .iter()
-        .try_for_each(|window| hitters.check_window(*window))?;
+    spec.windows.iter().try_for_each(|window| hitters.check_window(*window))?;
     Ok(hitters)
 }
 

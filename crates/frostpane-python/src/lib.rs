@@ -33,10 +33,7 @@ fn read_spec(text: &str, toml: bool) -> PyResult<String> {
         toml::from_str(text).map_err(|cause| {
             let before = cause.span().and_then(|span| text.get(..span.start));
             let line = 1 + before.map_or(0, |before| before.matches('\n').count());
-            Failure::Parameter(format!(
-                "the specification cannot be used: line {line}: {}",
-                cause.message()
-            ))
+            Failure::Parameter(format!("the specification cannot be used: line {line}: {}", cause.message()))
         })?
     } else {
         spec::parse(text)?

@@ -60,9 +60,7 @@ fn digits(array: &ArrayRef) -> LargeBinaryArray {
     macro_rules! decimals {
         ($type:ty, $scale:expr) => {{
             let numbers = array.as_primitive::<$type>().iter();
-            numbers
-                .map(|number| number.and_then(|number| decimal(number, *$scale)))
-                .collect()
+            numbers.map(|number| number.and_then(|number| decimal(number, *$scale))).collect()
         }};
     }
     match array.data_type() {
@@ -72,10 +70,7 @@ fn digits(array: &ArrayRef) -> LargeBinaryArray {
         DataType::Decimal256(_, scale) => decimals!(Decimal256Type, scale),
         _ => {
             let text = |number: f64| whole(number).map(|number| number.to_string());
-            floats(array)
-                .into_iter()
-                .map(|number| number.and_then(text))
-                .collect()
+            floats(array).into_iter().map(|number| number.and_then(text)).collect()
         }
     }
 }
@@ -97,8 +92,5 @@ fn decimal(stored: impl Display, scale: i8) -> Option<String> {
 
 fn moments(array: &ArrayRef) -> TimestampMicrosecondArray {
     let times = Times::default();
-    floats(array)
-        .into_iter()
-        .map(|number| number.and_then(|number| times.of_float(number)))
-        .collect()
+    floats(array).into_iter().map(|number| number.and_then(|number| times.of_float(number))).collect()
 }

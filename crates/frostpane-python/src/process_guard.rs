@@ -27,13 +27,7 @@ struct GuardState<T> {
 
 impl<T: Send> ProcessGuard<T> {
     pub fn new(thing: T) -> Self {
-        Self {
-            process: process::id(),
-            held: Mutex::new(GuardState {
-                thing: Some(thing),
-                why: CLOSED,
-            }),
-        }
+        Self { process: process::id(), held: Mutex::new(GuardState { thing: Some(thing), why: CLOSED }) }
     }
 
     /// Uses the value, with the interpreter lock released.

@@ -26,22 +26,12 @@ pub struct ProgressReporter {
 impl ProgressReporter {
     /// A call that ingests so many rows, and reports to `told`.
     pub fn new(told: Option<Py<PyAny>>, total: u64) -> Self {
-        Self {
-            told,
-            total,
-            done: 0,
-            grace: GRACE,
-            looked: Instant::now(),
-            stopped: None,
-        }
+        Self { told, total, done: 0, grace: GRACE, looked: Instant::now(), stopped: None }
     }
 
     /// A call that can be repeated after an interrupt.
     pub fn prompt(told: Option<Py<PyAny>>, total: u64) -> Self {
-        Self {
-            grace: Duration::ZERO,
-            ..Self::new(told, total)
-        }
+        Self { grace: Duration::ZERO, ..Self::new(told, total) }
     }
 
     /// Adds rows to the progress.

@@ -73,9 +73,7 @@ impl Rows {
                 return Ok(None);
             };
             let data = fields[*place].data_type();
-            let of = chunks
-                .iter()
-                .map(|chunk| Arc::clone(chunk.as_struct().column(*place)));
+            let of = chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(*place)));
             Column::arrow(of.collect(), data, *role, &column(name)).map(Some)
         };
         let missing = || Failure::Column("there is no column of keys".to_owned());
@@ -88,9 +86,7 @@ impl Rows {
                 _ => false,
             };
         let lost = found.iter().zip(&columns).filter(is_lost);
-        let unreadable = lost
-            .filter_map(|(found, _)| Some(plural(found.as_ref()?.1)))
-            .collect();
+        let unreadable = lost.filter_map(|(found, _)| Some(plural(found.as_ref()?.1))).collect();
         let mut columns = columns.into_iter();
         let mut next = || columns.next().flatten();
         Ok(Self {
@@ -125,25 +121,14 @@ impl Rows {
         let user = user.transpose()?;
         let len = key.len(py);
         for (column, what) in [(&time, "times"), (&user, "users")] {
-            if let Some(other) = column
-                .as_ref()
-                .map(|column| column.len(py))
-                .filter(|other| *other != len)
-            {
+            if let Some(other) = column.as_ref().map(|column| column.len(py)).filter(|other| *other != len) {
                 return Err(Failure::Input(format!(
                     "there are {len} keys and {other} {what}, but every event has one of each: give columns of the same length"
                 ))
                 .into());
             }
         }
-        Ok(Self {
-            key,
-            time,
-            user,
-            len,
-            unreadable,
-            notes: Vec::new(),
-        })
+        Ok(Self { key, time, user, len, unreadable, notes: Vec::new() })
     }
 
     /// The events of files, a folder or a pattern, read as the program reads them. Names of columns, or their numbers from 1; without a key
@@ -232,12 +217,7 @@ impl Held<'_, '_> {
     /// As a window goes through them: times are looked at by the clock alone.
     pub fn columns(&self, spec: &Spec) -> Result<Columns<'_>> {
         let by_clock = !spec.longest().is_by_count();
-        let time = self
-            .time
-            .as_ref()
-            .filter(|_| by_clock)
-            .map(Borrowed::view)
-            .transpose()?;
+        let time = self.time.as_ref().filter(|_| by_clock).map(Borrowed::view).transpose()?;
         Ok(Columns {
             key: self.key.view()?,
             time: time.map(|view| (view, self.time_kind)),
@@ -259,21 +239,14 @@ fn plural(role: Role) -> &'static str {
 }
 
 fn place(fields: &Fields, name: &str) -> Result<usize> {
-    let named: Vec<usize> = (0..fields.len())
-        .filter(|place| fields[*place].name() == name)
-        .collect();
+    let named: Vec<usize> = (0..fields.len()).filter(|place| fields[*place].name() == name).collect();
     match named[..] {
         [place] => Ok(place),
         [] => {
             let all: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-            Err(Failure::Column(format!(
-                "there is no column {name}: there are {}",
-                all.join(", ")
-            )))
+            Err(Failure::Column(format!("there is no column {name}: there are {}", all.join(", "))))
         }
-        _ => Err(Failure::Column(format!(
-            "there are several columns {name}: rename one of them"
-        ))),
+        _ => Err(Failure::Column(format!("there are several columns {name}: rename one of them"))),
     }
 }
 
@@ -326,9 +299,7 @@ fn floats(array: &Bound<'_, PyArray1<f64>>) -> Result<ArrayRef> {
     let values = held.ok().and_then(|held| held.to_vec().ok());
     match values {
         Some(values) => Ok(Arc::new(Float64Array::from(values))),
-        None => Err(Failure::Input(
-            "an array cannot be read while it is written to".to_owned(),
-        )),
+        None => Err(Failure::Input("an array cannot be read while it is written to".to_owned())),
     }
 }
 

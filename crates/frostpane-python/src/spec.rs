@@ -74,9 +74,7 @@ fn lines(file: &Path) -> Result<Vec<Bytes>> {
 }
 
 pub fn builder<K: Key>(spec: &Spec, keys: Keys<K>) -> Builder<K> {
-    Builder::from_spec(spec.clone(), keys)
-        .program(PROGRAM)
-        .scratch(scratch)
+    Builder::from_spec(spec.clone(), keys).program(PROGRAM).scratch(scratch)
 }
 
 /// Evaluates the same expression with a builder for either kind of keys.
@@ -98,9 +96,7 @@ pub fn span(text: Option<&str>) -> Result<Option<Span>> {
 /// Parses a moment as the reader of events does, in microseconds since 1970.
 pub fn moment(text: &str) -> Result<i64> {
     Times::default().parse(text.as_bytes()).ok_or_else(|| {
-        Failure::Parameter(format!(
-            "{text} is no time: give one such as 2025-12-01 or 2025-12-01T08:00:00Z"
-        ))
+        Failure::Parameter(format!("{text} is no time: give one such as 2025-12-01 or 2025-12-01T08:00:00Z"))
     })
 }
 

@@ -49,10 +49,7 @@ pub struct StoreHandle {
 impl StoreHandle {
     fn new(store: AnyStore) -> Self {
         let header = with_keys!(&store, store => store.header().clone());
-        Self {
-            guard: ProcessGuard::new(store),
-            header,
-        }
+        Self { guard: ProcessGuard::new(store), header }
     }
 
     fn spec(&self) -> &Spec {
@@ -92,9 +89,9 @@ impl StoreHandle {
         witness: Option<PathBuf>,
     ) -> PyResult<Self> {
         let begin = beginning(begin, witness);
-        let engine = self.guard.with(py, |engine| {
-            Ok(map_keys!(engine, store => Store::create_like(&folder, store, begin)?))
-        })?;
+        let engine = self
+            .guard
+            .with(py, |engine| Ok(map_keys!(engine, store => Store::create_like(&folder, store, begin)?)))?;
         Ok(Self::new(engine))
     }
 
@@ -171,11 +168,7 @@ impl StoreHandle {
         let asked = spec::span(window)?;
         let span = asked.unwrap_or(self.spec().longest());
         self.guard.with(py, |engine| {
-            let StoredRelease {
-                json,
-                mut forms,
-                again,
-            } = with_keys!(engine, store => {
+            let StoredRelease { json, mut forms, again } = with_keys!(engine, store => {
                 store.release_in_forms(id, span, |release| {
                     Renderings::from([(WORDS.to_owned(), sentences(self.spec(), asked, release))])
                 })?
@@ -257,9 +250,7 @@ impl StoreHandle {
 
     /// The recipe of its panes, for a builder outside of the store.
     fn plan(&self, py: Python<'_>) -> PyResult<PanePlan> {
-        self.guard.with(py, |engine| {
-            Ok(PanePlan(map_keys!(engine, store => store.blueprint()?)))
-        })
+        self.guard.with(py, |engine| Ok(PanePlan(map_keys!(engine, store => store.blueprint()?))))
     }
 
     /// The range of numbers of the panes that are to be built.
@@ -364,10 +355,7 @@ fn take<K: ColumnKey>(
     let mut feeding = store.feed(source)?.at(present);
     let before = feeding.before();
     let without_time = {
-        let mut sink = StoreSink {
-            feed: &mut feeding,
-            batch: Batch::new(),
-        };
+        let mut sink = StoreSink { feed: &mut feeding, batch: Batch::new() };
         feed(columns, pace, &mut sink).map_err(|change| match change {
             UpdateError::Refused(cause) | UpdateError::Broken(cause) => cause,
         })?
@@ -378,9 +366,7 @@ fn take<K: ColumnKey>(
 
 fn lists<K: StoredKey>(lists: Vec<ContinualRelease<K>>, spec: &Spec) -> Result<Vec<Made>> {
     let made = |list: ContinualRelease<K>| {
-        let words = list
-            .release
-            .map_or_else(String::new, |release| sentences(spec, None, &release));
+        let words = list.release.map_or_else(String::new, |release| sentences(spec, None, &release));
         Ok((text(list.json)?, words))
     };
     lists.into_iter().map(made).collect()

@@ -26,19 +26,13 @@ impl Table {
             KeyCells::Text(keys) => Arc::new(LargeStringArray::from(keys)),
         };
         let numbers = |numbers: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(numbers)) };
-        let columns = [
-            ("key", keys),
-            ("count", numbers(counts)),
-            ("low", numbers(lows)),
-            ("high", numbers(highs)),
-        ];
+        let columns =
+            [("key", keys), ("count", numbers(counts)), ("low", numbers(lows)), ("high", numbers(highs))];
         let field = |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), false);
         let fields: Fields = columns.iter().map(field).collect();
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let rows = StructArray::try_new(fields, columns, None);
-        Ok(Self {
-            rows: rows.map_err(|cause| Failure::Input(cause.to_string()))?,
-        })
+        Ok(Self { rows: rows.map_err(|cause| Failure::Input(cause.to_string()))? })
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -47,12 +41,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        to_stream(
-            py,
-            slice::from_ref(&self.rows),
-            self.rows.fields(),
-            requested_schema,
-        )
+        to_stream(py, slice::from_ref(&self.rows), self.rows.fields(), requested_schema)
     }
 }
 
@@ -63,10 +52,7 @@ pub fn to_stream<'py>(
     fields: &Fields,
     requested_schema: Option<Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
-    let batches: Vec<_> = batches
-        .iter()
-        .map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef))
-        .collect();
+    let batches: Vec<_> = batches.iter().map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef)).collect();
     let field = Arc::new(Field::new_struct("", fields.clone(), false));
     let reader = Box::new(ArrayIterator::new(batches, field));
     Ok(to_stream_pycapsule(py, reader, requested_schema)?)

@@ -77,10 +77,7 @@ fn digits(integer: &Bound<'_, PyInt>) -> Option<String> {
         return Some(number.to_string());
     }
     // Types derived from int may show themselves otherwise.
-    let written = integer
-        .py()
-        .get_type::<PyInt>()
-        .call_method1("__repr__", (integer,));
+    let written = integer.py().get_type::<PyInt>().call_method1("__repr__", (integer,));
     written.ok()?.extract().ok()
 }
 

@@ -49,10 +49,7 @@ impl ContinualHandle {
             without_time: 0,
             kept: Vec::new(),
         };
-        Ok(Self {
-            guard: ProcessGuard::new(state),
-            spec,
-        })
+        Ok(Self { guard: ProcessGuard::new(state), spec })
     }
 
     /// Ingests all rows, or none of them, and returns the releases that fell due.
@@ -186,11 +183,7 @@ struct DueReleases<'a> {
 
 impl<'a> DueReleases<'a> {
     fn new(spec: &'a Spec) -> Self {
-        Self {
-            spec,
-            made: Vec::new(),
-            failure: None,
-        }
+        Self { spec, made: Vec::new(), failure: None }
     }
 
     fn see<K: Key>(&mut self, release: frostpane::Result<Release<K>>) {

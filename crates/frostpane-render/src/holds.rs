@@ -29,9 +29,7 @@ pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
 
 fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
     let off = release.heavy.iter();
-    let off = off
-        .map(|heavy| (heavy.high - heavy.count).max(heavy.count - heavy.low))
-        .max()?;
+    let off = off.map(|heavy| (heavy.high - heavy.count).max(heavy.count - heavy.low)).max()?;
     Some(sentence(&format!(
         "{} lies between the two numbers beside it: no count is off by more than {}",
         counted(release.unit),
@@ -44,11 +42,7 @@ fn nothing_below<K: Key>(release: &Release<K>) -> String {
     match release.nothing_below {
         0 => format!("A key may be listed because of its noise alone, even if it {never}."),
         1 => format!("No key that {never} is listed."),
-        least => format!(
-            "No key that {} fewer than {} is listed.",
-            occurred(release.unit),
-            times(least)
-        ),
+        least => format!("No key that {} fewer than {} is listed.", occurred(release.unit), times(least)),
     }
 }
 
@@ -63,10 +57,9 @@ fn promises<K: Key>(release: &Release<K>) -> Option<String> {
     let alpha = promises.alpha?;
     let kept = match promises.reason.and_then(|reason| reason.holds) {
         None => format!("The three promises hold at alpha {alpha}"),
-        Some((_, least)) => format!(
-            "From a count of {} on, the three promises hold at alpha {alpha}",
-            grouped(least)
-        ),
+        Some((_, least)) => {
+            format!("From a count of {} on, the three promises hold at alpha {alpha}", grouped(least))
+        }
     };
     Some(format!(
         "{kept}: every key that {} alpha times the norm (about {}) is listed, none with half of that, and \
@@ -92,15 +85,9 @@ fn left_out<K: Key>(release: &Release<K>) -> Option<String> {
             "{begins}: in the part that is left out no key occurred more than {}, so over the whole of it a \
              count is at most so much higher{}.",
             times(*slack),
-            if there_too {
-                ", and the three promises hold there too"
-            } else {
-                ""
-            }
+            if there_too { ", and the three promises hold there too" } else { "" }
         )),
-        None => Some(format!(
-            "{begins}: how often keys occurred in the part that is left out is not known."
-        )),
+        None => Some(format!("{begins}: how often keys occurred in the part that is left out is not known.")),
     }
 }
 
@@ -120,11 +107,7 @@ pub fn why_empty<K: Key>(release: &Release<K>) -> Option<String> {
         ),
         Note::BelowThreshold { complete_above, .. } => format!(
             "Nothing is listed: no key was frequent enough. One that {} {} or more would be here.",
-            if release.unit.is_user() {
-                "had been counted"
-            } else {
-                "had occurred"
-            },
+            if release.unit.is_user() { "had been counted" } else { "had occurred" },
             times(complete_above)
         ),
     })

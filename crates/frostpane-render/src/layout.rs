@@ -31,10 +31,7 @@ pub struct Styles {
 /// The layout of a file.
 impl Default for Layout {
     fn default() -> Self {
-        Self {
-            width: FILE_WIDTH,
-            styles: Styles::default(),
-        }
+        Self { width: FILE_WIDTH, styles: Styles::default() }
     }
 }
 
@@ -49,10 +46,7 @@ pub struct WindowLabel {
 
 impl From<Span> for WindowLabel {
     fn from(span: Span) -> Self {
-        Self {
-            text: span.to_string(),
-            span,
-        }
+        Self { text: span.to_string(), span }
     }
 }
 

@@ -40,16 +40,8 @@ mod tests {
     #[test]
     fn whole_days_have_their_names_and_the_last_is_in() {
         for (from, to, expected) in [
-            (
-                "2013-12-02T00:00:00Z",
-                "2014-01-01T00:00:00Z",
-                "2 December 2013 to 31 December 2013 (UTC)",
-            ),
-            (
-                "2013-12-31T00:00:00Z",
-                "2014-01-01T00:00:00Z",
-                "31 December 2013 (UTC)",
-            ),
+            ("2013-12-02T00:00:00Z", "2014-01-01T00:00:00Z", "2 December 2013 to 31 December 2013 (UTC)"),
+            ("2013-12-31T00:00:00Z", "2014-01-01T00:00:00Z", "31 December 2013 (UTC)"),
             (
                 "2013-12-02T00:00:00Z",
                 "2013-12-31T23:59:01Z",

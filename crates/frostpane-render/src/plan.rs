@@ -19,17 +19,10 @@ pub fn policy_reason(reason: Reason) -> &'static str {
 
 /// The sentences that say what the lists of a specification will be good for.
 pub fn expectations(spec: &Spec, forecast: &Forecast) -> Vec<String> {
-    let counted = if spec.unit.is_user() {
-        "is counted"
-    } else {
-        "occurs"
-    };
+    let counted = if spec.unit.is_user() { "is counted" } else { "occurs" };
     let (unless, then) = match spec.top {
         None => (String::new(), ""),
-        Some(top) => (
-            format!(", unless {} others are listed before it", grouped(top)),
-            " then",
-        ),
+        Some(top) => (format!(", unless {} others are listed before it", grouped(top)), " then"),
     };
     let listed = format!(
         "A key is listed if its noisy count is {} or more{unless}; one that {counted} {} times or more \
@@ -45,14 +38,5 @@ pub fn expectations(spec: &Spec, forecast: &Forecast) -> Vec<String> {
     };
     let users = spec.unit.bounds().map(|bounds| bounded(&bounds));
     let warning = Warning::of_forecast(spec, forecast).map(|warning| warning.to_string());
-    [
-        Some(listed),
-        Some(cost.to_owned()),
-        users,
-        meaning(spec.unit),
-        warning,
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [Some(listed), Some(cost.to_owned()), users, meaning(spec.unit), warning].into_iter().flatten().collect()
 }

@@ -21,11 +21,7 @@ pub fn privacy_of_all<K: Key>(releases: &[&Release<K>]) -> String {
     match releases {
         [] => String::new(),
         [release] => privacy(release),
-        [release, ..] => sentence(
-            release,
-            " a list",
-            &format!("; {}", together(releases.iter().copied())),
-        ),
+        [release, ..] => sentence(release, " a list", &format!("; {}", together(releases.iter().copied()))),
     }
 }
 

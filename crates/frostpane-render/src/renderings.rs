@@ -26,18 +26,8 @@ pub fn renderings<K: Key>(
     csv::write(&mut in_csv, &releases)?;
     guarantee::write(&mut in_guarantee, &releases, &layout)?;
     page::write(&mut in_page, from_ref(release), &[label], info, made)?;
-    [
-        ("table", in_table),
-        ("csv", in_csv),
-        ("guarantee", in_guarantee),
-        ("report", in_page),
-    ]
-    .into_iter()
-    .map(|(name, bytes)| {
-        Ok((
-            name.to_owned(),
-            String::from_utf8(bytes).map_err(io::Error::other)?,
-        ))
-    })
-    .collect()
+    [("table", in_table), ("csv", in_csv), ("guarantee", in_guarantee), ("report", in_page)]
+        .into_iter()
+        .map(|(name, bytes)| Ok((name.to_owned(), String::from_utf8(bytes).map_err(io::Error::other)?)))
+        .collect()
 }

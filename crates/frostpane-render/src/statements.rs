@@ -157,9 +157,9 @@ fn promises<K: Key>(release: &Release<K>) -> Option<Statement> {
              none with half of that, and counts are right to a quarter of it.",
             grouped((alpha * release.norm_estimate as f64).round() as u64)
         )),
-        Some(reason) => Statement::Warning(format!(
-            "the three promises are not made at alpha {alpha}: {reason}."
-        )),
+        Some(reason) => {
+            Statement::Warning(format!("the three promises are not made at alpha {alpha}: {reason}."))
+        }
     })
 }
 
@@ -203,9 +203,7 @@ pub(crate) fn earlier<K: Key>(release: &Release<K>) -> Option<Edge> {
         (Edge::Event(asked), Edge::Event(covered)) if asked < covered => Some(Edge::Event(asked)),
         (Edge::Instant(asked), Edge::Instant(covered)) if asked < covered => {
             // The microsecond after the latest event is of no interest.
-            Some(Edge::Instant(
-                Timestamp::from_second(asked.as_second()).unwrap_or(asked),
-            ))
+            Some(Edge::Instant(Timestamp::from_second(asked.as_second()).unwrap_or(asked)))
         }
         _ => None,
     }

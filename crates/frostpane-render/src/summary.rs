@@ -76,10 +76,7 @@ impl OperatorSummary {
             statements: statements(release),
             notes: notes.map(str::to_owned).chain(meaning(release.unit)).collect(),
             privacy: privacy(release),
-            warnings: Warning::of_any(spec, asked, release)
-                .iter()
-                .map(Warning::to_string)
-                .collect(),
+            warnings: Warning::of_any(spec, asked, release).iter().map(Warning::to_string).collect(),
         }
     }
 }

@@ -68,18 +68,11 @@ pub fn write_list<K: Key>(
     let dim = layout.styles.interval;
 
     let blank = " ".repeat(room.bar_width);
-    writeln!(
-        out,
-        "  {:>counts$}  {:<intervals$}  {blank}  key",
-        "count", "between"
-    )?;
+    writeln!(out, "  {:>counts$}  {:<intervals$}  {blank}  key", "count", "between")?;
     for row in &rows {
         let (shown, interval, key) = (&row.shown, &row.interval, room.key(&row.key));
         let bar = room.bar(row.count, first, layout);
-        writeln!(
-            out,
-            "  {shown:>counts$}  {dim}{interval:<intervals$}{dim:#}  {bar}  {key}"
-        )?;
+        writeln!(out, "  {shown:>counts$}  {dim}{interval:<intervals$}{dim:#}  {bar}  {key}")?;
     }
     write_rest(out, heavy.len() - rows.len())
 }
@@ -130,10 +123,7 @@ impl RowLayout {
         let taken: usize = numbers.iter().map(|number| GAP + number).sum();
         let left = layout.width.saturating_sub(taken + 2 * GAP);
         let key_width = widest_key.min(left.saturating_sub(shortest).max(LEAST_KEY));
-        Self {
-            bar_width: left.saturating_sub(key_width).clamp(shortest, longest),
-            key_width,
-        }
+        Self { bar_width: left.saturating_sub(key_width).clamp(shortest, longest), key_width }
     }
 
     /// A bar in proportion, in its style, with spaces up to its full width.
@@ -163,10 +153,7 @@ mod tests {
     use crate::layout::Styles;
 
     fn room(columns: usize, widest_key: usize) -> (usize, usize) {
-        let layout = Layout {
-            width: columns,
-            styles: Styles::default(),
-        };
+        let layout = Layout { width: columns, styles: Styles::default() };
         let row = RowLayout::beside(&[6, 16], widest_key, &layout);
         (row.bar_width, row.key_width)
     }

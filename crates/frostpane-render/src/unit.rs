@@ -18,20 +18,12 @@ pub(crate) fn occurred(unit: Unit) -> &'static str {
 
 /// The negation of [`occurred`].
 pub(crate) fn never(unit: Unit) -> &'static str {
-    if unit.is_user() {
-        "was never counted"
-    } else {
-        "never occurred"
-    }
+    if unit.is_user() { "was never counted" } else { "never occurred" }
 }
 
 /// The number that the interval of a count contains. Events of users beyond their bounds are not in it.
 pub(crate) fn counted(unit: Unit) -> &'static str {
-    if unit.is_user() {
-        "how often each key was counted"
-    } else {
-        "every true count"
-    }
+    if unit.is_user() { "how often each key was counted" } else { "every true count" }
 }
 
 /// One of those that are protected.
@@ -61,12 +53,9 @@ pub fn how_many<K: Key>(release: &Release<K>) -> String {
     match release.window.between {
         None if events == 1 => "1 event".to_owned(),
         None => format!("{} {things}", grouped(events)),
-        Some([low, high]) => format!(
-            "about {} {things} ({} to {})",
-            grouped(events),
-            grouped(low),
-            grouped(high)
-        ),
+        Some([low, high]) => {
+            format!("about {} {things} ({} to {})", grouped(events), grouped(low), grouped(high))
+        }
     }
 }
 
@@ -147,16 +136,8 @@ mod tests {
             (hours(24), "person-days", "once a day (person-days)"),
             (hours(1), "person-hours", "once an hour (person-hours)"),
             (hours(168), "person-weeks", "once a week (person-weeks)"),
-            (
-                Duration::from_secs(60),
-                "person-minutes",
-                "once a minute (person-minutes)",
-            ),
-            (
-                hours(12),
-                "person-epochs",
-                "once an epoch of 12 hours (person-epochs)",
-            ),
+            (Duration::from_secs(60), "person-minutes", "once a minute (person-minutes)"),
+            (hours(12), "person-epochs", "once an epoch of 12 hours (person-epochs)"),
         ] {
             let one = Unit::User(Bounds::new(1).epoch(epoch));
             assert_eq!(things(one), name);
@@ -182,14 +163,8 @@ mod tests {
         for (bounds, said) in [
             (Bounds::new(1), "at most 1 key is counted, once."),
             (Bounds::new(4), "at most 4 keys are counted, each once."),
-            (
-                Bounds::new(1).per_key(3),
-                "at most 1 key is counted, at most 3 times.",
-            ),
-            (
-                Bounds::new(1_000).per_key(2),
-                "at most 1,000 keys are counted, each at most 2 times.",
-            ),
+            (Bounds::new(1).per_key(3), "at most 1 key is counted, at most 3 times."),
+            (Bounds::new(1_000).per_key(2), "at most 1,000 keys are counted, each at most 2 times."),
         ] {
             assert_eq!(bounded(&bounds), format!("Of each person and day {said}"));
         }

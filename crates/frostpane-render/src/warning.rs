@@ -66,9 +66,7 @@ impl Warning {
         match release.continual {
             None => {
                 let cost = Self::of_cost(&Cost::of([release]));
-                cost.into_iter()
-                    .chain(Self::of_release(spec, asked, release))
-                    .collect()
+                cost.into_iter().chain(Self::of_release(spec, asked, release)).collect()
             }
             Some(_) => Self::of_sequence(release),
         }
@@ -376,13 +374,7 @@ mod tests {
             "the stream is shorter than the window of 30 days: the release covers 6 days 18 hours of it, \
              from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z; if there are events before, give them too"
         );
-        let none = Coverage {
-            events: 0,
-            between: None,
-            from: None,
-            to: None,
-            missed: 0,
-        };
+        let none = Coverage { events: 0, between: None, from: None, to: None, missed: 0 };
         assert_eq!(Warning::of_window(days(7), None, &none), None);
     }
 

@@ -11,12 +11,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name.push(".draft");
     let draft = path.with_file_name(name);
     let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&draft)?;
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&draft, path)?;

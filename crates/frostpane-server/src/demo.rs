@@ -105,10 +105,7 @@ impl Demo {
     pub fn begin(service: &Service) -> std::result::Result<Self, String> {
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
         let (_, token) = service.tokens.make("demo", "*", &all)?;
-        let streams = specs()
-            .iter()
-            .filter_map(|(name, _)| service.stream(name))
-            .collect();
+        let streams = specs().iter().filter_map(|(name, _)| service.stream(name)).collect();
         let feeding = tokio::spawn(feed(streams));
         Ok(Self { token, feeding })
     }
@@ -145,10 +142,7 @@ fn create_with_past(folder: &Path, spec: Value) -> Result<()> {
         .map_err(|_| Problem::unavailable("what the demo asks for cannot be used"))?;
     let settings = Settings {
         public: true,
-        columns: Columns {
-            key: "search".to_owned(),
-            ..Columns::default()
-        },
+        columns: Columns { key: "search".to_owned(), ..Columns::default() },
         ..Settings::default()
     };
     let mut begin = Begin::default();
@@ -164,14 +158,8 @@ fn create_with_past(folder: &Path, spec: Value) -> Result<()> {
         }
         let until = told + STRIDE;
         let batch = synthetic_events(told, until, &mut random);
-        let delivery = Delivery {
-            id: None,
-            digest: [0; 32],
-            terms: "",
-            receipt: "",
-            batch: &batch,
-            timed: true,
-        };
+        let delivery =
+            Delivery { id: None, digest: [0; 32], terms: "", receipt: "", batch: &batch, timed: true };
         store.take_deliveries(&[delivery], until)?;
         store.tick(until)?;
         told = until;
@@ -186,9 +174,7 @@ async fn feed(streams: Vec<Arc<StreamHandle>>) {
         let until = now().min(told + SECOND);
         let batch = synthetic_events(told, until, &mut random);
         for stream in &streams {
-            let _ = stream
-                .take(None, String::new(), AnyBatch::Bytes(batch.clone()))
-                .await;
+            let _ = stream.take(None, String::new(), AnyBatch::Bytes(batch.clone())).await;
         }
         told = until;
         if now() - told < STEP.as_micros() as i64 {

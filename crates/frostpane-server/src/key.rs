@@ -86,10 +86,7 @@ impl AnyBatch {
 fn stamp<K: ServedKey>(batch: &mut Batch<K>, at: i64) {
     let mut stamped = Batch::new();
     for event in batch.events() {
-        stamped.push(Event {
-            time: Some(at),
-            ..event
-        });
+        stamped.push(Event { time: Some(at), ..event });
     }
     *batch = stamped;
 }

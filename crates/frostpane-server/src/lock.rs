@@ -36,10 +36,5 @@ impl Drop for Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }

@@ -149,11 +149,8 @@ struct LogPeriod {
 impl LineLimit {
     /// Returns the line if it may be written.
     fn admit(&mut self, now: Instant, kind: LineKind, text: String) -> Option<String> {
-        let period = self.0.entry(kind).or_insert_with(|| LogPeriod {
-            began: now,
-            lines: 0,
-            last: String::new(),
-        });
+        let period =
+            self.0.entry(kind).or_insert_with(|| LogPeriod { began: now, lines: 0, last: String::new() });
         period.lines += 1;
         if period.lines <= EACH {
             return Some(text);
@@ -164,9 +161,7 @@ impl LineLimit {
 
     /// Reports lines left out in periods that have ended.
     fn sweep(&mut self, now: Instant) -> Vec<String> {
-        let ended = self
-            .0
-            .extract_if(.., |_, period| now.duration_since(period.began) >= PERIOD);
+        let ended = self.0.extract_if(.., |_, period| now.duration_since(period.began) >= PERIOD);
         ended.filter_map(|(_, period)| period.left_out()).collect()
     }
 
@@ -179,10 +174,7 @@ impl LineLimit {
 impl LogPeriod {
     fn left_out(&self) -> Option<String> {
         let left_out = self.lines.checked_sub(EACH).filter(|&left_out| left_out > 0)?;
-        Some(format!(
-            "{} (one of {left_out} lines of this kind that were left out)",
-            self.last
-        ))
+        Some(format!("{} (one of {left_out} lines of this kind that were left out)", self.last))
     }
 }
 
@@ -209,10 +201,7 @@ mod tests {
         );
         assert!(limit.sweep(began).is_empty(), "not before the period has ended");
         let left_out = limit.sweep(began + PERIOD);
-        assert_eq!(
-            left_out,
-            ["line 999 (one of 995 lines of this kind that were left out)"]
-        );
+        assert_eq!(left_out, ["line 999 (one of 995 lines of this kind that were left out)"]);
         let line = limit.admit(began + PERIOD, kind("one"), "again".to_owned());
         assert_eq!(line.as_deref(), Some("again"));
         assert!(limit.drain().is_empty());

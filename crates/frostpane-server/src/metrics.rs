@@ -48,10 +48,7 @@ impl StreamMetrics {
 
     /// Transactions, and the microseconds that they took together.
     pub fn commits(&self) -> (u64, u64) {
-        (
-            self.commits.load(Ordering::Relaxed),
-            self.committing.load(Ordering::Relaxed),
-        )
+        (self.commits.load(Ordering::Relaxed), self.committing.load(Ordering::Relaxed))
     }
 
     pub fn overloads(&self) -> u64 {
@@ -70,26 +67,14 @@ pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connection
     let mut registry = Registry::with_prefix("frostpane");
     let ready = gauges(&mut registry, "stream_ready", "Whether a stream takes events");
     let releases = counters(&mut registry, "releases", "Releases since the start");
-    let events = counters(
-        &mut registry,
-        "events",
-        "Events taken since the start, of streams of events",
-    );
-    let commits = counters(
-        &mut registry,
-        "commits",
-        "Transactions since the start, of streams of events",
-    );
+    let events = counters(&mut registry, "events", "Events taken since the start, of streams of events");
+    let commits = counters(&mut registry, "commits", "Transactions since the start, of streams of events");
     let overloads = counters(
         &mut registry,
         "overloads",
         "Requests that were told to come again later, of streams of events",
     );
-    let waiting = gauges(
-        &mut registry,
-        "waiting_bytes",
-        "Bytes of events that wait, of streams of events",
-    );
+    let waiting = gauges(&mut registry, "waiting_bytes", "Bytes of events that wait, of streams of events");
     let open = Gauge::<i64>::default();
     registry.register("connections", "Connections that are open", open.clone());
     open.set(connections as i64);

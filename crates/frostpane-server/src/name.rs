@@ -13,9 +13,7 @@ pub fn check_stream(name: &str) -> Result<()> {
     let fits = !name.is_empty()
         && name.len() <= LONGEST
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && name
-            .bytes()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_');
+        && name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_');
     if fits {
         return Ok(());
     }

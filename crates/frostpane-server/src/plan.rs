@@ -20,10 +20,7 @@ const SLIDES: u64 = 1 << 17;
 /// The plan, if the longest window has so many events.
 pub fn make(spec: &Spec, events: Option<u64>) -> Result<Value> {
     if spec.until.is_some() {
-        return Err(Problem::invalid(
-            "until is given, but a stream of the service goes on",
-            "leave it out",
-        ));
+        return Err(Problem::invalid("until is given, but a stream of the service goes on", "leave it out"));
     }
     if spec.memory.0 > MEMORY {
         return Err(Problem::invalid(

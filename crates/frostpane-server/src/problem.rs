@@ -31,29 +31,17 @@ pub type Result<T> = std::result::Result<T, Problem>;
 impl Problem {
     /// A problem with this status: what is wrong, and what to do.
     pub fn new(status: StatusCode, error: impl Into<String>, then: impl Into<String>) -> Self {
-        Self {
-            status,
-            error: error.into(),
-            r#do: then.into(),
-            line: None,
-            retry_after: None,
-        }
+        Self { status, error: error.into(), r#do: then.into(), line: None, retry_after: None }
     }
 
     /// Names the line or the event that is wrong, from 1 on.
     pub fn at(self, line: u64) -> Self {
-        Self {
-            line: Some(line),
-            ..self
-        }
+        Self { line: Some(line), ..self }
     }
 
     /// Names the seconds after which to try again.
     pub fn after(self, seconds: u64) -> Self {
-        Self {
-            retry_after: Some(seconds),
-            ..self
-        }
+        Self { retry_after: Some(seconds), ..self }
     }
 
     /// The status of the response.

@@ -39,10 +39,9 @@ pub fn run() -> ExitCode {
     let done = match args.command {
         Some(Command::Token(command)) => token(command),
         Some(Command::Restore { dir, stream }) => restore(&dir, &stream),
-        Some(Command::Openapi) => openapi()
-            .to_pretty_json()
-            .map_err(|cause| cause.to_string())
-            .and_then(|text| print(&text)),
+        Some(Command::Openapi) => {
+            openapi().to_pretty_json().map_err(|cause| cause.to_string()).and_then(|text| print(&text))
+        }
         None => begin(&args.serve),
     };
     log::close();
@@ -68,27 +67,19 @@ fn note(line: impl Display) {
 
 fn token(command: TokenCommand) -> Result<()> {
     match command {
-        TokenCommand::Add {
-            dir,
-            stream,
-            scope,
-            producer,
-        } => {
+        TokenCommand::Add { dir, stream, scope, producer } => {
             if stream != "*" {
                 name::check_stream(&stream)?;
             }
             if producer.is_empty() || producer.contains('\n') {
                 return Err(
-                    "the name of a producer is one line of text: give one, with --producer".to_owned(),
+                    "the name of a producer is one line of text: give one, with --producer".to_owned()
                 );
             }
             atomic_file::make_folder(&dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
             check_owner(&dir)?;
             let (token, text) = Tokens::of(&dir).make(&producer, &stream, &scope)?;
-            note(format_args!(
-                "token {} was made: this is the only time that it is shown",
-                token.id
-            ));
+            note(format_args!("token {} was made: this is the only time that it is shown", token.id));
             print(&text)
         }
         TokenCommand::List { dir } => {
@@ -136,9 +127,7 @@ fn restore(dir: &Path, stream: &str) -> Result<()> {
         KeyKind::Integers => accept::<u64>(&folder)?,
     };
     let goes_on = Timestamp::from_microsecond(goes_on).map_or_else(|_| String::new(), |at| at.to_string());
-    note(format_args!(
-        "all of the past of {stream} is spent: it takes events again from {goes_on} on"
-    ));
+    note(format_args!("all of the past of {stream} is spent: it takes events again from {goes_on} on"));
     Ok(())
 }
 
@@ -183,9 +172,8 @@ fn begin(args: &ServeArgs) -> Result<()> {
 
 async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificates>>) -> Result<()> {
     let to_text = |cause: std::io::Error| cause.to_string();
-    let listener = TcpListener::bind(args.listen)
-        .await
-        .map_err(|cause| format!("{}: {cause}", args.listen))?;
+    let listener =
+        TcpListener::bind(args.listen).await.map_err(|cause| format!("{}: {cause}", args.listen))?;
     let witness = args.witness.as_deref();
     let witness = witness.map(|witness| witness_folder(witness, dir)).transpose()?;
     if args.demo {
@@ -195,10 +183,7 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificate
     let mut interrupt = signal(SignalKind::interrupt()).map_err(to_text)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(to_text)?;
     let mut reloading = JoinSet::new();
-    reloading.spawn(reload(
-        signal(SignalKind::hangup()).map_err(to_text)?,
-        tls.clone(),
-    ));
+    reloading.spawn(reload(signal(SignalKind::hangup()).map_err(to_text)?, tls.clone()));
     let mut service = Service::open(dir, witness, limits(args))?;
     service.demo = args.demo;
     let service = Arc::new(service);
@@ -212,9 +197,7 @@ async fn until_stopped(args: &ServeArgs, dir: &Path, tls: Option<Arc<Certificate
     }
     tell(format_args!("listening on {scheme}://{address}"));
     if let Some(demo) = &demo {
-        tell(format_args!(
-            "look at {scheme}://{address}/ - the events are made up"
-        ));
+        tell(format_args!("look at {scheme}://{address}/ - the events are made up"));
         tell(format_args!("the operator's token of this demo: {}", demo.token));
     }
     let _pulling = pulling;
@@ -238,10 +221,9 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
         let source = JetStream::new(from, into, credentials(args, number)?)?;
         match service.stream(into) {
             Some(stream) => drop(pulling.spawn(pull(source, stream, frostpane_events::Format::Jsonl))),
-            None if service.failed().contains(into) => log::of_stream(
-                into,
-                "nothing is pulled into it, because its state cannot be opened",
-            ),
+            None if service.failed().contains(into) => {
+                log::of_stream(into, "nothing is pulled into it, because its state cannot be opened")
+            }
             None => {
                 return Err(format!(
                     "there is no stream {into}: start without --from first, and create it with PUT /v1/streams/{into}"
@@ -268,10 +250,7 @@ fn witness_folder(path: &Path, dir: &Path) -> Result<PathBuf> {
     let failed = |cause: std::io::Error| format!("{}: {cause}", path.display());
     atomic_file::make_folder(path).map_err(failed)?;
     atomic_file::make_folder(dir).map_err(failed)?;
-    let (path, dir) = (
-        path.canonicalize().map_err(failed)?,
-        dir.canonicalize().map_err(failed)?,
-    );
+    let (path, dir) = (path.canonicalize().map_err(failed)?, dir.canonicalize().map_err(failed)?);
     if path.starts_with(dir) {
         return Err(format!(
             "the witnesses would lie in the folder of the service, {}, and be restored with it: give --witness another \

@@ -145,10 +145,7 @@ impl Service {
             plan_turns: Arc::new(Semaphore::new(PLANS.1)),
             listeners: {
                 let places = || Arc::new(Semaphore::new((LISTENERS * limits.connections).div_ceil(8)));
-                Listeners {
-                    with_token: places(),
-                    without: places(),
-                }
+                Listeners { with_token: places(), without: places() }
             },
             listener_limit: ConnectionLimit::default(),
             limits,
@@ -349,10 +346,7 @@ impl Service {
             ));
         }
         let mut begin = Begin::default();
-        begin.witness = self
-            .witnesses
-            .as_ref()
-            .map(|folder| folder.join(format!("{name}.witness")));
+        begin.witness = self.witnesses.as_ref().map(|folder| folder.join(format!("{name}.witness")));
         begin.input = serde_json::to_string(&settings.columns).ok();
         // Complete before it gets its name.
         let (folder, draft) = (self.folder_of(name), self.folder_of(&format!(".{name}")));
@@ -416,19 +410,12 @@ impl Service {
         let spec = stream.spec();
         let tombstone = Tombstone {
             store: stream.header().store.clone(),
-            until: if spec.longest().is_by_count() {
-                now()
-            } else {
-                now().max(stream.clock())
-            },
+            until: if spec.longest().is_by_count() { now() } else { now().max(stream.clock()) },
             by_count: spec.longest().is_by_count(),
             epochs: EpochCycle::of(spec),
         };
         let buried = self.tombstones.put(name, tombstone);
-        self.streams
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(name);
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         self.revise();
         if buried.is_err() {
             self.resume(name);
@@ -489,11 +476,9 @@ impl Service {
             None if self.has_failed(name) => {
                 Err(Problem::unavailable("the state of the stream cannot be opened"))
             }
-            None if self.tombstones.has(name) => Err(Problem::new(
-                StatusCode::GONE,
-                "this stream was deleted",
-                "ask for another",
-            )),
+            None if self.tombstones.has(name) => {
+                Err(Problem::new(StatusCode::GONE, "this stream was deleted", "ask for another"))
+            }
             None => Err(Problem::unknown("stream")),
         }
     }
@@ -507,10 +492,7 @@ fn processors() -> usize {
 pub fn lock_folder(folder: &Path) -> Result<Lock> {
     let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
     Lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
-        Problem::conflict(
-            format!("another process has {}", folder.display()),
-            "stop it first",
-        )
+        Problem::conflict(format!("another process has {}", folder.display()), "stop it first")
     })
 }
 
@@ -566,10 +548,7 @@ mod tests {
         // A FIFO cannot be stored; then the next change has its turn.
         let kept = join_all(changes).await;
         assert_eq!(free, 0);
-        assert_eq!(
-            kept.iter().map(Result::is_ok).collect::<Vec<_>>(),
-            [false, false, true]
-        );
+        assert_eq!(kept.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, false, true]);
         service.stop().await;
         fs::remove_dir_all(&folder).unwrap();
     }

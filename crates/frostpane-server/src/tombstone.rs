@@ -39,10 +39,7 @@ impl EpochCycle {
     pub fn of(spec: &Spec) -> Option<Self> {
         let bounds = spec.unit.bounds()?;
         let micros = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
-        Some(Self {
-            length: micros(bounds.epoch).max(1),
-            offset: micros(bounds.offset),
-        })
+        Some(Self { length: micros(bounds.epoch).max(1), offset: micros(bounds.offset) })
     }
 
     /// The begin of the first epoch at a moment or after it.
@@ -89,10 +86,7 @@ impl Tombstones {
                 }
             }
         }
-        let all = Self {
-            folders,
-            known: RwLock::new(known),
-        };
+        let all = Self { folders, known: RwLock::new(known) };
         all.spread()?;
         Ok(all)
     }
@@ -102,10 +96,7 @@ impl Tombstones {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.known
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// The tombstone of a name; the inner option is `None` if it cannot be read.
@@ -180,11 +171,7 @@ mod tests {
         assert_eq!(from(days, events, 25), 48);
         assert_eq!(from(events, days, 25), 48);
         assert_eq!(from(days, days, 48), 48);
-        assert_eq!(
-            from(days, hours, 25),
-            50,
-            "the day has ended, and an epoch begins"
-        );
+        assert_eq!(from(days, hours, 25), 50, "the day has ended, and an epoch begins");
         assert_eq!(from(hours, days, 25), 48);
     }
 
@@ -194,12 +181,7 @@ mod tests {
         let _ = fs::remove_dir_all(&folder);
         let both = vec![folder.join("state"), folder.join("witnesses")];
         let all = Tombstones::read(both.clone()).unwrap();
-        let tombstone = Tombstone {
-            store: "x".to_owned(),
-            until: 7,
-            by_count: false,
-            epochs: None,
-        };
+        let tombstone = Tombstone { store: "x".to_owned(), until: 7, by_count: false, epochs: None };
         all.put("one", tombstone.clone()).unwrap();
         fs::write(folder.join("state/two.json"), b"no JSON").unwrap();
         fs::remove_file(folder.join("state/one.json")).unwrap();

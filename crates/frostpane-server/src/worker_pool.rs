@@ -67,9 +67,7 @@ mod tests {
         assert_eq!(workers.run(|| -> u8 { panic!("on purpose") }).await, None);
         assert_eq!(workers.run(|| 8).await, Some(8));
         let here = rustix::process::getpriority_process(None).unwrap();
-        let there = workers
-            .run(|| rustix::process::getpriority_process(None).unwrap())
-            .await;
+        let there = workers.run(|| rustix::process::getpriority_process(None).unwrap()).await;
         assert_eq!(there, Some((here + LOWER).min(LOWER.max(here))));
     }
 }

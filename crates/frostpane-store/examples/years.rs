@@ -26,10 +26,7 @@ fn renumbered(text: &str, seed: u64) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut start = 0;
     while start < bytes.len() {
-        let digits = bytes[start..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
+        let digits = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits >= LONG {
             let places = bytes.iter_mut().enumerate().take(start + digits).skip(start + 1);
             places.for_each(|(place, byte)| *byte = b'0' + (mix(seed ^ place as u64) % 10) as u8);

@@ -30,12 +30,7 @@ impl AtomicFile {
         let draft = target.with_file_name(name);
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true).mode(mode);
-        Ok(Self {
-            file: options.open(&draft)?,
-            target: target.to_owned(),
-            draft,
-            is_committed: false,
-        })
+        Ok(Self { file: options.open(&draft)?, target: target.to_owned(), draft, is_committed: false })
     }
 
     /// Gives the file its name. If it is durable, file and name survive a power failure from then on.
@@ -49,10 +44,7 @@ impl AtomicFile {
         self.is_committed = true;
         if durable {
             points::reached();
-            let folder = self
-                .target
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         }
         Ok(())

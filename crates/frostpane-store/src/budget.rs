@@ -130,10 +130,7 @@ impl Summary {
             ))
         })?;
         let summary = serde_json::from_str(status)?;
-        Ok(Self {
-            in_use: true,
-            ..summary
-        })
+        Ok(Self { in_use: true, ..summary })
     }
 }
 
@@ -150,11 +147,7 @@ impl<K: StoredKey> Store<K> {
         let window = stream.panes_of_window();
         let continual = stream.spec().continual;
         let end = stream.end_of_window();
-        let (left, more) = if continual {
-            (0, None)
-        } else {
-            ledger.renewal(end, window, charge, cap)
-        };
+        let (left, more) = if continual { (0, None) } else { ledger.renewal(end, window, charge, cap) };
         // Before the first event the moments of its panes are unknown.
         let is_placed = stream.spec().longest().is_by_count() || !stream.is_empty();
         let more = more.filter(|_| is_placed);
@@ -164,11 +157,7 @@ impl<K: StoredKey> Store<K> {
             cap: cap.most(),
             left,
             more: more.map(|(end, more)| (self.moment(stream.window_reaches(end)), more)),
-            periods: if is_placed {
-                self.periods(ledger, end - window..numbers.end)
-            } else {
-                Vec::new()
-            },
+            periods: if is_placed { self.periods(ledger, end - window..numbers.end) } else { Vec::new() },
         })
     }
 

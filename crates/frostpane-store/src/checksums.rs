@@ -50,11 +50,7 @@ impl Checksums {
             Ok(whole && read_sums(&file, 0, 1)? == fixed(&header).to_le_bytes())
         };
         let known = read().map_err(|cause| Error::file(&path, cause))?;
-        Ok(Self {
-            file,
-            known: AtomicBool::new(known),
-            unsynced: AtomicBool::new(false),
-        })
+        Ok(Self { file, known: AtomicBool::new(known), unsynced: AtomicBool::new(false) })
     }
 
     pub fn are_known(&self) -> bool {
@@ -69,10 +65,7 @@ impl Checksums {
         }
         let (first, blocks) = blocks_of(offset, bytes)?;
         let sums = read_sums(&self.file, first, blocks.len())?;
-        if blocks
-            .zip(sums.chunks(SUM))
-            .all(|(block, sum)| sum_of(block).to_le_bytes() == sum)
-        {
+        if blocks.zip(sums.chunks(SUM)).all(|(block, sum)| sum_of(block).to_le_bytes() == sum) {
             return Ok(());
         }
         self.doubt()?;
@@ -91,10 +84,7 @@ impl Checksums {
         let sums: Vec<u8> = match offset {
             0 if bytes.len() < HEADER => return Ok(()),
             0 => fixed(bytes).to_le_bytes().to_vec(),
-            _ => blocks_of(offset, bytes)?
-                .1
-                .flat_map(|block| sum_of(block).to_le_bytes())
-                .collect(),
+            _ => blocks_of(offset, bytes)?.1.flat_map(|block| sum_of(block).to_le_bytes()).collect(),
         };
         self.unsynced.fetch_or(offset > 0, Relaxed);
         self.file.write_all_at(&sums, offset / BLOCK as u64 * SUM as u64)
@@ -133,8 +123,7 @@ impl Checksums {
             let blocks = bytes[..left].chunks(BLOCK);
             let sums: Vec<u8> = blocks.flat_map(|block| sum_of(block).to_le_bytes()).collect();
             points::writing()?;
-            self.file
-                .write_all_at(&sums, offset / BLOCK as u64 * SUM as u64)?;
+            self.file.write_all_at(&sums, offset / BLOCK as u64 * SUM as u64)?;
         }
         self.file.sync_data()?;
         points::writing()?;
@@ -149,10 +138,7 @@ impl Checksums {
 /// written in parts.
 fn blocks_of(offset: u64, bytes: &[u8]) -> io::Result<(u64, std::slice::Chunks<'_, u8>)> {
     if !offset.is_multiple_of(BLOCK as u64) || !bytes.len().is_multiple_of(BLOCK) {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "a part of a block of the database",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a part of a block of the database"));
     }
     Ok((offset / BLOCK as u64, bytes.chunks(BLOCK)))
 }
@@ -172,11 +158,7 @@ fn read_sums(file: &File, first: u64, count: usize) -> io::Result<Vec<u8>> {
 
 /// The checksum of a block; zero for a block that was never written.
 fn sum_of(block: &[u8]) -> u64 {
-    if block.iter().all(|byte| *byte == 0) {
-        0
-    } else {
-        xxh3_64(block).max(1)
-    }
+    if block.iter().all(|byte| *byte == 0) { 0 } else { xxh3_64(block).max(1) }
 }
 
 fn fixed(header: &[u8]) -> u64 {

@@ -83,11 +83,7 @@ impl std::error::Error for ClockError {}
 impl WallClock {
     fn new(slide: i64, tolerance: Duration, accepted: bool) -> Self {
         Self {
-            ahead: if accepted {
-                i64::MAX
-            } else {
-                AHEAD.max(slide.saturating_mul(4))
-            },
+            ahead: if accepted { i64::MAX } else { AHEAD.max(slide.saturating_mul(4)) },
             deviation: DEVIATION.max(slide),
             behind: i64::try_from(tolerance.as_micros()).unwrap_or(i64::MAX),
             seen: Mutex::default(),
@@ -217,11 +213,7 @@ mod tests {
         assert_eq!(judged(NOW - HOUR, false), Ok(NOW));
         assert_eq!(judged(NOW + 4 * SECOND, false), Ok(NOW + 4 * SECOND));
         assert_eq!(judged(NOW + 6 * SECOND, false), Err(ClockError::Behind));
-        assert_eq!(
-            judged(NOW + 6 * SECOND, true),
-            Err(ClockError::Behind),
-            "whatever is said"
-        );
+        assert_eq!(judged(NOW + 6 * SECOND, true), Err(ClockError::Behind), "whatever is said");
         assert_eq!(judged(NOW - 25 * HOUR, false), Err(ClockError::Ahead));
         assert_eq!(judged(NOW - 25 * HOUR, true), Ok(NOW), "said to be right");
         let weekly = clock(168 * HOUR, false).judge(0, NOW, Some(NOW - 600 * HOUR));
@@ -235,15 +227,8 @@ mod tests {
         assert_eq!(clock.judge(0, NOW, Some(NOW - SECOND)), Ok(NOW));
         // Within the tolerance of a stream with longer slides.
         let back = NOW - HOUR / 2;
-        assert_eq!(
-            clock.judge(SECOND, back + SECOND, Some(NOW)),
-            Err(ClockError::Behind)
-        );
-        assert_eq!(
-            clock.judge(HOUR / 2, NOW, Some(NOW)),
-            Err(ClockError::Jumped),
-            "time itself has gone on"
-        );
+        assert_eq!(clock.judge(SECOND, back + SECOND, Some(NOW)), Err(ClockError::Behind));
+        assert_eq!(clock.judge(HOUR / 2, NOW, Some(NOW)), Err(ClockError::Jumped), "time itself has gone on");
     }
 
     #[test]
@@ -253,10 +238,7 @@ mod tests {
         let before = clock.judge(0, NOW - 24 * HOUR, reached);
         assert_eq!(before, Err(ClockError::Behind), "before its time is set");
         assert_eq!(clock.judge(0, NOW, reached), Ok(NOW));
-        assert_eq!(
-            clock.judge(0, NOW + 61 * SECOND, reached),
-            Err(ClockError::Jumped)
-        );
+        assert_eq!(clock.judge(0, NOW + 61 * SECOND, reached), Err(ClockError::Jumped));
         assert_eq!(clock.judge(0, NOW - 2 * HOUR, None), Err(ClockError::Jumped));
         let later = NOW + 59 * SECOND;
         assert_eq!(clock.judge(0, later, reached), Ok(later));
@@ -283,9 +265,6 @@ mod tests {
         assert!(!clock.is_draining());
         let long_ago = Instant::now().checked_sub(DRAINING);
         clock.seen().draining = long_ago;
-        assert!(
-            long_ago.is_none() || !clock.is_draining(),
-            "for a minute at the most"
-        );
+        assert!(long_ago.is_none() || !clock.is_draining(), "for a minute at the most");
     }
 }

@@ -50,17 +50,11 @@ impl<K: StoredKey> Store<K> {
         let rows = self.database.begin_read()?.open_table(LISTS)?;
         let lists = rows.range(..=last)?.count() as u64;
         drop(rows);
-        let dropped = DropReport {
-            releases: texts.len() as u64,
-            lists,
-        };
+        let dropped = DropReport { releases: texts.len() as u64, lists };
         if dropped == DropReport::default() {
             return Ok(dropped);
         }
-        let action = Action::Dropped {
-            releases: dropped.releases,
-            lists: dropped.lists,
-        };
+        let action = Action::Dropped { releases: dropped.releases, lists: dropped.lists };
         self.commit_action(action, |transaction| {
             let mut table = transaction.open_table(RELEASES)?;
             for (id, row) in &texts {
@@ -119,9 +113,7 @@ impl<K: StoredKey> Store<K> {
         for row in transaction.open_table(LISTS)?.iter()? {
             used.extend(dictionary_of(row?.1.value()));
         }
-        transaction
-            .open_table(DICTIONARIES)?
-            .retain(|number, _| used.contains(&number))?;
+        transaction.open_table(DICTIONARIES)?.retain(|number, _| used.contains(&number))?;
         Ok(transaction.commit()?)
     }
 }

@@ -74,8 +74,5 @@ fn leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn not_empty(folder: &Path) -> Error {
-    Error::conflict(format!(
-        "{} is not empty: a state is begun in a folder of its own",
-        folder.display()
-    ))
+    Error::conflict(format!("{} is not empty: a state is begun in a folder of its own", folder.display()))
 }

@@ -185,9 +185,7 @@ fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Delive
 
 fn remember(transaction: &WriteTransaction, new: &NewDelivery<'_>) -> Result<()> {
     transaction.open_table(DELIVERIES)?.insert(new.id, &new.digest)?;
-    transaction
-        .open_table(RECEIPTS)?
-        .insert(new.id, (new.terms, new.receipt))?;
+    transaction.open_table(RECEIPTS)?.insert(new.id, (new.terms, new.receipt))?;
     if let Some(outlived) = new.outlived {
         transaction.open_table(OUTLIVED)?.insert((outlived, new.id), ())?;
     }

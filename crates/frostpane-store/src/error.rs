@@ -75,9 +75,7 @@ impl Error {
     }
 
     pub(crate) fn damaged(what: impl fmt::Display) -> Self {
-        Self::File(format!(
-            "the state is damaged ({what}): restore a copy, whose budget will count as spent"
-        ))
+        Self::File(format!("the state is damaged ({what}): restore a copy, whose budget will count as spent"))
     }
 }
 

@@ -89,11 +89,7 @@ impl<K: StoredKey> Store<K> {
     /// The first number that can be built. If users are protected, none lies before the creation of the
     /// store.
     fn first_number(&self, reached: i64) -> i64 {
-        if self.stream.spec().unit.is_user() {
-            self.stream.end_of_window()
-        } else {
-            reached
-        }
+        if self.stream.spec().unit.is_user() { self.stream.end_of_window() } else { reached }
     }
 
     fn number_at(&self, moment: i64) -> Result<i64> {
@@ -146,18 +142,13 @@ impl<K: StoredKey> Store<K> {
         self.check_unspent(&numbers)?;
         let before = self.progress()?;
         let mut progress = BuildProgress {
-            to: before
-                .as_ref()
-                .map_or(numbers.end, |before| before.to.max(numbers.end)),
+            to: before.as_ref().map_or(numbers.end, |before| before.to.max(numbers.end)),
             awaited: before.unwrap_or_default().awaited,
         };
         let reached = progress.to - self.stream.panes_of_window();
         progress.awaited.retain(|number, _| *number >= reached);
         progress.awaited.extend(numbers.zip(seals).map(|(number, seal)| {
-            let awaited = AwaitedPane {
-                build: build.to_owned(),
-                seal: hex(seal),
-            };
+            let awaited = AwaitedPane { build: build.to_owned(), seal: hex(seal) };
             (number, awaited)
         }));
         self.commit_progress(&progress, None)
@@ -194,13 +185,9 @@ impl<K: StoredKey> Store<K> {
         };
         let numbers = first..first.saturating_add(awaited.len() as i64);
         let are_sealed =
-            awaited
-                .iter()
-                .zip(numbers.clone())
-                .zip(panes)
-                .all(|(((number, awaited), expected), pane)| {
-                    *number == expected && awaited.seal == hex(&self.stream.seal(*number, pane))
-                });
+            awaited.iter().zip(numbers.clone()).zip(panes).all(|(((number, awaited), expected), pane)| {
+                *number == expected && awaited.seal == hex(&self.stream.seal(*number, pane))
+            });
         if panes.len() != awaited.len() || !are_sealed {
             return Err(Error::conflict(
                 "a pane is not the one that was built, or is missing: build it again",
@@ -210,28 +197,20 @@ impl<K: StoredKey> Store<K> {
         self.guarded(|store| Ok(store.stream.take_built(first, panes)?))?;
         // Earlier builds of the same panes are replaced in the database.
         self.forget_stored(&numbers);
-        let action = Action::Built {
-            from: numbers.start,
-            to: numbers.end,
-            seal: hex(&seal_of_all(awaited.values())),
-        };
+        let action =
+            Action::Built { from: numbers.start, to: numbers.end, seal: hex(&seal_of_all(awaited.values())) };
         self.commit_progress(&progress, Some(action))
     }
 
     fn progress(&self) -> Result<Option<BuildProgress>> {
         let table = self.database.begin_read()?.open_table(META)?;
-        let progress = table
-            .get(BUILT)?
-            .map(|bytes| serde_json::from_slice(bytes.value()));
+        let progress = table.get(BUILT)?.map(|bytes| serde_json::from_slice(bytes.value()));
         Ok(progress.transpose()?)
     }
 
     fn commit_progress(&mut self, progress: &BuildProgress, action: Option<Action>) -> Result<()> {
         let bytes = serde_json::to_vec(progress)?;
-        let change = ChangeSet {
-            action,
-            ..ChangeSet::default()
-        };
+        let change = ChangeSet { action, ..ChangeSet::default() };
         self.commit_with(change, |transaction| {
             transaction.open_table(META)?.insert(BUILT, bytes.as_slice())?;
             Ok(())

@@ -16,12 +16,7 @@ pub(crate) fn create_folder(path: &Path) -> Result<()> {
 /// Opens a file for reading and writing, and creates it if it does not exist.
 pub(crate) fn open_private(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600);
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
     options.open(path).map_err(|cause| Error::file(path, cause))
 }
 

@@ -104,10 +104,7 @@ impl ChainHead {
     pub(crate) fn after(&self, record: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(self.mark.as_bytes()).update(&[0]).update(record);
-        Self {
-            generation: self.generation + 1,
-            mark: hex(hasher.finalize().as_bytes()),
-        }
+        Self { generation: self.generation + 1, mark: hex(hasher.finalize().as_bytes()) }
     }
 }
 

@@ -30,9 +30,7 @@ impl<K: StoredKey> Store<K> {
             ));
         }
         let table = self.database.begin_read()?.open_table(SOURCES)?;
-        let progress = table
-            .get(source)?
-            .map(|bytes| SourceProgress::from_bytes(bytes.value()));
+        let progress = table.get(source)?.map(|bytes| SourceProgress::from_bytes(bytes.value()));
         let progress = progress.transpose()?.unwrap_or_default();
         Ok(SourceWriter::new(self, source, progress))
     }
@@ -96,11 +94,7 @@ impl<K: StoredKey> Store<K> {
     fn numbered(&self, releases: Vec<Release<K>>) -> Result<Vec<ContinualRelease<K>>> {
         let first = self.stream.lists() - releases.len() as u64 + 1;
         let list = |(number, release): (u64, Release<K>)| {
-            Ok(ContinualRelease {
-                number,
-                json: serde_json::to_vec(&release)?,
-                release: Some(release),
-            })
+            Ok(ContinualRelease { number, json: serde_json::to_vec(&release)?, release: Some(release) })
         };
         (first..).zip(releases).map(list).collect()
     }

@@ -94,9 +94,7 @@ fn hex(bytes: &[u8]) -> String {
 fn random<const N: usize>() -> Result<zeroize::Zeroizing<[u8; N]>> {
     let mut bytes = zeroize::Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|cause| {
-        Error::File(format!(
-            "the operating system gave no random bytes ({cause}): nothing was done"
-        ))
+        Error::File(format!("the operating system gave no random bytes ({cause}): nothing was done"))
     })?;
     Ok(bytes)
 }

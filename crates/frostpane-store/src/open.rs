@@ -75,10 +75,7 @@ impl<K: StoredKey> Store<K> {
         }
         let secrets = Secrets::open(&folder.join(SECRETS))?;
         let keys = Keys::from_bytes(&meta_value(&database, "keys")?)?;
-        let (state, accounts) = (
-            meta_value(&database, "state")?,
-            meta_value(&database, "accounts")?,
-        );
+        let (state, accounts) = (meta_value(&database, "state")?, meta_value(&database, "accounts")?);
         let mut reader = StateReader {
             folder,
             database: &database,
@@ -95,10 +92,7 @@ impl<K: StoredKey> Store<K> {
         let stored_runs = runs_of(&stream);
         let log = replay(&database, &mut stream)?;
         let head = serde_json::from_slice(&meta_value(&database, "head")?)?;
-        let commits = meta_value(&database, "commits")?
-            .try_into()
-            .map(u64::from_le_bytes)
-            .unwrap_or(0);
+        let commits = meta_value(&database, "commits")?.try_into().map(u64::from_le_bytes).unwrap_or(0);
         Ok(Self {
             folder: folder.to_owned(),
             witness: header.witness.clone().map(Witness::new),
@@ -147,10 +141,7 @@ fn head_at(database: &Database, generation: u64) -> Result<Option<ChainHead>> {
         return Ok(None);
     };
     let entry: HistoryEntry = serde_json::from_slice(bytes.value())?;
-    Ok(Some(ChainHead {
-        generation,
-        mark: entry.mark,
-    }))
+    Ok(Some(ChainHead { generation, mark: entry.mark }))
 }
 
 /// Converts a store of an earlier format.
@@ -158,15 +149,10 @@ fn convert(database: &Database, header: Header) -> Result<Header> {
     if header.format == FORMAT {
         return Ok(header);
     }
-    let header = Header {
-        format: FORMAT,
-        ..header
-    };
+    let header = Header { format: FORMAT, ..header };
     let transaction = tables::begin(database)?;
     index_pending(&transaction)?;
-    transaction
-        .open_table(META)?
-        .insert("header", serde_json::to_vec(&header)?.as_slice())?;
+    transaction.open_table(META)?.insert("header", serde_json::to_vec(&header)?.as_slice())?;
     transaction.commit()?;
     Ok(header)
 }

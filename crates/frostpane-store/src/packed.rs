@@ -38,9 +38,7 @@ pub(crate) fn dictionary_of(bytes: &[u8]) -> Option<u32> {
 /// Compresses a text, in the transaction that stores it.
 pub(crate) fn pack(transaction: &WriteTransaction, text: &[u8]) -> Result<Vec<u8>> {
     let mut dictionaries = transaction.open_table(DICTIONARIES)?;
-    let newest = dictionaries
-        .last()?
-        .map(|(number, bytes)| (number.value(), bytes.value().to_vec()));
+    let newest = dictionaries.last()?.map(|(number, bytes)| (number.value(), bytes.value().to_vec()));
     let number = newest.as_ref().map_or(0, |(number, _)| *number);
     if let Some((number, dictionary)) = &newest {
         let packed = packed_with(*number, dictionary, text)?;
@@ -61,13 +59,7 @@ fn packed_with(number: u32, dictionary: &[u8], text: &[u8]) -> Result<Vec<u8>> {
     let frame = frame.map_err(|cause| Error::File(format!("a release cannot be compressed: {cause}")))?;
     let length =
         u32::try_from(text.len()).map_err(|_| Error::conflict("a release is too long to be kept"))?;
-    Ok([
-        &[PACKED],
-        number.to_le_bytes().as_slice(),
-        &length.to_le_bytes(),
-        &frame,
-    ]
-    .concat())
+    Ok([&[PACKED], number.to_le_bytes().as_slice(), &length.to_le_bytes(), &frame].concat())
 }
 
 /// Decompresses texts, and caches their dictionaries.
@@ -78,10 +70,7 @@ pub(crate) struct Unpacker<'a> {
 
 impl<'a> Unpacker<'a> {
     pub fn new(database: &'a Database) -> Self {
-        Self {
-            database,
-            dictionaries: BTreeMap::new(),
-        }
+        Self { database, dictionaries: BTreeMap::new() }
     }
 
     pub fn unpack(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {

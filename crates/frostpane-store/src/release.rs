@@ -66,13 +66,7 @@ struct ReleaseRow {
 impl ReleaseRow {
     /// A release without a text.
     fn empty(window: Span) -> Self {
-        Self {
-            window,
-            ordered: None,
-            json: None,
-            forms: Renderings::new(),
-            dropped: false,
-        }
+        Self { window, ordered: None, json: None, forms: Renderings::new(), dropped: false }
     }
 }
 
@@ -87,11 +81,7 @@ pub(crate) struct ReleaseUpdate<'a> {
 
 impl<'a> ReleaseUpdate<'a> {
     fn new(id: &'a str, row: &ReleaseRow) -> Result<Self> {
-        Ok(Self {
-            id,
-            row: serde_json::to_vec(row)?,
-            is_pending: row.ordered.is_some(),
-        })
+        Ok(Self { id, row: serde_json::to_vec(row)?, is_pending: row.ordered.is_some() })
     }
 }
 
@@ -138,10 +128,7 @@ impl<K: StoredKey> Store<K> {
         let secret = random::<32>()?;
         let mark = mark_of(&secret);
         let row = ReleaseRow {
-            ordered: Some(PendingRow {
-                paid: paid.to_bytes(),
-                mark,
-            }),
+            ordered: Some(PendingRow { paid: paid.to_bytes(), mark }),
             ..ReleaseRow::empty(window)
         };
         let numbers = paid.numbers();
@@ -203,29 +190,19 @@ impl<K: StoredKey> Store<K> {
     ) -> Result<StoredRelease> {
         let release = self.guarded(|store| Ok(store.stream.release(paid, secret)?))?;
         let json = serde_json::to_string(&release)?;
-        let row = ReleaseRow {
-            json: Some(json.clone()),
-            forms: forms(&release),
-            ..ReleaseRow::empty(window)
-        };
+        let row =
+            ReleaseRow { json: Some(json.clone()), forms: forms(&release), ..ReleaseRow::empty(window) };
         self.commit_row(id, &row)?;
         self.pending_secrets.retain(|other| *other != mark);
         self.guarded(|store| {
             store.erase_secrets()?;
             store.write_status()
         })?;
-        Ok(StoredRelease {
-            json: json.into_bytes(),
-            forms: row.forms,
-            again: false,
-        })
+        Ok(StoredRelease { json: json.into_bytes(), forms: row.forms, again: false })
     }
 
     fn commit_row(&mut self, id: &str, row: &ReleaseRow) -> Result<()> {
-        let change = ChangeSet {
-            release: Some(ReleaseUpdate::new(id, row)?),
-            ..ChangeSet::default()
-        };
+        let change = ChangeSet { release: Some(ReleaseUpdate::new(id, row)?), ..ChangeSet::default() };
         self.commit_with(change, |_| Ok(()))
     }
 
@@ -265,9 +242,7 @@ impl<K: StoredKey> Store<K> {
             let row = self.row(&id)?;
             let pending = row.and_then(|row| Some((row.window, row.ordered?)));
             let Some((window, PendingRow { paid, mark })) = pending else {
-                return Err(Error::damaged(format_args!(
-                    "the release {id} was charged and is not there"
-                )));
+                return Err(Error::damaged(format_args!("the release {id} was charged and is not there")));
             };
             let paid = Grant::from_bytes(&paid)?;
             all.push((id, PendingRelease { window, paid, mark }));
@@ -288,20 +263,12 @@ impl<K: StoredKey> Store<K> {
     fn unaffordable(&self, refusal: frostpane::Refusal) -> Error {
         let window = refusal.of.end - refusal.of.start;
         let leaves = |number: i64| self.moment(self.stream.window_reaches(number + window));
-        let leave: Vec<String> = refusal
-            .unpaid
-            .iter()
-            .map(|unpaid| leaves(unpaid.numbers.end))
-            .collect();
+        let leave: Vec<String> = refusal.unpaid.iter().map(|unpaid| leaves(unpaid.numbers.end)).collect();
         let mut words = refusal.words(|numbers| self.place(numbers));
         if let Some(last) = leave.last() {
             words += &format!("; the last of them leaves the window at {last}");
         }
-        Error::Refused(Box::new(Unaffordable {
-            refusal,
-            leave,
-            words,
-        }))
+        Error::Refused(Box::new(Unaffordable { refusal, leave, words }))
     }
 
     /// Names panes or epochs by the time or the events that they cover.
@@ -315,9 +282,7 @@ impl<K: StoredKey> Store<K> {
         };
         let at = |number| {
             let moment = self.moment(self.stream.begins(number));
-            moment
-                .strip_suffix("T00:00:00Z")
-                .map_or(moment.clone(), str::to_owned)
+            moment.strip_suffix("T00:00:00Z").map_or(moment.clone(), str::to_owned)
         };
         format!("{noun} from {} up to {}", at(numbers.start), at(numbers.end))
     }
@@ -343,10 +308,7 @@ pub(crate) fn without_text(text: &[u8]) -> Result<Option<Vec<u8>>> {
     if row.json.is_none() {
         return Ok(None);
     }
-    let dropped = ReleaseRow {
-        dropped: true,
-        ..ReleaseRow::empty(row.window)
-    };
+    let dropped = ReleaseRow { dropped: true, ..ReleaseRow::empty(row.window) };
     Ok(Some(serde_json::to_vec(&dropped)?))
 }
 
@@ -358,11 +320,7 @@ fn stored(id: &str, window: Span, row: ReleaseRow) -> Result<StoredRelease> {
         )));
     }
     match row.json {
-        Some(json) => Ok(StoredRelease {
-            json: json.into_bytes(),
-            forms: row.forms,
-            again: true,
-        }),
+        Some(json) => Ok(StoredRelease { json: json.into_bytes(), forms: row.forms, again: true }),
         None if row.dropped => Err(Error::conflict(format!(
             "the release {id} was made and charged, and its text was dropped by `frostpane compact`: it is \
              not drawn again; give this one another id"

@@ -71,9 +71,7 @@ impl<K: StoredKey> Store<K> {
         }
         let now = now();
         let records = self.history(1)?.into_iter();
-        let latest = records
-            .filter_map(|record| record.at.parse::<Timestamp>().ok())
-            .max();
+        let latest = records.filter_map(|record| record.at.parse::<Timestamp>().ok()).max();
         let latest = latest.map_or(i64::MIN, Timestamp::as_microsecond);
         // A tick may be a day ahead of the clock.
         let reached = position.max(self.stream.now()).saturating_sub(DAY);

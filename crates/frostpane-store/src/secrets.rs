@@ -117,8 +117,6 @@ impl Secrets {
 
     fn sync(&self) -> Result<()> {
         points::reached();
-        self.file
-            .sync_data()
-            .map_err(|cause| Error::file(&self.path, cause))
+        self.file.sync_data().map_err(|cause| Error::file(&self.path, cause))
     }
 }

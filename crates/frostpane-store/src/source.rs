@@ -222,9 +222,7 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
             first: self.first,
             complete,
         };
-        let lists = self
-            .store
-            .take(&self.source, progress, &self.batch, self.present)?;
+        let lists = self.store.take(&self.source, progress, &self.batch, self.present)?;
         self.lists.extend(lists);
         self.before = progress;
         self.batch.clear();

@@ -188,10 +188,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     pub(crate) fn reach(&self) -> HighWater {
-        HighWater {
-            position: self.stream.now(),
-            lists: self.stream.lists(),
-        }
+        HighWater { position: self.stream.now(), lists: self.stream.lists() }
     }
 }
 

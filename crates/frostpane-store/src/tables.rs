@@ -96,15 +96,10 @@ fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
     let fail = |cause| Error::file(&path, cause);
     let same = file.try_clone().map_err(fail)?;
     let checksums = Arc::new(Checksums::open(folder, &file)?);
-    let backend = Backend {
-        file: FileBackend::new(file)?,
-        checksums: checksums.clone(),
-    };
+    let backend = Backend { file: FileBackend::new(file)?, checksums: checksums.clone() };
     // redb may panic on a damaged file.
     let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
-        let mut database = Builder::new()
-            .set_cache_size(CACHE)
-            .create_with_backend(backend)?;
+        let mut database = Builder::new().set_cache_size(CACHE).create_with_backend(backend)?;
         if checksums.are_known() && !check {
             return Ok(database);
         }

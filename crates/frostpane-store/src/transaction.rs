@@ -51,10 +51,7 @@ impl<K: StoredKey> Store<K> {
         action: Action,
         more: impl FnOnce(&WriteTransaction) -> Result<()>,
     ) -> Result<()> {
-        let change = ChangeSet {
-            action: Some(action),
-            ..ChangeSet::default()
-        };
+        let change = ChangeSet { action: Some(action), ..ChangeSet::default() };
         self.commit_with(change, more)
     }
 
@@ -73,11 +70,7 @@ impl<K: StoredKey> Store<K> {
             if let Some(witness) = store.witness.as_ref().filter(|_| shows) {
                 witness.check()?;
             }
-            let of_stream = store
-                .stream
-                .secrets()
-                .into_iter()
-                .map(|secret| Zeroizing::new(*secret));
+            let of_stream = store.stream.secrets().into_iter().map(|secret| Zeroizing::new(*secret));
             let needed: Vec<SecretBytes> = of_stream.chain(change.secrets.iter().cloned()).collect();
             store.secrets.keep(needed.iter().map(|secret| &**secret))?;
             let transaction = tables::begin(&store.database)?;
@@ -108,9 +101,7 @@ impl<K: StoredKey> Store<K> {
         writes_state: bool,
     ) -> Result<ChainHead> {
         if let Some((source, progress)) = change.source {
-            transaction
-                .open_table(SOURCES)?
-                .insert(source, progress.to_bytes().as_slice())?;
+            transaction.open_table(SOURCES)?.insert(source, progress.to_bytes().as_slice())?;
         }
         for (number, json) in change.lists {
             let packed = pack(transaction, json)?;
@@ -127,9 +118,7 @@ impl<K: StoredKey> Store<K> {
             transaction.open_table(RELEASES)?.insert(*id, packed.as_slice())?;
         }
         if let Some(entry) = &change.entry {
-            transaction
-                .open_table(LOG)?
-                .insert(self.log.next, entry.as_slice())?;
+            transaction.open_table(LOG)?.insert(self.log.next, entry.as_slice())?;
             self.log.next += 1;
             self.log.bytes += entry.len() as u64;
         }
@@ -160,9 +149,7 @@ impl<K: StoredKey> Store<K> {
             panes.remove(*removed)?;
         }
         self.write_users(transaction)?;
-        transaction
-            .open_table(META)?
-            .insert("state", self.stream.state().as_slice())?;
+        transaction.open_table(META)?.insert("state", self.stream.state().as_slice())?;
         let mut log = transaction.open_table(LOG)?;
         log.retain(|_, _| false)?;
         self.log.bytes = 0;
@@ -227,13 +214,8 @@ fn record(transaction: &WriteTransaction, head: &ChainHead, action: &Action) -> 
         nonce: hex(&*random::<16>()?),
     })?;
     let after = head.after(record.as_bytes());
-    let entry = serde_json::to_vec(&HistoryEntry {
-        record,
-        mark: after.mark.clone(),
-    })?;
-    transaction
-        .open_table(HISTORY)?
-        .insert(after.generation, entry.as_slice())?;
+    let entry = serde_json::to_vec(&HistoryEntry { record, mark: after.mark.clone() })?;
+    transaction.open_table(HISTORY)?.insert(after.generation, entry.as_slice())?;
     Ok(after)
 }
 

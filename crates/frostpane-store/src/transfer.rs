@@ -72,10 +72,7 @@ impl<K: StoredKey> Store<K> {
             exported,
         };
         let bytes = serde_json::to_vec(&panes)?;
-        let action = Action::PaneExport {
-            from: positions.start,
-            to: positions.end,
-        };
+        let action = Action::PaneExport { from: positions.start, to: positions.end };
         self.commit_action(action, |transaction| {
             transaction.open_table(EXPORTED)?.insert(key, bytes.as_slice())?;
             Ok(())
@@ -102,9 +99,7 @@ impl<K: StoredKey> Store<K> {
             ));
         }
         if panes.destination != self.header.store {
-            return Err(Error::conflict(
-                "these panes go to another state: a pane is in one place",
-            ));
+            return Err(Error::conflict("these panes go to another state: a pane is in one place"));
         }
         let origin = format!("{} {}..{}", panes.store, panes.from, panes.to);
         if panes.store == self.header.store || self.was_imported(&origin)? {
@@ -114,14 +109,9 @@ impl<K: StoredKey> Store<K> {
         }
         self.stream.check_import(&panes.exported)?;
         self.guarded(|store| Ok(store.stream.import(&panes.exported)?))?;
-        let action = Action::Imported {
-            from: panes.from,
-            to: panes.to,
-        };
+        let action = Action::Imported { from: panes.from, to: panes.to };
         self.commit_action(action, |transaction| {
-            transaction
-                .open_table(IMPORTED)?
-                .insert(origin.as_str(), [].as_slice())?;
+            transaction.open_table(IMPORTED)?.insert(origin.as_str(), [].as_slice())?;
             Ok(())
         })
     }
@@ -136,10 +126,7 @@ impl<K: StoredKey> Store<K> {
             Err(cause) if !self.has_exported(within)? => return Err(cause.into()),
             _ => {}
         }
-        let action = Action::Forgot {
-            from: positions.start,
-            to: positions.end,
-        };
+        let action = Action::Forgot { from: positions.start, to: positions.end };
         self.commit_action(action, |transaction| {
             let mut table = transaction.open_table(EXPORTED)?;
             table.retain(|(from, to), _| !within(from, to))?;

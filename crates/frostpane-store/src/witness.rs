@@ -81,13 +81,7 @@ pub(crate) struct Witness {
 
 impl Witness {
     pub fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            contents: None,
-            fence: None,
-            others: Vec::new(),
-            beginning: None,
-        }
+        Self { path, contents: None, fence: None, others: Vec::new(), beginning: None }
     }
 
     /// The witness of a store that is to be created in a folder. It must lie outside of the folder, and not
@@ -97,10 +91,7 @@ impl Witness {
         let (path, folder) = (absolute(path)?, absolute(folder)?);
         let parent = path.parent().unwrap_or(Path::new("/"));
         let (place, inside) = (resolved(parent), resolved(&folder));
-        if [&place, &resolved(&path)]
-            .iter()
-            .any(|place| place.starts_with(&inside))
-        {
+        if [&place, &resolved(&path)].iter().any(|place| place.starts_with(&inside)) {
             return Err(Error::conflict(format!(
                 "the witness {} lies in the folder of the state, and would be restored with it: give it \
                  another place",
@@ -131,10 +122,7 @@ impl Witness {
         match contents.and_then(|contents| contents.beginning) {
             Some(beginning) if beginning == folder => {
                 // Refuses fences of a process that is still creating the store.
-                let _held = fences
-                    .into_iter()
-                    .map(|mark| self.hold(mark))
-                    .collect::<Result<Vec<_>>>()?;
+                let _held = fences.into_iter().map(|mark| self.hold(mark)).collect::<Result<Vec<_>>>()?;
                 remove_witness(&self.path).map_err(|cause| Error::file(&self.path, cause))
             }
             Some(beginning) => Err(Error::conflict(format!(
@@ -396,9 +384,7 @@ fn fences(witness: &Path) -> io::Result<Vec<String>> {
         let name = entry?.file_name();
         let mark = name.as_encoded_bytes().strip_prefix(prefix);
         let is_mark = |mark: &&[u8]| mark.len() == MARK && mark.iter().all(u8::is_ascii_hexdigit);
-        Ok(mark
-            .filter(is_mark)
-            .map(|mark| String::from_utf8_lossy(mark).into_owned()))
+        Ok(mark.filter(is_mark).map(|mark| String::from_utf8_lossy(mark).into_owned()))
     });
     marks.filter_map(io::Result::transpose).collect()
 }
@@ -521,18 +507,10 @@ mod tests {
             }
             for path in inside {
                 let refused = begin(path.clone()).unwrap_err().to_string();
-                assert!(
-                    refused.contains("would be restored with it"),
-                    "{path:?}: {refused}"
-                );
+                assert!(refused.contains("would be restored with it"), "{path:?}: {refused}");
             }
         }
-        assert!(
-            begin(loose.join("witness"))
-                .unwrap_err()
-                .to_string()
-                .contains("make")
-        );
+        assert!(begin(loose.join("witness")).unwrap_err().to_string().contains("make"));
         begin(folder.0.join("witness")).unwrap();
         begin(state.join("../witness")).unwrap();
     }

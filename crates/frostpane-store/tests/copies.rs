@@ -48,10 +48,7 @@ fn go_on(state: &Path, json: &str, start: &Barrier) -> Shown {
                 assert!(store.lists_after(0).is_err() && store.released(&number.to_string()).is_err());
                 assert!(store.release("another", window).is_err());
                 drop(store);
-                assert!(
-                    Store::<Bytes>::open(state).is_err(),
-                    "nor when it is opened again"
-                );
+                assert!(Store::<Bytes>::open(state).is_err(), "nor when it is opened again");
                 break;
             }
         }

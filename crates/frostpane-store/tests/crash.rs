@@ -46,10 +46,7 @@ fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
 
 fn hear(known: &mut Known, said: &str) {
     // An unfinished last line does not count.
-    for line in said
-        .split_inclusive('\n')
-        .filter_map(|line| line.strip_suffix('\n'))
-    {
+    for line in said.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         let words: Vec<&str> = line.split(' ').collect();
         let number = |place: usize| words[place].parse().unwrap();
         match words[0] {
@@ -64,11 +61,7 @@ fn hear(known: &mut Known, said: &str) {
 /// Starts the process, has it killed, and returns its output.
 fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
     let from_outside = round.is_multiple_of(3);
-    let end_after = if from_outside {
-        -1
-    } else {
-        (mix(round) % POINTS) as i64
-    };
+    let end_after = if from_outside { -1 } else { (mix(round) % POINTS) as i64 };
     let mut process = Command::new(env::current_exe().unwrap())
         .args([
             "whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice",
@@ -76,10 +69,7 @@ fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
             "--nocapture",
             "--test-threads=1",
         ])
-        .env(
-            CHILD,
-            format!("{}\n{name}\n{}\n{end_after}", state.display(), known.hours),
-        )
+        .env(CHILD, format!("{}\n{name}\n{}\n{end_after}", state.display(), known.hours))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -101,18 +91,9 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
     if let Ok(told) = env::var(CHILD) {
         let told: Vec<&str> = told.split('\n').collect();
         let json = ALL.iter().find(|(name, _)| *name == told[1]).unwrap().1;
-        return child(
-            &PathBuf::from(told[0]),
-            json,
-            told[2].parse().unwrap(),
-            told[3].parse().unwrap(),
-        );
+        return child(&PathBuf::from(told[0]), json, told[2].parse().unwrap(), told[3].parse().unwrap());
     }
-    let long = if env::var_os("FROSTPANE_LONG").is_some() {
-        10
-    } else {
-        1
-    };
+    let long = if env::var_os("FROSTPANE_LONG").is_some() { 10 } else { 1 };
     let (mut ends, mut shown) = (0, 0);
     for (name, json) in ALL {
         let folder = Folder::new();
@@ -148,11 +129,7 @@ fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
         .stderr(Stdio::null())
         .status()
         .unwrap();
-    assert_ne!(
-        status.code(),
-        Some(101),
-        "it failed by itself after {end_after} points"
-    );
+    assert_ne!(status.code(), Some(101), "it failed by itself after {end_after} points");
     status.success()
 }
 

@@ -26,12 +26,7 @@ fn long() -> bool {
 fn release(store: &mut Store<Bytes>, number: i64, known: &mut Known) -> Result<()> {
     let window = store.header().spec.longest();
     let released = store.release(&format!("release {number}"), window)?;
-    remember(
-        &mut known.releases,
-        number as u64,
-        hash(&released.json),
-        "release",
-    );
+    remember(&mut known.releases, number as u64, hash(&released.json), "release");
     Ok(())
 }
 
@@ -101,12 +96,7 @@ fn begun(folder: &Folder, json: &str) -> Known {
         hour(&mut store, number, is_by_count(json)).unwrap();
     }
     known.hours = BEFORE;
-    known.lists = store
-        .lists_after(0)
-        .unwrap()
-        .iter()
-        .map(|list| (list.number, hash(&list.json)))
-        .collect();
+    known.lists = store.lists_after(0).unwrap().iter().map(|list| (list.number, hash(&list.json))).collect();
     known
 }
 
@@ -216,9 +206,8 @@ fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
 type Seen = (Vec<u8>, Vec<u8>, Vec<Vec<u8>>);
 
 fn seen(state: &Path) -> Option<Seen> {
-    let mut store = Store::<Bytes>::open(state)
-        .inspect_err(|cause| assert!(!cause.to_string().is_empty()))
-        .ok()?;
+    let mut store =
+        Store::<Bytes>::open(state).inspect_err(|cause| assert!(!cause.to_string().is_empty())).ok()?;
     let window = store.header().spec.longest();
     let released = if store.releases().unwrap().is_empty() {
         Vec::new()
@@ -227,11 +216,7 @@ fn seen(state: &Path) -> Option<Seen> {
     };
     let lists = store.lists_after(0).unwrap();
     let accounts = store.stream().accounts();
-    Some((
-        accounts,
-        released,
-        lists.into_iter().map(|list| list.json).collect(),
-    ))
+    Some((accounts, released, lists.into_iter().map(|list| list.json).collect()))
 }
 
 /// A store before and after a commit with a release.
@@ -255,9 +240,7 @@ fn before_and_after(folder: &Folder, json: &str) {
 /// Lengths up to that of a file, both ends included.
 fn lengths(most: usize) -> impl Iterator<Item = usize> {
     let count = if long() { 600 } else { 30 };
-    (0..=count)
-        .map(move |part| most * part / count)
-        .chain([1, 31, most - 1])
+    (0..=count).map(move |part| most * part / count).chain([1, 31, most - 1])
 }
 
 #[test]
@@ -266,10 +249,8 @@ fn a_file_that_was_cut_off_or_torn_is_refused_or_read_and_never_believed() {
     for (name, json) in [ALL[0], ALL[4], ALL[6]] {
         let folder = Folder::in_memory();
         before_and_after(&folder, json);
-        let (state, expected) = (
-            folder.join("state"),
-            ["before", "after"].map(|of| seen(&folder.join(of)).unwrap()),
-        );
+        let (state, expected) =
+            (folder.join("state"), ["before", "after"].map(|of| seen(&folder.join(of)).unwrap()));
         for file in FILES {
             let [old, new] = ["before", "after"].map(|of| fs::read(folder.join(of).join(file)).unwrap());
             let mut read = 0;

@@ -23,17 +23,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 const MOST_KILOBYTES: u64 = 1 << 20;
 const FINGERPRINT: usize = 41;
 const FRONT: usize = 200;
-const EXTREME: [u64; 9] = [
-    0,
-    1,
-    127,
-    1 << 31,
-    1 << 32,
-    1 << 60,
-    i64::MAX as u64,
-    u64::MAX - 1,
-    u64::MAX,
-];
+const EXTREME: [u64; 9] = [0, 1, 127, 1 << 31, 1 << 32, 1 << 60, i64::MAX as u64, u64::MAX - 1, u64::MAX];
 
 /// A number in the variable-length encoding.
 fn packed(mut number: u64) -> Vec<u8> {
@@ -170,23 +160,16 @@ const FOUND: [(&str, Part, usize, u64); 7] = [
 fn what_was_believed_once_is_refused() {
     let all = Written::all();
     for (name, part, place, number) in FOUND {
-        let refused = all
-            .iter()
-            .filter(|written| written.name == name)
-            .filter(|written| {
-                let mut bytes = written.bytes(part);
-                overwrite(&mut bytes, place, packed(number));
-                written.read(part, &bytes).is_err()
-            });
+        let refused = all.iter().filter(|written| written.name == name).filter(|written| {
+            let mut bytes = written.bytes(part);
+            overwrite(&mut bytes, place, packed(number));
+            written.read(part, &bytes).is_err()
+        });
         assert!(refused.count() > 0, "{name}: {part:?} at {place}");
     }
     let end_of_time = [&[1], i64::MAX.to_le_bytes().as_slice()].concat();
     for written in all.iter().filter(|written| written.name.contains("people")) {
-        assert!(
-            written.read(Part::Entry, &end_of_time).is_err(),
-            "{}",
-            written.name
-        );
+        assert!(written.read(Part::Entry, &end_of_time).is_err(), "{}", written.name);
     }
 }
 
@@ -202,14 +185,8 @@ fn whatever_bytes_are_read_nothing_panics_overflows_or_takes_for_ever() {
             let all = Written::all();
             write_corpus(&all);
             for written in &all {
-                PARTS
-                    .into_iter()
-                    .for_each(|part| drop(written.read(part, &written.bytes(part))));
-                assert!(
-                    written.read(Part::State, &written.bytes(Part::State)).is_ok(),
-                    "{}",
-                    written.name
-                );
+                PARTS.into_iter().for_each(|part| drop(written.read(part, &written.bytes(part))));
+                assert!(written.read(Part::State, &written.bytes(Part::State)).is_ok(), "{}", written.name);
             }
             let (begin, mut read) = (Instant::now(), 0_u64);
             while begin.elapsed().as_secs() < seconds {
@@ -226,10 +203,7 @@ fn whatever_bytes_are_read_nothing_panics_overflows_or_takes_for_ever() {
         if now != before {
             (before, since) = (now, Instant::now());
         }
-        assert!(
-            since.elapsed() < LONGEST,
-            "FROSTPANE_FUZZ_SEED={now} takes for ever"
-        );
+        assert!(since.elapsed() < LONGEST, "FROSTPANE_FUZZ_SEED={now} takes for ever");
     }
     let read = running.join().unwrap_or_else(|_| panic!("the seed is above"));
     let cases = seed.load(Ordering::Relaxed) - first;

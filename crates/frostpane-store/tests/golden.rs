@@ -139,10 +139,7 @@ fn copied(from: &Path, state: &Path) -> Store<Bytes> {
 
 fn small(folder: &Path) -> bool {
     let files = fs::read_dir(folder).unwrap();
-    files
-        .map(|file| file.unwrap().metadata().unwrap().len())
-        .sum::<u64>()
-        < MOST_BYTES
+    files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>() < MOST_BYTES
 }
 
 #[test]
@@ -157,10 +154,7 @@ fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
             assert_eq!(Expected::of(&mut store), expected, "{name}");
             let more =
                 [HOURS + 1, HOURS + 2].map(|number| hour(&mut store, number, is_by_count(json)).unwrap());
-            assert!(
-                store.stream().counted() > expected.counted || !is_by_count(json),
-                "{name}"
-            );
+            assert!(store.stream().counted() > expected.counted || !is_by_count(json), "{name}");
             if json.contains("continual") {
                 assert!(more.iter().any(|lists| !lists.is_empty()), "{name}")
             } else {
@@ -180,9 +174,7 @@ fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
     let to = golden(&format!("{FORMAT}-{PARTED}"));
     if is_wanted(&packed(&to, "exported")) {
         let folder = Folder::new();
-        let panes = copied(&to, &folder.join("old"))
-            .export(0..9 * HOUR, ELSEWHERE)
-            .unwrap();
+        let panes = copied(&to, &folder.join("old")).export(0..9 * HOUR, ELSEWHERE).unwrap();
         pack(&to, "exported", &panes.to_bytes().unwrap());
     }
     for format in formats() {
@@ -191,12 +183,7 @@ fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
         let mut old = copied(&from, &folder.join("old"));
         let panes = PaneTransfer::from_bytes(&unpack(&from, "exported")).unwrap();
         assert_eq!(panes.store(), old.header().store);
-        assert_eq!(
-            copied(&from, &folder.join("same"))
-                .export(0..9 * HOUR, ELSEWHERE)
-                .unwrap(),
-            panes
-        );
+        assert_eq!(copied(&from, &folder.join("same")).export(0..9 * HOUR, ELSEWHERE).unwrap(), panes);
         let mut begin = Begin::default();
         begin.from = Some(0);
         let mut new = Store::create_like(&folder.join("new"), &old, begin).unwrap();
@@ -226,16 +213,10 @@ fn a_release_that_an_earlier_version_charged_and_did_not_make_is_made() {
     let (json, accounts) = (made(&store), store.stream().accounts());
     drop(store);
     let mut store = Store::<Bytes>::open(&state).unwrap();
-    assert_eq!(
-        (made(&store), store.stream().accounts()),
-        (json.clone(), accounts)
-    );
+    assert_eq!((made(&store), store.stream().accounts()), (json.clone(), accounts));
     let window = store.header().spec.longest();
     let again = store.release("pending", window).unwrap();
     assert!(again.again && again.json == json);
     let charge = store.stream().charge().amount().epsilon;
-    assert_eq!(
-        store.stream().ledger().account(12..13).amount().epsilon,
-        2 * charge
-    );
+    assert_eq!(store.stream().ledger().account(12..13).amount().epsilon, 2 * charge);
 }

@@ -70,10 +70,8 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
             Err(_) => continue,
             Ok(mut store) => {
                 opened += 1;
-                let wrong = read(&mut store)
-                    .into_iter()
-                    .zip(&expected)
-                    .filter_map(|(read, expected)| match read {
+                let wrong =
+                    read(&mut store).into_iter().zip(&expected).filter_map(|(read, expected)| match read {
                         Ok(read) => {
                             assert_eq!(read, *expected, "block {}", start / BLOCK);
                             None
@@ -95,10 +93,7 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
                     assert_eq!(read, expected);
                 }
             }
-            assert_eq!(
-                CheckReport::of(&state).is_err(),
-                Store::<Bytes>::open(&state).is_err()
-            );
+            assert_eq!(CheckReport::of(&state).is_err(), Store::<Bytes>::open(&state).is_err());
         }
     }
     let blocks = blocks.count() as u64;
@@ -121,14 +116,9 @@ fn checksums_that_are_lost_or_damaged_are_made_again() {
         Some(sums)
     };
     let middle = sums.len() / 2;
-    for damaged in [
-        None,
-        Some(Vec::new()),
-        Some(sums[..middle].to_vec()),
-        flipped(0),
-        flipped(middle),
-        flipped(64),
-    ] {
+    for damaged in
+        [None, Some(Vec::new()), Some(sums[..middle].to_vec()), flipped(0), flipped(middle), flipped(64)]
+    {
         copy(&whole, &state);
         match &damaged {
             None => fs::remove_file(state.join(CHECKSUMS)).unwrap(),
@@ -167,9 +157,7 @@ fn releases_that_are_like_each_other_are_small() {
     let page = noise(5, 60_000);
     for number in 0..300 {
         let forms = |_: &_| Renderings::from([("page".to_owned(), format!("{page}{number}"))]);
-        store
-            .release_in_forms(&format!("release {number}"), window(), forms)
-            .unwrap();
+        store.release_in_forms(&format!("release {number}"), window(), forms).unwrap();
     }
     let kept = store.released("release 299").unwrap().unwrap();
     assert_eq!(kept.forms["page"], format!("{page}299"));
@@ -191,9 +179,7 @@ fn texts_can_be_dropped_and_nothing_else() {
     (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     for number in 0..RELEASES {
         let forms = |_: &_| Renderings::from([("page".to_owned(), noise(number, 200_000))]);
-        store
-            .release_in_forms(&format!("release {number}"), window(), forms)
-            .unwrap();
+        store.release_in_forms(&format!("release {number}"), window(), forms).unwrap();
     }
     let (ids, accounts) = (store.releases().unwrap(), store.stream().accounts());
     let database = state.join(DATABASE);
@@ -206,21 +192,12 @@ fn texts_can_be_dropped_and_nothing_else() {
     assert!(after < before / 3, "{after} of {before}");
     drop(store);
     let mut store = Store::<Bytes>::open(&state).unwrap();
-    assert_eq!(
-        (store.releases().unwrap(), store.stream().accounts()),
-        (ids, accounts.clone())
-    );
+    assert_eq!((store.releases().unwrap(), store.stream().accounts()), (ids, accounts.clone()));
     let refused = store.release("release 3", window()).unwrap_err().to_string();
     assert!(refused.contains("it is not drawn again"), "{refused}");
     assert_eq!(store.stream().accounts(), accounts);
     let last = store.history(1).unwrap().pop().unwrap().what;
-    assert_eq!(
-        last,
-        Action::Dropped {
-            releases: RELEASES,
-            lists: 0
-        }
-    );
+    assert_eq!(last, Action::Dropped { releases: RELEASES, lists: 0 });
     assert!(!store.release("another", window()).unwrap().again);
     drop(store);
     CheckReport::of(&state).unwrap();

@@ -37,30 +37,16 @@ fn what_is_kept_goes_on_where_it_was() {
             let (accounts, closed) = (store.stream().accounts(), store.stream().closed());
             drop(store);
             store = Store::open(&folder.join("state")).unwrap();
-            assert_eq!(
-                (store.stream().accounts(), store.stream().closed()),
-                (accounts, closed),
-                "{name}"
-            );
+            assert_eq!((store.stream().accounts(), store.stream().closed()), (accounts, closed), "{name}");
         }
-        let kept: Vec<_> = store
-            .lists_after(0)
-            .unwrap()
-            .into_iter()
-            .map(|list| (list.number, list.json))
-            .collect();
-        let shown: Vec<_> = lists
-            .iter()
-            .map(|list| (list.number, list.json.clone()))
-            .collect();
+        let kept: Vec<_> =
+            store.lists_after(0).unwrap().into_iter().map(|list| (list.number, list.json)).collect();
+        let shown: Vec<_> = lists.iter().map(|list| (list.number, list.json.clone())).collect();
         assert_eq!(kept, shown, "{name}");
         assert_eq!(lists.is_empty(), !json.contains("continual"), "{name}");
         if !json.contains("continual") {
             let release = store.release("all", longest(&store)).unwrap();
-            assert!(
-                String::from_utf8(release.json).unwrap().contains("\"heavy\":[{"),
-                "{name}"
-            );
+            assert!(String::from_utf8(release.json).unwrap().contains("\"heavy\":[{"), "{name}");
         }
     }
 }
@@ -125,12 +111,7 @@ fn only_what_cannot_be_an_event_refuses_a_batch() {
     for key in [b"known".as_slice(), b"unknown", &long] {
         feed.push(Event::of(key)).unwrap();
     }
-    feed.push(Event {
-        time: None,
-        key: None,
-        user: None,
-    })
-    .unwrap();
+    feed.push(Event { time: None, key: None, user: None }).unwrap();
     assert_eq!(feed.finish(false).unwrap().0, 4);
     assert_eq!(store.stream().now() + 1, 4, "each is an event");
     let mut feed = store.feed("wrong").unwrap();
@@ -169,10 +150,7 @@ fn an_id_gives_the_same_bytes_and_is_charged_once() {
             Span::Events(events) => Span::Events(events / 2),
             Span::Clock(time) => Span::Clock(time / 2),
         };
-        assert_refuses(
-            store.release("monday", shorter),
-            "the id monday stands for a release of",
-        );
+        assert_refuses(store.release("monday", shorter), "the id monday stands for a release of");
         let other = store.release("tuesday", window).unwrap();
         assert_ne!(other.json, first.json);
     }
@@ -189,29 +167,15 @@ fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
     store.release("one", window).unwrap();
     store.release("two", window).unwrap();
     let (accounts, head) = (store.stream().accounts(), store.head().clone());
-    for refused in [
-        store.release("three", window),
-        store.dry_run(window).map(|_| unreachable!()),
-    ] {
-        let Error::Refused(unaffordable) = refused.unwrap_err() else {
-            panic!("it cannot be paid for")
-        };
+    for refused in [store.release("three", window), store.dry_run(window).map(|_| unreachable!())] {
+        let Error::Refused(unaffordable) = refused.unwrap_err() else { panic!("it cannot be paid for") };
         assert_eq!(unaffordable.leave.len(), unaffordable.refusal.unpaid.len());
         let message = unaffordable.to_string();
         assert!(message.contains("leaves the window at 1970-01-0"), "{message}");
-        assert!(
-            message.contains("were asked of the panes from 1970-01-0"),
-            "{message}"
-        );
-        assert!(
-            message.contains("epsilon 1") && message.contains("epsilon 2"),
-            "{message}"
-        );
+        assert!(message.contains("were asked of the panes from 1970-01-0"), "{message}");
+        assert!(message.contains("epsilon 1") && message.contains("epsilon 2"), "{message}");
     }
-    assert_eq!(
-        (store.stream().accounts(), store.head().clone()),
-        (accounts, head)
-    );
+    assert_eq!((store.stream().accounts(), store.head().clone()), (accounts, head));
     let budget = store.budget().unwrap();
     assert_eq!(budget.left, 0);
     let (when, more) = budget.more.unwrap();
@@ -235,17 +199,10 @@ fn many_small_releases_pass_by_their_rho_and_each_says_so() {
     assert!(left > 40, "{left}");
     for number in 0..left {
         let by = store.dry_run(window).unwrap().accountant;
-        assert_eq!(
-            by == frostpane::Accountant::Basic,
-            number < 40,
-            "release {number}"
-        );
+        assert_eq!(by == frostpane::Accountant::Basic, number < 40, "release {number}");
         store.release(&format!("list {number}"), window).unwrap();
     }
-    assert!(matches!(
-        store.release("one more", window),
-        Err(Error::Refused(_))
-    ));
+    assert!(matches!(store.release("one more", window), Err(Error::Refused(_))));
 }
 
 #[test]
@@ -257,17 +214,11 @@ fn a_second_writer_is_refused_and_readers_are_not() {
     store.release("one", longest(&store)).unwrap();
     let busy = Store::<Bytes>::open(&path).err().unwrap();
     assert!(matches!(busy, Error::Busy(_)), "{busy}");
-    assert!(
-        busy.to_string().contains("another process has this state open"),
-        "{busy}"
-    );
+    assert!(busy.to_string().contains("another process has this state open"), "{busy}");
     assert_eq!(Header::read(&path).unwrap(), *store.header());
     let while_open = Summary::read(&path).unwrap();
     assert!(while_open.in_use);
-    assert_eq!(
-        (&while_open.head, &while_open.budget),
-        (store.head(), &store.budget().unwrap())
-    );
+    assert_eq!((&while_open.head, &while_open.budget), (store.head(), &store.budget().unwrap()));
     drop(store);
     let closed = Summary::read(&path).unwrap();
     assert!(!closed.in_use && closed.budget == while_open.budget);
@@ -309,14 +260,9 @@ fn only_the_owner_can_read_the_files() {
     (0..5).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o700);
-    let files: Vec<_> = fs::read_dir(&path)
-        .unwrap()
-        .map(|file| file.unwrap().path())
-        .collect();
+    let files: Vec<_> = fs::read_dir(&path).unwrap().map(|file| file.unwrap().path()).collect();
     assert_eq!(files.len(), 4, "{files:?}");
-    files
-        .iter()
-        .for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
+    files.iter().for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
 }
 
 /// There are as many secrets as nodes in the window, and none in the database, where nothing is overwritten
@@ -334,10 +280,8 @@ fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
         }
         let now: Vec<[u8; 32]> = store.stream().secrets().into_iter().copied().collect();
         drop(store);
-        let (secrets, database) = (
-            fs::read(path.join("secrets")).unwrap(),
-            fs::read(path.join("frostpane.redb")).unwrap(),
-        );
+        let (secrets, database) =
+            (fs::read(path.join("secrets")).unwrap(), fs::read(path.join("frostpane.redb")).unwrap());
         let holds = |bytes: &[u8], secret: &[u8; 32]| bytes.windows(32).any(|window| window == secret);
         assert!(now.iter().all(|secret| holds(&secrets, secret)));
         let gone: Vec<_> = seen.iter().filter(|secret| !now.contains(secret)).collect();
@@ -346,10 +290,7 @@ fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
         assert!(seen.iter().step_by(17).all(|secret| !holds(&database, secret)));
         // A missing secret is never drawn again.
         fs::write(path.join("secrets"), vec![0; 64]).unwrap();
-        assert_refuses(
-            Store::<Bytes>::open(&path),
-            "a secret of noise is missing, and is never drawn again",
-        );
+        assert_refuses(Store::<Bytes>::open(&path), "a secret of noise is missing, and is never drawn again");
     }
 }
 
@@ -376,16 +317,10 @@ fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_ac
         }
         drop(store);
         copy(&folder.join("copy"), &path);
-        assert_refuses(
-            Store::<Bytes>::open(&path),
-            "it is a copy, and its budget may have been spent",
-        );
+        assert_refuses(Store::<Bytes>::open(&path), "it is a copy, and its budget may have been spent");
         let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         if !json.contains("continual") {
-            assert!(matches!(
-                store.release("again", longest(&store)),
-                Err(Error::Refused(_))
-            ));
+            assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))));
         } else {
             assert!(store.stream().closed().is_empty() && store.stream().secrets().is_empty());
         }
@@ -501,22 +436,12 @@ fn a_state_that_needs_no_restoring_is_not_spent() {
     for witness in [true, false] {
         let folder = Folder::new();
         let path = folder.join("state");
-        let mut store = if witness {
-            witnessed(&folder, ALL[3].1)
-        } else {
-            create(&path, ALL[3].1)
-        };
+        let mut store = if witness { witnessed(&folder, ALL[3].1) } else { create(&path, ALL[3].1) };
         (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
         let left = store.budget().unwrap().left;
         drop(store);
-        let refused = Store::<Bytes>::accept_restored(&path, false)
-            .err()
-            .unwrap()
-            .to_string();
-        assert!(
-            refused.contains("nothing was changed") && refused.contains("--force"),
-            "{refused}"
-        );
+        let refused = Store::<Bytes>::accept_restored(&path, false).err().unwrap().to_string();
+        assert!(refused.contains("nothing was changed") && refused.contains("--force"), "{refused}");
         let store = Store::<Bytes>::open(&path).unwrap();
         assert_eq!(store.budget().unwrap().left, left);
         drop(store);
@@ -550,10 +475,7 @@ fn a_clock_behind_the_history_restores_nothing() {
     transaction.commit().unwrap();
     drop(database);
     let behind = |path: &Path| {
-        let refused = Store::<Bytes>::accept_restored(path, true)
-            .err()
-            .unwrap()
-            .to_string();
+        let refused = Store::<Bytes>::accept_restored(path, true).err().unwrap().to_string();
         assert!(refused.contains("set the clock"), "{refused}");
         refused
     };
@@ -588,26 +510,15 @@ fn a_beginning_that_was_interrupted_can_be_begun_again() {
     for (files, witness) in [
         (&["frostpane.redb.frostpane-draft"][..], ""),
         (&["frostpane.redb.frostpane-draft", "secrets"], ""),
-        (
-            &["frostpane.redb.frostpane-draft", "secrets", "status.json"],
-            &unfinished,
-        ),
-        (
-            &["frostpane.redb.frostpane-draft", "status.json.frostpane-draft"],
-            &unfinished,
-        ),
+        (&["frostpane.redb.frostpane-draft", "secrets", "status.json"], &unfinished),
+        (&["frostpane.redb.frostpane-draft", "status.json.frostpane-draft"], &unfinished),
     ] {
         fs::create_dir(&state).unwrap();
-        files
-            .iter()
-            .for_each(|file| fs::write(state.join(file), b"cut off").unwrap());
+        files.iter().for_each(|file| fs::write(state.join(file), b"cut off").unwrap());
         if !witness.is_empty() {
             fs::write(folder.join("witness"), witness).unwrap();
             fs::write(folder.join(&format!("witness.fence-{}", "0".repeat(32))), b"").unwrap();
-            assert_refuses(
-                begin(&folder.join("elsewhere"), "witness"),
-                "begin it there again",
-            );
+            assert_refuses(begin(&folder.join("elsewhere"), "witness"), "begin it there again");
         }
         let store = begin(&state, "witness").unwrap();
         assert!(begin(&state, "another").is_err(), "it is a state now");
@@ -646,13 +557,7 @@ fn an_epoch_that_was_released_in_two_states_has_spent_both() {
     two.import(&panes).unwrap();
     let refused = two.release("third", longest(&two)).err().unwrap();
     assert!(matches!(refused, Error::Refused(_)), "{refused}");
-    let spent = two
-        .budget()
-        .unwrap()
-        .periods
-        .iter()
-        .map(|period| period.spent.epsilon)
-        .max();
+    let spent = two.budget().unwrap().periods.iter().map(|period| period.spent.epsilon).max();
     assert_eq!(spent, Some(2 * two.stream().charge().amount().epsilon));
 }
 
@@ -672,10 +577,7 @@ fn what_was_refused_is_in_no_history() {
 
 #[test]
 fn a_pane_goes_to_another_state_with_its_account_and_is_in_one_place() {
-    for json in [
-        r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#,
-        ALL[4].1,
-    ] {
+    for json in [r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#, ALL[4].1] {
         let folder = Folder::new();
         // Numbers are hours, or epochs of six hours.
         let per = if json.contains("user") { 6 } else { 1 };
@@ -700,19 +602,12 @@ fn a_pane_goes_to_another_state_with_its_account_and_is_in_one_place() {
             hour(&mut new, 30, false).unwrap();
         }
         new.import(&panes).unwrap();
-        for (store, why) in [
-            (&mut new, "an event counts once"),
-            (&mut third, "a pane is in one place"),
-        ] {
+        for (store, why) in [(&mut new, "an event counts once"), (&mut third, "a pane is in one place")] {
             assert_refuses(store.import(&panes), why);
         }
         assert!(!new.stream().closed().is_empty());
         let spent = new.stream().ledger().account(20 / per..24 / per).amount();
-        assert_eq!(
-            spent.epsilon,
-            new.stream().charge().amount().epsilon,
-            "what it had spent there"
-        );
+        assert_eq!(spent.epsilon, new.stream().charge().amount().epsilon, "what it had spent there");
         // It goes on.
         (31..40).for_each(|number| drop(hour(&mut new, number, false).unwrap()));
         drop(new);
@@ -727,10 +622,8 @@ fn a_pane_goes_to_another_state_with_its_account_and_is_in_one_place() {
 fn a_pane_that_is_forgotten_is_in_no_list_and_no_export() {
     let folder = Folder::new();
     let path = folder.join("state");
-    let mut store = create(
-        &path,
-        r#"{"window": "24h", "slide": "1h", "all": true, "releases": 3, "epsilon": 1000}"#,
-    );
+    let mut store =
+        create(&path, r#"{"window": "24h", "slide": "1h", "all": true, "releases": 3, "epsilon": 1000}"#);
     let mut feed = store.feed("secret").unwrap().at(HOUR);
     for _ in 0..500 {
         feed.push(Event::at(5, b"of one person".as_slice())).unwrap();
@@ -755,10 +648,7 @@ fn a_pane_that_is_forgotten_is_in_no_list_and_no_export() {
 /// The copy is older than the events that the original has released.
 #[test]
 fn what_came_after_a_copy_was_made_is_spent_too() {
-    for json in [
-        r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 1}"#,
-        ALL[6].1,
-    ] {
+    for json in [r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 1}"#, ALL[6].1] {
         let folder = Folder::new();
         let path = folder.join("state");
         let now = hours();
@@ -781,25 +671,17 @@ fn what_came_after_a_copy_was_made_is_spent_too() {
         if json.contains("continual") {
             assert!(store.stream().lists() >= lists, "numbers go on")
         } else {
-            assert!(matches!(
-                store.release("again", longest(&store)),
-                Err(Error::Refused(_))
-            ))
+            assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))))
         }
     }
     let folder = Folder::new();
     drop(create(&folder.join("state"), SIMPLE));
-    assert_refuses(
-        Store::<Bytes>::accept_restored(&folder.join("state"), true),
-        "begin a new state",
-    );
+    assert_refuses(Store::<Bytes>::accept_restored(&folder.join("state"), true), "begin a new state");
 }
 
 /// Hours since 1970.
 fn hours() -> i64 {
-    let passed = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap();
+    let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     passed.as_secs() as i64 / 3_600
 }
 
@@ -875,18 +757,10 @@ fn what_is_no_state_is_refused_with_advice() {
     assert_refuses(Store::<Bytes>::open(&folder.join("nothing")), "frostpane init");
     fs::create_dir(folder.join("full")).unwrap();
     fs::write(folder.join("full").join("file"), b"mine").unwrap();
-    let full = Store::<Bytes>::create(
-        &folder.join("full"),
-        Spec::default(),
-        Keys::open(),
-        Begin::default(),
-    );
+    let full = Store::<Bytes>::create(&folder.join("full"), Spec::default(), Keys::open(), Begin::default());
     assert_refuses(full, "is not empty");
     drop(create(&folder.join("state"), SIMPLE));
-    assert_refuses(
-        Store::<u64>::open(&folder.join("state")),
-        "the keys of this state are bytes",
-    );
+    assert_refuses(Store::<u64>::open(&folder.join("state")), "the keys of this state are bytes");
 }
 
 /// Events of users come in any order: only ticks decide which are late.
@@ -895,13 +769,8 @@ fn only_ticks_end_an_epoch_of_people() {
     let folder = Folder::new();
     let mut store = create(&folder.join("state"), ALL[4].1);
     let mut feed = store.feed("all").unwrap().at(12 * HOUR);
-    for (time, user) in [
-        (11 * HOUR, b"a"),
-        (HOUR, b"b"),
-        (13 * HOUR, b"c"),
-        (i64::MAX, b"d"),
-        (-HOUR, b"e"),
-    ] {
+    for (time, user) in [(11 * HOUR, b"a"), (HOUR, b"b"), (13 * HOUR, b"c"), (i64::MAX, b"d"), (-HOUR, b"e")]
+    {
         feed.push(Event::by(user, time, b"key".as_slice())).unwrap();
     }
     feed.finish(false).unwrap();
@@ -922,11 +791,7 @@ fn only_ticks_end_an_epoch_of_people() {
 /// Delivers one event under an id and with a hash.
 fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) -> DeliveryOutcome {
     let mut batch = Batch::new();
-    batch.push(Event {
-        time,
-        key: Some(b"snow".as_slice()),
-        user: None,
-    });
+    batch.push(Event { time, key: Some(b"snow".as_slice()), user: None });
     let delivery = Delivery {
         id: Some(id),
         digest: [digest; 32],
@@ -935,9 +800,7 @@ fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) ->
         batch: &batch,
         timed: true,
     };
-    let (outcomes, _) = store
-        .take_deliveries(&[delivery.clone(), delivery], i64::MAX)
-        .unwrap();
+    let (outcomes, _) = store.take_deliveries(&[delivery.clone(), delivery], i64::MAX).unwrap();
     assert_ne!(outcomes[1], Taken, "twice in one transaction it counts once");
     outcomes[0].clone()
 }
@@ -956,11 +819,7 @@ fn a_delivery_counts_once_under_its_id_also_in_another_process() {
     assert_eq!(deliver(&mut store, "a", 2, None), Other);
     assert_eq!(deliver(&mut store, "b", 2, None), Taken);
     assert!(matches!(deliver(&mut store, "c", 1, Some(5)), Refused(_)));
-    assert_eq!(
-        deliver(&mut store, "c", 1, None),
-        Taken,
-        "what was refused is not known"
-    );
+    assert_eq!(deliver(&mut store, "c", 1, None), Taken, "what was refused is not known");
     assert_eq!(store.stream().counted(), 3);
 }
 
@@ -980,11 +839,7 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
         batch: &batch,
         timed: true,
     };
-    let other = Delivery {
-        terms: "tsv",
-        receipt: "no event",
-        ..delivery.clone()
-    };
+    let other = Delivery { terms: "tsv", receipt: "no event", ..delivery.clone() };
     let all = [delivery.clone(), other.clone(), delivery.clone()];
     let (outcomes, _) = store.take_deliveries(&all, i64::MAX).unwrap();
     assert_eq!(outcomes, [Taken, OtherTerms, Again], "in one transaction");
@@ -1060,13 +915,7 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
         assert_eq!(deliver_at(&mut store, id, 2, time, 2 * HOUR), Other);
     }
     for hour in 2..=45 {
-        deliver_at(
-            &mut store,
-            &format!("at {hour}"),
-            1,
-            Some(hour * HOUR),
-            hour * HOUR,
-        );
+        deliver_at(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR), hour * HOUR);
     }
     for (id, time) in both {
         assert_eq!(deliver_at(&mut store, id, 2, time, 45 * HOUR), Taken, "{id}");
@@ -1150,10 +999,7 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
         };
         let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
         let heavy = shown["heavy"].as_array().unwrap();
-        let counts: Vec<u64> = heavy
-            .iter()
-            .map(|heavy| heavy["count"].as_u64().unwrap())
-            .collect();
+        let counts: Vec<u64> = heavy.iter().map(|heavy| heavy["count"].as_u64().unwrap()).collect();
         assert_eq!(counts, [200_000, 100_000], "{json}");
         assert!(store.stream().runs_of_users().is_empty(), "their epoch is over");
         drop(store);
@@ -1172,14 +1018,8 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
         let mut batch = Batch::new();
         (0..40).for_each(|_| batch.push(Event::of(b"snow".as_slice())));
         let id = number.to_string();
-        let delivery = Delivery {
-            id: Some(&id),
-            digest: [1; 32],
-            terms: "",
-            receipt: "",
-            batch: &batch,
-            timed: true,
-        };
+        let delivery =
+            Delivery { id: Some(&id), digest: [1; 32], terms: "", receipt: "", batch: &batch, timed: true };
         store.take_deliveries(&[delivery], i64::MAX).unwrap();
     }
     drop(store);
@@ -1190,10 +1030,7 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
         points::unreadable_after(i64::MAX);
         let Err(cause) = opened else { break };
         let told = cause.to_string();
-        assert!(
-            told.contains("no damage") && !told.contains("restore"),
-            "{reads}: {told}"
-        );
+        assert!(told.contains("no damage") && !told.contains("restore"), "{reads}: {told}");
         failed += 1;
     }
     assert!(failed > 3, "{failed} reads were made to fail");
@@ -1217,9 +1054,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         // A folder that is not empty blocks the temporary file.
         let in_the_way = path.join("scratch");
         std::fs::create_dir_all(in_the_way.join("folder")).unwrap();
-        let said = push_users(&mut store, "crowd", first + 1, 0..200_000)
-            .unwrap_err()
-            .to_string();
+        let said = push_users(&mut store, "crowd", first + 1, 0..200_000).unwrap_err().to_string();
         std::fs::remove_dir_all(&in_the_way).unwrap();
         assert!(said.contains("did not fit into the memory"), "{said}");
         drop(store);

@@ -17,11 +17,7 @@ fn main() -> frostpane::Result<()> {
         .norm(Norm::L1)
         .alpha(0.02)
         .epsilon(0.5)
-        .window(
-            Window::clock(24 * HOUR)
-                .slide(HOUR / 12)
-                .lateness(Duration::from_secs(60)),
-        );
+        .window(Window::clock(24 * HOUR).slide(HOUR / 12).lateness(Duration::from_secs(60)));
 
     // Before any data: the counts that will be listed among half a million connections.
     let forecast = builder.forecast(500_000, None)?;
@@ -34,12 +30,7 @@ fn main() -> frostpane::Result<()> {
 
     println!("\nThe last {} connections:", grouped(release.window.events));
     for heavy in &release.heavy {
-        println!(
-            "{:>6}  {:>7} to {:>7}",
-            heavy.key,
-            grouped(heavy.low),
-            grouped(heavy.high)
-        );
+        println!("{:>6}  {:>7} to {:>7}", heavy.key, grouped(heavy.low), grouped(heavy.high));
     }
     println!("\n{}", sure(&release));
     for statement in statements(&release) {

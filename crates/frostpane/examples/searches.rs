@@ -28,26 +28,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let mut searches = builder.clone().build()?;
     let stream: Vec<(i64, String)> = stream().collect();
-    searches.extend(
-        stream
-            .iter()
-            .map(|(time, search)| Event::at(*time, search.as_bytes())),
-    )?;
+    searches.extend(stream.iter().map(|(time, search)| Event::at(*time, search.as_bytes())))?;
 
     let mut releases = Vec::new();
     for window in windows {
         let release = searches.release_over(window)?;
-        println!(
-            "\nThe last {window}, {} searches:",
-            grouped(release.window.events)
-        );
+        println!("\nThe last {window}, {} searches:", grouped(release.window.events));
         for heavy in &release.heavy {
             let search = String::from_utf8_lossy(&heavy.key);
-            println!(
-                "{search:>12}  {:>7} to {:>7}",
-                grouped(heavy.low),
-                grouped(heavy.high)
-            );
+            println!("{search:>12}  {:>7} to {:>7}", grouped(heavy.low), grouped(heavy.high));
         }
         releases.push(release);
     }
@@ -55,10 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The power cut shows in the last hour, but not in the week.
     let first = |index: usize| String::from_utf8_lossy(&releases[index].heavy[0].key);
-    assert_eq!(
-        [first(0), first(1), first(2)],
-        ["power cut", "weather", "weather"]
-    );
+    assert_eq!([first(0), first(1), first(2)], ["power cut", "weather", "weather"]);
     let cost = Cost::of(&releases);
     assert_eq!((cost.epsilon(), cost.delta()), (1.5, 3e-10));
     assert_eq!(cost, builder.cost()?);

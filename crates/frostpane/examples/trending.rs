@@ -29,11 +29,7 @@ fn main() -> frostpane::Result<()> {
     let releases = releases.into_iter().collect::<frostpane::Result<Vec<_>>>()?;
 
     for release in releases.iter().skip(5).step_by(6) {
-        let pages: Vec<_> = release
-            .heavy
-            .iter()
-            .map(|heavy| String::from_utf8_lossy(&heavy.key))
-            .collect();
+        let pages: Vec<_> = release.heavy.iter().map(|heavy| String::from_utf8_lossy(&heavy.key)).collect();
         let visits = release.continual.as_ref().map_or(0, |list| list.number * 1_000);
         println!("after {:>6} visits: {}", grouped(visits), pages.join(", "));
     }

@@ -22,11 +22,7 @@ impl Enclosure {
     /// 1, exactly.
     pub fn one(bits: usize) -> Self {
         let one = UBig::ONE << bits;
-        Self {
-            low: one.clone(),
-            high: one,
-            bits,
-        }
+        Self { low: one.clone(), high: one, bits }
     }
 
     /// A float of at least 0, exactly or between two neighbouring multiples.
@@ -74,11 +70,7 @@ impl Enclosure {
 
     /// The sum.
     pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            low: &self.low + &other.low,
-            high: &self.high + &other.high,
-            bits: self.bits,
-        }
+        Self { low: &self.low + &other.low, high: &self.high + &other.high, bits: self.bits }
     }
 
     /// `numerator / denominator` times the number.
@@ -99,11 +91,7 @@ impl Enclosure {
     /// One minus the number, which must be at most 1.
     pub fn complement(&self) -> Self {
         let one = UBig::ONE << self.bits;
-        Self {
-            low: &one - (&self.high).min(&one),
-            high: one - &self.low,
-            bits: self.bits,
-        }
+        Self { low: &one - (&self.high).min(&one), high: one - &self.low, bits: self.bits }
     }
 
     pub fn power(&self, mut exponent: u64) -> Self {
@@ -175,11 +163,7 @@ fn exp_of_minus_small(numerator: u128, denominator: UBig, bits: usize) -> Enclos
 
 fn shift_up(value: UBig, bits: usize) -> UBig {
     let floor = &value >> bits;
-    if (&floor << bits) == value {
-        floor
-    } else {
-        floor + UBig::ONE
-    }
+    if (&floor << bits) == value { floor } else { floor + UBig::ONE }
 }
 
 fn divide_up(value: UBig, divisor: &UBig) -> UBig {
@@ -211,10 +195,7 @@ mod tests {
 
     fn ends(enclosure: &Enclosure) -> (f64, f64) {
         let unit = 2f64.powi(-(enclosure.bits as i32));
-        (
-            enclosure.low.to_f64().value() * unit,
-            enclosure.high.to_f64().value() * unit,
-        )
+        (enclosure.low.to_f64().value() * unit, enclosure.high.to_f64().value() * unit)
     }
 
     #[test]
@@ -224,10 +205,7 @@ mod tests {
             for bits in [4, 16, 40, 60, 200] {
                 let (low, high) = ends(&Enclosure::exp_of_minus(numerator, denominator, bits));
                 let slack = truth * 1e-14;
-                assert!(
-                    low <= truth + slack && truth - slack <= high,
-                    "exp(-{numerator}/{denominator})"
-                );
+                assert!(low <= truth + slack && truth - slack <= high, "exp(-{numerator}/{denominator})");
                 assert!(
                     high - low <= 3.0 * 2f64.powi(-(bits as i32)),
                     "exp(-{numerator}/{denominator}) at {bits} bits"
@@ -252,11 +230,7 @@ mod tests {
         assert_eq!(half.at_most(0.5), Some(true));
         assert_eq!(half.at_most(0.5 - f64::EPSILON / 4.0), Some(false));
         assert_eq!(half.at_most(f64::MIN_POSITIVE / 8.0), Some(false));
-        let wide = Enclosure {
-            low: UBig::ZERO,
-            high: UBig::from(2u8),
-            bits: 1,
-        };
+        let wide = Enclosure { low: UBig::ZERO, high: UBig::from(2u8), bits: 1 };
         assert_eq!(wide.at_most(0.5), None);
     }
 
@@ -277,11 +251,7 @@ mod tests {
     }
 
     fn between(low: u64, high: u64, bits: usize) -> Enclosure {
-        Enclosure {
-            low: low.into(),
-            high: high.into(),
-            bits,
-        }
+        Enclosure { low: low.into(), high: high.into(), bits }
     }
 
     /// At four bits, for all ends up to a little more than one: each end is the exact one, rounded outwards.
@@ -290,10 +260,7 @@ mod tests {
         const ONE: u64 = 16;
         let found = |result: &Enclosure| {
             assert_eq!(result.bits, 4);
-            (
-                u64::try_from(&result.low).unwrap(),
-                u64::try_from(&result.high).unwrap(),
-            )
+            (u64::try_from(&result.low).unwrap(), u64::try_from(&result.high).unwrap())
         };
         let numbers = || (0..=ONE + 2).flat_map(|low| (low..=ONE + 2).map(move |high| (low, high)));
         for (low, high) in numbers() {
@@ -304,19 +271,13 @@ mod tests {
             for (numerator, denominator) in [(0, 1), (1, 1), (1, 3), (7, 2), (5, 16)] {
                 assert_eq!(
                     found(&number.scaled(numerator, denominator)),
-                    (
-                        low * numerator / denominator,
-                        (high * numerator).div_ceil(denominator)
-                    )
+                    (low * numerator / denominator, (high * numerator).div_ceil(denominator))
                 );
             }
             for (other_low, other_high) in numbers() {
                 let other = between(other_low, other_high, 4);
                 let products = (low * other_low, high * other_high);
-                assert_eq!(
-                    found(&number.times(&other)),
-                    (products.0 / ONE, products.1.div_ceil(ONE))
-                );
+                assert_eq!(found(&number.times(&other)), (products.0 / ONE, products.1.div_ceil(ONE)));
                 assert_eq!(
                     found(&number.times_scaled(&other, 5, 3)),
                     (5 * products.0 / (3 * ONE), (5 * products.1).div_ceil(3 * ONE))
@@ -372,14 +333,8 @@ mod tests {
             for bits in (1..40).chain([63, 64, 127, 128, 192, 256]) {
                 let found = Enclosure::exp_of_minus(numerator.into(), denominator.into(), bits);
                 // low / 2^bits <= unit / high and unit / low <= high / 2^bits.
-                assert!(
-                    &found.low * &high <= &unit << bits,
-                    "{numerator}/{denominator} at {bits} bits"
-                );
-                assert!(
-                    &found.high * &low >= &unit << bits,
-                    "{numerator}/{denominator} at {bits} bits"
-                );
+                assert!(&found.low * &high <= &unit << bits, "{numerator}/{denominator} at {bits} bits");
+                assert!(&found.high * &low >= &unit << bits, "{numerator}/{denominator} at {bits} bits");
                 assert!(&found.high - &found.low <= UBig::from(2_u8));
                 if numerator <= denominator {
                     let found = exp_of_minus_small(numerator.into(), denominator.into(), bits);
@@ -404,12 +359,7 @@ mod tests {
     fn exact_numbers_stay_exact() {
         for bits in [1, 64, 200] {
             let one = Enclosure::one(bits);
-            for same in [
-                one.times(&one),
-                one.power(9),
-                one.over(&one),
-                Enclosure::exp_of_minus(0, 1, bits),
-            ] {
+            for same in [one.times(&one), one.power(9), one.over(&one), Enclosure::exp_of_minus(0, 1, bits)] {
                 assert_eq!((&same.low, &same.high), (&one.low, &one.high));
             }
         }

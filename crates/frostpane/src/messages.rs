@@ -18,10 +18,7 @@ impl fmt::Display for Unit {
             "minute" | "hour" | "week" => "in",
             _ => "within",
         };
-        write!(
-            f,
-            "whether one person took part {preposition} one {name}, when, how often and in what"
-        )
+        write!(f, "whether one person took part {preposition} one {name}, when, how often and in what")
     }
 }
 
@@ -57,10 +54,9 @@ impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.obstacle, self.remedy)?;
         match self.holds {
-            Some((alpha, least)) => write!(
-                f,
-                "; at alpha {alpha} all three hold for the keys listed with {least} or more"
-            ),
+            Some((alpha, least)) => {
+                write!(f, "; at alpha {alpha} all three hold for the keys listed with {least} or more")
+            }
             None => f.write_str("; as it is they hold at no alpha"),
         }
     }
@@ -81,11 +77,9 @@ impl fmt::Display for Obstacle {
                 f,
                 "a key with a count of {from} may be listed, no more than half of alpha times the norm ({limit:.0})"
             ),
-            Obstacle::Missed(events) => write!(
-                f,
-                "{} events of the window came too late to be counted",
-                grouped(*events)
-            ),
+            Obstacle::Missed(events) => {
+                write!(f, "{} events of the window came too late to be counted", grouped(*events))
+            }
         }
     }
 }

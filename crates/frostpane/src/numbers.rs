@@ -54,11 +54,7 @@ pub fn spoken(time: Duration) -> String {
     match rounded % unit {
         _ if rounded != seconds => spoken(Duration::from_secs(rounded)),
         0 => plural(seconds / unit, name),
-        rest => format!(
-            "{} {}",
-            plural(seconds / unit, name),
-            plural(rest / smaller, smaller_name)
-        ),
+        rest => format!("{} {}", plural(seconds / unit, name), plural(rest / smaller, smaller_name)),
     }
 }
 

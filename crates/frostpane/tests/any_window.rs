@@ -37,32 +37,15 @@ struct WindowRequest {
 
 /// Windows large enough for the claim at epsilon 1 and alpha 0.1 or 0.5, and few events at a large epsilon.
 const REQUESTS: [WindowRequest; 3] = [
-    WindowRequest {
-        epsilon: 1.0,
-        alpha: 0.1,
-        window: 10_000_000,
-        entries: None,
-    },
-    WindowRequest {
-        epsilon: 1.0,
-        alpha: 0.5,
-        window: 2_000_000,
-        entries: None,
-    },
-    WindowRequest {
-        epsilon: 10.0,
-        alpha: 0.2,
-        window: 1_000_000,
-        entries: None,
-    },
+    WindowRequest { epsilon: 1.0, alpha: 0.1, window: 10_000_000, entries: None },
+    WindowRequest { epsilon: 1.0, alpha: 0.5, window: 2_000_000, entries: None },
+    WindowRequest { epsilon: 10.0, alpha: 0.2, window: 1_000_000, entries: None },
 ];
 
 /// Under `FROSTPANE_LONG`, ten times the events.
 fn requests() -> [WindowRequest; 3] {
-    REQUESTS.map(|request| WindowRequest {
-        window: request.window * if is_long() { 10 } else { 1 },
-        ..request
-    })
+    REQUESTS
+        .map(|request| WindowRequest { window: request.window * if is_long() { 10 } else { 1 }, ..request })
 }
 
 impl WindowRequest {
@@ -99,14 +82,7 @@ impl WindowRequest {
     /// Lengths of windows, which do not end on a pane's edge by design.
     fn spans(&self) -> Vec<u64> {
         let window = self.window;
-        [
-            window,
-            window / 2 + 12_345,
-            window / 3 + 1,
-            window / 7,
-            window / 23 + 77,
-        ]
-        .to_vec()
+        [window, window / 2 + 12_345, window / 3 + 1, window / 7, window / 23 + 77].to_vec()
     }
 }
 
@@ -126,12 +102,7 @@ struct ExactTail<'a> {
 
 impl<'a> ExactTail<'a> {
     fn new(keys: &'a [u32], distinct: usize) -> Self {
-        Self {
-            keys,
-            from: keys.len(),
-            counts: vec![0; distinct],
-            squares: 0,
-        }
+        Self { keys, from: keys.len(), counts: vec![0; distinct], squares: 0 }
     }
 
     fn reach_back_to(&mut self, from: usize) {
@@ -150,19 +121,13 @@ impl<'a> ExactTail<'a> {
     /// Returns true if the three promises hold for this window.
     fn keeps_promises(&self, release: &Release<u64>) -> bool {
         let line = release.alpha.unwrap() * self.norm();
-        let listed: HashMap<u64, u64> = release
-            .heavy
-            .iter()
-            .map(|heavy| (heavy.key, heavy.count))
-            .collect();
+        let listed: HashMap<u64, u64> = release.heavy.iter().map(|heavy| (heavy.key, heavy.count)).collect();
         let mut counts = self.counts.iter().enumerate();
         let complete =
             counts.all(|(key, count)| f64::from(*count) < line || listed.contains_key(&(key as u64)));
         let truth = |key: u64| f64::from(self.counts[key as usize]);
         let clean = listed.keys().all(|key| truth(*key) > line / 2.0);
-        let accurate = listed
-            .iter()
-            .all(|(key, count)| (*count as f64 - truth(*key)).abs() <= line / 4.0);
+        let accurate = listed.iter().all(|(key, count)| (*count as f64 - truth(*key)).abs() <= line / 4.0);
         complete && clean && accurate
     }
 }
@@ -219,12 +184,9 @@ impl StatementTally {
     fn check(&self, name: &str, request: &WindowRequest, policy: Policy) {
         self.check_truth(name, request, policy);
         let of = format!("{name}, {policy:?}, {request:?}: above the bound");
-        self.unclaimed
-            .check(UNCLAIMED, &format!("{of}, promises not claimed"));
-        self.unclaimed_asked.check(
-            UNCLAIMED,
-            &format!("{of}, promises not claimed for the window asked for"),
-        );
+        self.unclaimed.check(UNCLAIMED, &format!("{of}, promises not claimed"));
+        self.unclaimed_asked
+            .check(UNCLAIMED, &format!("{of}, promises not claimed for the window asked for"));
     }
 
     /// Checks that statements are true, not that promises are made.
@@ -243,10 +205,8 @@ impl StatementTally {
         );
         let of = format!("{name}, {policy:?}, {request:?}");
         self.broken.check(UNTRUE, &format!("{of}: promises broken"));
-        self.broken_asked
-            .check(UNTRUE, &format!("{of}: promises broken for the window asked for"));
-        self.slack_untrue
-            .check(SLACK_UNTRUE, &format!("{of}: more left out than said"));
+        self.broken_asked.check(UNTRUE, &format!("{of}: promises broken for the window asked for"));
+        self.slack_untrue.check(SLACK_UNTRUE, &format!("{of}: more left out than said"));
     }
 }
 
@@ -255,18 +215,12 @@ fn pass(request: &WindowRequest, policy: Policy, keys: &[u32], stops: &[Stop]) -
     let distinct = *keys.iter().max().unwrap() as usize + 1;
     let builder = request.builder(policy);
     let mut hitters = builder.build().unwrap();
-    let mut bounds = NormBounds {
-        request,
-        policy,
-        known: HashMap::new(),
-    };
+    let mut bounds = NormBounds { request, policy, known: HashMap::new() };
     let mut tally = StatementTally::default();
     let mut fed = 0;
     for stop in stops {
         for chunk in keys[fed..stop.at].chunks(1_000) {
-            hitters
-                .update_batch(chunk.iter().map(|key| u64::from(*key)))
-                .unwrap();
+            hitters.update_batch(chunk.iter().map(|key| u64::from(*key))).unwrap();
         }
         fed = stop.at;
         let release_over = |span: &u64| hitters.release_over(*span).unwrap();
@@ -376,10 +330,7 @@ fn a_burst_across_the_start_of_a_window() {
                 spans.extend(phases.map(|span| span as u64));
             }
             for &policy in request.policies() {
-                let stop = Stop {
-                    at: end,
-                    spans: spans.clone(),
-                };
+                let stop = Stop { at: end, spans: spans.clone() };
                 pass(&request, policy, &keys, &[stop]).check("bursts", &request, policy);
             }
         }
@@ -390,24 +341,14 @@ fn a_burst_across_the_start_of_a_window() {
 /// covered window is not in the requested one.
 #[test]
 fn most_of_the_norm_left_out() {
-    let request = WindowRequest {
-        window: 4_000_000,
-        ..REQUESTS[2]
-    };
+    let request = WindowRequest { window: 4_000_000, ..REQUESTS[2] };
     let slide = request.builder(Policy::Uniform).plan().unwrap().layout.slide as u32;
     let covered = |i: u32| {
-        if i.is_multiple_of(714) {
-            0
-        } else {
-            2_001 + i % 12_500
-        }
+        if i.is_multiple_of(714) { 0 } else { 2_001 + i % 12_500 }
     };
     let left_out = (0..slide).map(|i| 1 + i % 2_000);
     let keys: Vec<u32> = left_out.chain((0..2 * slide).map(covered)).collect();
-    let stop = Stop {
-        at: keys.len(),
-        spans: vec![keys.len() as u64 - 1; 16],
-    };
+    let stop = Stop { at: keys.len(), spans: vec![keys.len() as u64 - 1; 16] };
     pass(&request, Policy::Uniform, &keys, &[stop]).check("norm left out", &request, Policy::Uniform);
 }
 
@@ -417,11 +358,9 @@ fn heavy_keys_before_the_window_and_in_its_first_hundredth() {
     for request in requests() {
         let window = request.window as usize;
         let end = window + window / 5;
-        for (name, from, to) in [
-            ("before", -0.05, 0.0),
-            ("first hundredth", 0.0, 0.01),
-            ("around", -0.01, 0.01),
-        ] {
+        for (name, from, to) in
+            [("before", -0.05, 0.0), ("first hundredth", 0.0, 0.01), ("around", -0.01, 0.01)]
+        {
             if name == "before" && request.is_large() {
                 continue;
             }
@@ -437,10 +376,7 @@ fn heavy_keys_before_the_window_and_in_its_first_hundredth() {
                 spans.extend([0, 1, 700, 5_000].map(|late| span as u64 - late));
             }
             for &policy in request.policies() {
-                let stop = Stop {
-                    at: end,
-                    spans: spans.clone(),
-                };
+                let stop = Stop { at: end, spans: spans.clone() };
                 pass(&request, policy, &keys, &[stop]).check(name, &request, policy);
             }
         }
@@ -453,38 +389,23 @@ fn heavy_keys_before_the_window_and_in_its_first_hundredth() {
 fn planted_keys_on_the_lines() {
     for request in requests() {
         let window = request.window as usize;
-        let backgrounds = if request.is_large() {
-            &[120][..]
-        } else {
-            &[120, 3_000]
-        };
+        let backgrounds = if request.is_large() { &[120][..] } else { &[120, 3_000] };
         for background in backgrounds.iter().copied() {
             let each = 12_000 / background as u64;
             let others = background as f64 * (each * each) as f64;
             let alpha = request.alpha;
             let norm = (others / (1.0 - 1.25 * alpha * alpha)).sqrt();
-            let (line, half) = (
-                (alpha * norm).ceil() as usize,
-                (alpha / 2.0 * norm).floor() as usize,
-            );
+            let (line, half) = ((alpha * norm).ceil() as usize, (alpha / 2.0 * norm).floor() as usize);
             let mut pattern: Vec<u32> = (0..12_000).map(|i| 2 + i % background as u32).collect();
             pattern.extend(std::iter::repeat_n(0, line));
             pattern.extend(std::iter::repeat_n(1, half));
             let exact = (others + (line * line + half * half) as f64).sqrt();
             assert!(line as f64 >= alpha * exact && half as f64 <= alpha / 2.0 * exact);
             Uniformly::new(3).shuffle(&mut pattern);
-            let keys: Vec<u32> = pattern
-                .iter()
-                .copied()
-                .cycle()
-                .take(window + window / 5)
-                .collect();
+            let keys: Vec<u32> = pattern.iter().copied().cycle().take(window + window / 5).collect();
             let whole = |span: u64| (span as usize / pattern.len() * pattern.len()) as u64;
             let spans: Vec<u64> = request.spans().into_iter().map(whole).collect();
-            let stops = [window + 3_333, keys.len()].map(|at| Stop {
-                at,
-                spans: spans.clone(),
-            });
+            let stops = [window + 3_333, keys.len()].map(|at| Stop { at, spans: spans.clone() });
             for &policy in request.policies() {
                 pass(&request, policy, &keys, &stops).check("planted", &request, policy);
             }
@@ -495,15 +416,10 @@ fn planted_keys_on_the_lines() {
 /// A flat stream in panes that keep 20 keys each: the cut takes every count, and the slack is still bounded.
 #[test]
 fn a_pane_whose_counts_are_all_cut() {
-    let request = WindowRequest {
-        entries: Some(20),
-        ..REQUESTS[2]
-    };
+    let request = WindowRequest { entries: Some(20), ..REQUESTS[2] };
     let keys = Uniformly::new(10).flat(1_200_000, 100);
-    let stops = [1_100_000, 1_200_000].map(|at| Stop {
-        at,
-        spans: (1..=20).map(|part| 50_000 * part - 777).collect(),
-    });
+    let stops = [1_100_000, 1_200_000]
+        .map(|at| Stop { at, spans: (1..=20).map(|part| 50_000 * part - 777).collect() });
     for policy in POLICIES {
         pass(&request, policy, &keys, &stops).check("all cut", &request, policy);
     }
@@ -525,10 +441,7 @@ fn skew_that_drifts() {
                 (rank + 37 * (i / hour) as u32) % 100_000
             })
             .collect();
-        let stops = [window / 2, window + 1_000, end].map(|at| Stop {
-            at,
-            spans: request.spans(),
-        });
+        let stops = [window / 2, window + 1_000, end].map(|at| Stop { at, spans: request.spans() });
         for &policy in request.policies() {
             pass(&request, policy, &keys, &stops).check("drift", &request, policy);
         }
@@ -541,15 +454,9 @@ fn one_key_and_all_keys_distinct() {
         let end = (request.window + request.window / 5) as u32;
         for &policy in request.policies() {
             let spans = request.spans();
-            let stops = [end as usize / 3, end as usize].map(|at| Stop {
-                at,
-                spans: spans.clone(),
-            });
+            let stops = [end as usize / 3, end as usize].map(|at| Stop { at, spans: spans.clone() });
             pass(&request, policy, &vec![0; end as usize], &stops).check("one key", &request, policy);
-            let stop = Stop {
-                at: end as usize,
-                spans: spans[..2].to_vec(),
-            };
+            let stop = Stop { at: end as usize, spans: spans[..2].to_vec() };
             if policy != Policy::Uniform {
                 let distinct: Vec<u32> = (0..end).collect();
                 pass(&request, policy, &distinct, &[stop]).check("all distinct", &request, policy);
@@ -584,33 +491,20 @@ fn a_norm_just_above_the_bound() {
             let flat = rng.flat(end, keys_for(span as u64, norm as f64));
             let mut one_key_where = |is_one: &dyn Fn(usize, usize) -> bool| -> Vec<u32> {
                 let key = |i| {
-                    if is_one(i, rng.below(span) as usize) {
-                        0
-                    } else {
-                        1 + i as u32
-                    }
+                    if is_one(i, rng.below(span) as usize) { 0 } else { 1 + i as u32 }
                 };
                 (0..end).map(key).collect()
             };
             let shapes = [
                 ("many keys", flat),
                 ("one key", one_key_where(&|_, random| random < norm + norm / 50)),
-                (
-                    "a run at the start",
-                    one_key_where(&|i, _| (start..start + norm).contains(&i)),
-                ),
-                (
-                    "a run at the end",
-                    one_key_where(&|i, _| i < start || i >= end - norm),
-                ),
+                ("a run at the start", one_key_where(&|i, _| (start..start + norm).contains(&i))),
+                ("a run at the end", one_key_where(&|i, _| i < start || i >= end - norm)),
             ];
             let mut all = StatementTally::default();
             let shapes = shapes.into_iter().skip(if span == window { 0 } else { 2 });
             for (name, keys) in shapes {
-                let stop = Stop {
-                    at: end,
-                    spans: vec![span as u64; 4],
-                };
+                let stop = Stop { at: end, spans: vec![span as u64; 4] };
                 let tally = pass(&request, Policy::Smooth, &keys, &[stop]);
                 assert_eq!(tally.unclaimed_asked.runs, 4);
                 tally.check(name, &request, Policy::Smooth);
@@ -670,9 +564,8 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
         .collect();
     let mut truth = ExactTail::new(&keys, KEYS as usize);
     truth.reach_back_to(0);
-    let heavy: Vec<u64> = (0..KEYS)
-        .filter(|key| f64::from(truth.counts[*key as usize]) >= 0.1 * truth.norm())
-        .collect();
+    let heavy: Vec<u64> =
+        (0..KEYS).filter(|key| f64::from(truth.counts[*key as usize]) >= 0.1 * truth.norm()).collect();
     assert_eq!(heavy, [0, 1, 2, 3, 4]);
     let light = |key: u64| f64::from(truth.counts[key as usize]) <= 0.05 * truth.norm();
     assert!((5..KEYS).all(light));
@@ -688,9 +581,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
             .window(Window::events(EVENTS).slide(EVENTS / 8))
             .build()
             .unwrap();
-        hitters
-            .update_batch(keys.iter().map(|key| u64::from(*key)))
-            .unwrap();
+        hitters.update_batch(keys.iter().map(|key| u64::from(*key))).unwrap();
         let (mut broken, mut unclaimed) = (Failures::default(), Failures::default());
         for _ in 0..6 {
             let release = hitters.release().unwrap();
@@ -750,11 +641,7 @@ fn memory_does_not_grow_with_the_stream() {
                 while fed < longest {
                     for _ in 0..10_000 {
                         let word = rng.0.word().unwrap();
-                        let key = if skewed {
-                            u64::MAX / (1 + word)
-                        } else {
-                            word % 10_000_000
-                        };
+                        let key = if skewed { u64::MAX / (1 + word) } else { word % 10_000_000 };
                         hitters.update(key).unwrap();
                     }
                     fed += 10_000;
@@ -764,11 +651,7 @@ fn memory_does_not_grow_with_the_stream() {
                         hitters.panes(),
                         plan.layout.panes
                     );
-                    assert!(
-                        hitters.bytes() <= memory,
-                        "{policy:?} {window}: {} bytes",
-                        hitters.bytes()
-                    );
+                    assert!(hitters.bytes() <= memory, "{policy:?} {window}: {} bytes", hitters.bytes());
                     if fed == next {
                         printed.push((fed, hitters.panes(), hitters.bytes()));
                         next *= 10;
@@ -802,9 +685,7 @@ fn windows_of_every_length_cover_what_they_say() {
             let mut hitters = builder.build().unwrap();
             let mut fed = 0;
             for more in [window / 3 + 1, window, 12_345, 1] {
-                hitters
-                    .update_batch(std::iter::repeat_n(7, more as usize))
-                    .unwrap();
+                hitters.update_batch(std::iter::repeat_n(7, more as usize)).unwrap();
                 fed += more;
                 for step in 1..=60 {
                     let span = slide + (window - slide) * step * step / 3_600;
@@ -860,9 +741,7 @@ fn by_the_clock_a_window_of_any_length_leaves_out_little() {
             let span = 100 + 199_900 * step * step / 1_600;
             let release = hitters.release_over(Duration::from_secs(span)).unwrap();
             let since = time + 1 - span as i64 * second;
-            let Some(Edge::Instant(from)) = release.window.from else {
-                panic!()
-            };
+            let Some(Edge::Instant(from)) = release.window.from else { panic!() };
             let from = from.as_microsecond();
             let first = times[0] / (100 * second) * 100 * second;
             assert!(

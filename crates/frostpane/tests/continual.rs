@@ -41,9 +41,8 @@ struct RivalTask {
 /// moments that are not aligned with panes.
 fn score(task: &RivalTask, mut continual: Continual<u64>) -> (f64, f64) {
     let (w, n) = (task.window, task.keys.len());
-    let moments: Vec<usize> = (0..21)
-        .map(|i| w + ((n - w) as f64 * (f64::from(i) + 0.618) / 21.0) as usize)
-        .collect();
+    let moments: Vec<usize> =
+        (0..21).map(|i| w + ((n - w) as f64 * (f64::from(i) + 0.618) / 21.0) as usize).collect();
     let mut latest: Option<Release<u64>> = None;
     let (mut f1, mut error) = (0.0, 0.0);
     for (i, key) in task.keys.iter().enumerate() {
@@ -76,14 +75,7 @@ fn tasks() -> Vec<RivalTask> {
     let real = |name: &'static str, first: usize, window, heavy, least_f1, most_error| {
         let stream = real_stream(name)?;
         let keys = stream.events.into_iter().take(first).map(|(_, key)| key);
-        Some(RivalTask {
-            name,
-            keys: numbered(keys),
-            window,
-            heavy,
-            least_f1,
-            most_error,
-        })
+        Some(RivalTask { name, keys: numbered(keys), window, heavy, least_f1, most_error })
     };
     let mut zipf = Zipf::new(1.1, 20_000, 5);
     let made_up = RivalTask {
@@ -118,10 +110,7 @@ fn the_rivals_tasks_are_done_better() {
         for &epsilon in epsilons {
             let builder = declared(keys, task.window as u64).epsilon(epsilon);
             let (f1, error) = score(&task, builder.continual().unwrap());
-            println!(
-                "{}, epsilon {epsilon}, declared keys: F1 {f1:.3}, error {error:.1}",
-                task.name
-            );
+            println!("{}, epsilon {epsilon}, declared keys: F1 {f1:.3}, error {error:.1}", task.name);
             if epsilon == 1.0 {
                 assert!(f1 >= task.least_f1, "{}: F1 {f1}", task.name);
                 assert!(error <= task.most_error, "{}: error {error}", task.name);
@@ -134,10 +123,7 @@ fn the_rivals_tasks_are_done_better() {
                     .horizon(1_000)
                     .window(Window::events(task.window as u64));
                 let (f1, error) = score(&task, open.continual().unwrap());
-                println!(
-                    "{}, epsilon {epsilon}, open keys: F1 {f1:.3}, error {error:.1}",
-                    task.name
-                );
+                println!("{}, epsilon {epsilon}, open keys: F1 {f1:.3}, error {error:.1}", task.name);
             }
         }
     }
@@ -164,11 +150,7 @@ fn every_listed_count_is_within_half_of_alpha_root_w() {
             }
             let since = keys.len() - release.window.events as usize;
             let truth = count(keys[since..].iter().copied());
-            for heavy in release
-                .heavy
-                .iter()
-                .filter(|heavy| heavy.count as f64 >= alpha * root)
-            {
+            for heavy in release.heavy.iter().filter(|heavy| heavy.count as f64 >= alpha * root) {
                 let error = (heavy.count as f64 - truth.get(&heavy.key).copied().unwrap_or(0) as f64).abs();
                 assert!(error <= alpha * root / 2.0, "{error}");
                 checked += 1;
@@ -222,10 +204,7 @@ fn a_release_stays_the_same_until_the_next_one() {
         assert!(continual.update_at(time, 1).unwrap().is_empty());
         assert_eq!(continual.release().unwrap(), release, "after an event at {time}");
     }
-    let mut by_count = declared(10, 1)
-        .window(Window::events(4).slide(1))
-        .continual()
-        .unwrap();
+    let mut by_count = declared(10, 1).window(Window::events(4).slide(1)).continual().unwrap();
     for event in 1..20_u64 {
         let releases = by_count.update(event % 3).unwrap();
         assert_eq!(releases[0].window.events, event.min(4));
@@ -270,29 +249,16 @@ fn statements_hold_for_a_key_with_the_lowest_noise() {
 fn batches_are_their_events_one_by_one() {
     for keys in [Keys::open(), Keys::range(0..40).unwrap()] {
         let build = || {
-            let builder = HeavyHitters::<u64>::builder(keys.clone())
-                .norm(Norm::L1)
-                .epsilon(NO_NOISE);
+            let builder = HeavyHitters::<u64>::builder(keys.clone()).norm(Norm::L1).epsilon(NO_NOISE);
             let window = Window::events(600).slide(100);
             builder.alpha(0.01).window(window).continual().unwrap()
         };
-        let events: Vec<Option<u64>> = (0..2_345_u64)
-            .map(|i| (i % 7 > 0).then_some(i * i % 50))
-            .collect();
+        let events: Vec<Option<u64>> = (0..2_345_u64).map(|i| (i % 7 > 0).then_some(i * i % 50)).collect();
         let mut one_by_one = Vec::new();
         let mut single = build();
         for event in &events {
             let show = |continual: &Continual<u64>| one_by_one.push(continual.release().unwrap());
-            single
-                .push(
-                    Event {
-                        time: None,
-                        key: *event,
-                        user: None,
-                    },
-                    show,
-                )
-                .unwrap();
+            single.push(Event { time: None, key: *event, user: None }, show).unwrap();
         }
         assert_eq!(one_by_one.len(), 23);
         for size in [1, 7, 99, 100, 101, 1_000, 5_000] {
@@ -322,9 +288,7 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
     let vectors: Vec<HashMap<(usize, u64), i64>> = streams
         .iter()
         .map(|stream| {
-            let builder = declared(3, 2)
-                .epsilon(NO_NOISE)
-                .window(Window::events(2).slide(2));
+            let builder = declared(3, 2).epsilon(NO_NOISE).window(Window::events(2).slide(2));
             let mut continual = builder.continual().unwrap();
             let mut vector = HashMap::new();
             // One more event, so that three panes end.
@@ -353,10 +317,7 @@ fn the_whole_sequence_moves_by_one_up_and_one_down() {
                 .map(|place| at(one, place) - at(other, place))
                 .filter(|difference| *difference != 0)
                 .collect();
-            assert!(
-                moves.len() <= 2 && moves.iter().all(|by| by.abs() == 1),
-                "{a:?} {b:?}: {moves:?}"
-            );
+            assert!(moves.len() <= 2 && moves.iter().all(|by| by.abs() == 1), "{a:?} {b:?}: {moves:?}");
             assert!(moves.iter().sum::<i64>().abs() <= 1);
             pairs += 1;
         }
@@ -380,10 +341,7 @@ fn all_releases_together_lose_epsilon_for_an_event() {
             let event = if i % 81 == 80 { key } else { i % 2 };
             for release in continual.update(event).unwrap() {
                 let mut now = [0, 0];
-                release
-                    .heavy
-                    .iter()
-                    .for_each(|heavy| now[heavy.key as usize] = heavy.count as i64);
+                release.heavy.iter().for_each(|heavy| now[heavy.key as usize] = heavy.count as i64);
                 let pane = [now[0] - before[0], now[1] - before[1]];
                 before = pane;
                 outcomes += u64::from(pane[0] >= 43 && pane[1] <= 39);
@@ -456,10 +414,7 @@ fn passing_keys_over_cannot_be_seen() {
         for key in 1..=counts {
             for _ in 0..key {
                 for release in continual.update(key).unwrap() {
-                    release
-                        .heavy
-                        .iter()
-                        .for_each(|heavy| named[heavy.key as usize] += 1);
+                    release.heavy.iter().for_each(|heavy| named[heavy.key as usize] += 1);
                     threshold = release.threshold;
                     assert_eq!(threshold, counts, "the threshold of alpha");
                 }
@@ -508,11 +463,7 @@ fn all_statements_of_all_releases_hold_together() {
             untrue += u64::from(!all_true);
         }
     }
-    assert!(
-        untrue <= most_failures(2 * runs, 0.05, 1e-7),
-        "{untrue} of {}",
-        2 * runs
-    );
+    assert!(untrue <= most_failures(2 * runs, 0.05, 1e-7), "{untrue} of {}", 2 * runs);
 }
 
 /// With so many panes that they are grouped, the noise of every release is as large as stated, and no larger
@@ -526,20 +477,14 @@ fn the_noise_of_many_panes_is_as_stated() {
     for _ in 0..3 * panes * 50 {
         for release in continual.update(keys - 1).unwrap() {
             let made = release.continual.as_ref().unwrap();
-            assert!(
-                made.levels == 2 && made.nodes < 50 && made.panes == panes,
-                "{made:?}"
-            );
+            assert!(made.levels == 2 && made.nodes < 50 && made.panes == panes, "{made:?}");
             // Half of the noise is negative, and not listed.
             let squares = release.heavy.iter().filter(|heavy| heavy.key < keys - 1);
             let half: f64 = squares.map(|heavy| (heavy.count as f64).powi(2)).sum();
             let deviation = (2.0 * half / keys as f64).sqrt();
             assert!(deviation < 1.2 * made.deviation, "{deviation} against {made:?}");
             let full = release.window.events == panes * 50;
-            assert!(
-                !full || deviation > 0.5 * made.deviation,
-                "{deviation} against {made:?}"
-            );
+            assert!(!full || deviation > 0.5 * made.deviation, "{deviation} against {made:?}");
             checked += u64::from(full);
             let panes_alone = (panes as f64 * 8.0).sqrt();
             assert!(made.deviation < 0.7 * panes_alone);
@@ -566,10 +511,7 @@ fn memory_is_bounded_as_stated() {
             continual.push(Event::of(key), due).unwrap();
         }
         let stated = continual.release().unwrap().continual.unwrap().memory;
-        assert!(
-            stated <= 8 << 20 && most <= stated && most > stated / 8,
-            "{most} of {stated}"
-        );
+        assert!(stated <= 8 << 20 && most <= stated && most > stated / 8, "{most} of {stated}");
     }
 }
 
@@ -580,11 +522,7 @@ fn by_the_clock_every_pane_has_its_release() {
     let window = Window::clock(Duration::from_secs(40))
         .slide(Duration::from_secs(10))
         .lateness(Duration::from_secs(5));
-    let mut continual = declared(10, 1)
-        .epsilon(NO_NOISE)
-        .window(window)
-        .continual()
-        .unwrap();
+    let mut continual = declared(10, 1).epsilon(NO_NOISE).window(window).continual().unwrap();
     let mut releases = Vec::new();
     for (second, key) in [(3, 1), (12, 2), (8, 1), (14, 2), (16, 3), (9, 1), (71, 4)] {
         releases.extend(continual.update_at(second * SECOND, key).unwrap());
@@ -592,13 +530,7 @@ fn by_the_clock_every_pane_has_its_release() {
     // Panes end at 10, 20, ... 60; at 71 the pane to 70 still waits.
     let listed: Vec<Vec<(u64, u64)>> = releases
         .iter()
-        .map(|release| {
-            release
-                .heavy
-                .iter()
-                .map(|heavy| (heavy.key, heavy.count))
-                .collect()
-        })
+        .map(|release| release.heavy.iter().map(|heavy| (heavy.key, heavy.count)).collect())
         .collect();
     let full = vec![(1, 2), (2, 2), (3, 1)];
     assert_eq!(listed[0], [(1, 2)]);
@@ -621,11 +553,7 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
         .lateness(Duration::from_secs(15));
     for gap in [70, 95, 96, 1_000, 10_000_000, 100_000_000_000] {
         for steps in [0, 7, 50] {
-            let mut continual = declared(10, 1)
-                .epsilon(NO_NOISE)
-                .window(window)
-                .continual()
-                .unwrap();
+            let mut continual = declared(10, 1).epsilon(NO_NOISE).window(window).continual().unwrap();
             let mut releases = Vec::new();
             releases.extend(continual.update_at(5 * SECOND, 1).unwrap());
             for step in 1..steps {
@@ -635,33 +563,22 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
             let after = (5 + gap) * SECOND;
             releases.extend(continual.update_at(after, 2).unwrap());
             let paused = releases.len();
-            assert_eq!(
-                paused as i64,
-                ((gap + 5 - 15) / 10).min(1 + 2 * 4),
-                "{gap} {steps}"
-            );
+            assert_eq!(paused as i64, ((gap + 5 - 15) / 10).min(1 + 2 * 4), "{gap} {steps}");
             assert_eq!(continual.release().unwrap(), releases[paused - 1]);
             releases.extend(continual.update_at(after + 1, 3).unwrap());
             releases.extend(continual.update_at(after - 5 * SECOND, 4).unwrap());
             assert_eq!(releases.len(), paused, "{gap} {steps}");
             releases.extend(continual.advance_to(after + 60 * SECOND).unwrap());
             assert_eq!(continual.dropped(), 0);
-            let numbers: Vec<u64> = releases
-                .iter()
-                .map(|release| release.continual.as_ref().unwrap().number)
-                .collect();
+            let numbers: Vec<u64> =
+                releases.iter().map(|release| release.continual.as_ref().unwrap().number).collect();
             assert_eq!(numbers, (1..=releases.len() as u64).collect::<Vec<_>>());
             let events = |release: &Release<u64>| release.window.events;
             assert_eq!(listed(&releases[0]), BTreeMap::from([(1, 1)]));
             assert!(
-                releases
-                    .iter()
-                    .any(|release| listed(release) == BTreeMap::from([(2, 1), (3, 1), (4, 1)]))
+                releases.iter().any(|release| listed(release) == BTreeMap::from([(2, 1), (3, 1), (4, 1)]))
             );
-            assert!(
-                releases[4..paused].iter().all(|release| events(release) == 0),
-                "{gap}"
-            );
+            assert!(releases[4..paused].iter().all(|release| events(release) == 0), "{gap}");
         }
     }
 }
@@ -670,34 +587,13 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
 fn wrong_requests_say_what_to_do() {
     let many = HeavyHitters::builder(Keys::range(0..1 << 30).unwrap()).continual();
     let message = many.err().unwrap().to_string();
-    assert!(
-        message.contains("declare fewer, or leave the keys open"),
-        "{message}"
-    );
+    assert!(message.contains("declare fewer, or leave the keys open"), "{message}");
     let mut by_count = declared(5, 100).continual().unwrap();
-    assert!(
-        by_count
-            .update_at(0, 1)
-            .unwrap_err()
-            .to_string()
-            .contains("with update")
-    );
-    assert!(
-        by_count
-            .release()
-            .unwrap_err()
-            .to_string()
-            .contains("wait for the first")
-    );
-    let mut by_clock = declared(5, 1)
-        .window(Window::clock(Duration::from_secs(60)))
-        .continual()
-        .unwrap();
+    assert!(by_count.update_at(0, 1).unwrap_err().to_string().contains("with update"));
+    assert!(by_count.release().unwrap_err().to_string().contains("wait for the first"));
+    let mut by_clock = declared(5, 1).window(Window::clock(Duration::from_secs(60))).continual().unwrap();
     assert!(by_clock.update_at(0, 1).unwrap().is_empty());
-    for error in [
-        by_clock.update_at(i64::MAX, 1).unwrap_err(),
-        by_clock.advance_to(i64::MAX).unwrap_err(),
-    ] {
+    for error in [by_clock.update_at(i64::MAX, 1).unwrap_err(), by_clock.advance_to(i64::MAX).unwrap_err()] {
         assert!(error.to_string().contains("lies outside the calendar"), "{error}");
     }
     // A million events in 32 slides: 63 * 31,250 keys and one more, in 1,000,031 windows, at a chance of
@@ -712,13 +608,7 @@ fn wrong_requests_say_what_to_do() {
     let several = open().releases(2).continual();
     assert!(several.err().unwrap().to_string().contains("leave releases out"));
     let uneven = declared(5, 1).window(Window::events(100).slide(30)).continual();
-    assert!(
-        uneven
-            .err()
-            .unwrap()
-            .to_string()
-            .contains("make it 120 events, or leave the slide out")
-    );
+    assert!(uneven.err().unwrap().to_string().contains("make it 120 events, or leave the slide out"));
     for none in [declared(5, 100).horizon(0), declared(5, 100).together(0)] {
         let message = none.continual().err().unwrap().to_string();
         assert!(message.contains("must hold for at least 1 release"), "{message}");

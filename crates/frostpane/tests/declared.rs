@@ -33,28 +33,17 @@ fn a_range_of_2_to_the_32_lists_as_many_absent_keys_as_calculated() {
     for _ in 0..runs {
         let release = release_over_range(size, alpha, epsilon, &events);
         threshold = release.threshold;
-        for heavy in release
-            .heavy
-            .iter()
-            .filter(|heavy| !events[..3].contains(&heavy.key))
-        {
+        for heavy in release.heavy.iter().filter(|heavy| !events[..3].contains(&heavy.key)) {
             listed += 1;
             excess += heavy.count - threshold;
             keys += heavy.key as f64 / size as f64;
         }
-        assert!(
-            events[..3]
-                .iter()
-                .all(|key| release.heavy.iter().any(|heavy| heavy.key == *key))
-        );
+        assert!(events[..3].iter().all(|key| release.heavy.iter().any(|heavy| heavy.key == *key)));
     }
     assert_eq!(threshold, 32);
     let expected = (size - 3) as f64 * tail(epsilon, threshold) * runs as f64;
     let n = listed as f64;
-    assert!(
-        (n - expected).abs() <= 5.0 * expected.sqrt(),
-        "{n} listed, {expected} expected"
-    );
+    assert!((n - expected).abs() <= 5.0 * expected.sqrt(), "{n} listed, {expected} expected");
     let p = (-epsilon / 2.0).exp();
     let (mean, spread) = (p / (1.0 - p), p.sqrt() / (1.0 - p));
     assert!(
@@ -62,25 +51,15 @@ fn a_range_of_2_to_the_32_lists_as_many_absent_keys_as_calculated() {
         "excess {excess}, expected {}",
         mean * n
     );
-    assert!(
-        (keys - n / 2.0).abs() <= 5.0 * (n / 12.0).sqrt(),
-        "keys are not uniform: {}",
-        keys / n
-    );
+    assert!((keys - n / 2.0).abs() <= 5.0 * (n / 12.0).sqrt(), "keys are not uniform: {}", keys / n);
 }
 
 #[test]
 fn an_empty_window_is_not_released_without_noise() {
-    let mut hitters = HeavyHitters::builder(Keys::range(0..1_000).unwrap())
-        .norm(Norm::L1)
-        .releases(20)
-        .build()
-        .unwrap();
+    let mut hitters =
+        HeavyHitters::builder(Keys::range(0..1_000).unwrap()).norm(Norm::L1).releases(20).build().unwrap();
     let listed: usize = (0..20).map(|_| hitters.release().unwrap().heavy.len()).sum();
-    assert!(
-        listed > 1_000,
-        "{listed} of 20,000 keys listed by noise at a threshold of 1"
-    );
+    assert!(listed > 1_000, "{listed} of 20,000 keys listed by noise at a threshold of 1");
 }
 
 #[test]
@@ -94,11 +73,8 @@ fn a_universe_too_large_for_its_threshold_gets_a_higher_one() {
 #[test]
 fn a_declared_list_names_its_own_keys_only() {
     let keys = ["amber", "beryl", "coral"].map(|key| Bytes::from(key.as_bytes()));
-    let mut hitters = HeavyHitters::builder(Keys::list(keys).unwrap())
-        .norm(Norm::L1)
-        .alpha(0.1)
-        .build()
-        .unwrap();
+    let mut hitters =
+        HeavyHitters::builder(Keys::list(keys).unwrap()).norm(Norm::L1).alpha(0.1).build().unwrap();
     for _ in 0..1_000 {
         hitters.update(b"beryl").unwrap();
         hitters.update(b"not declared").unwrap();

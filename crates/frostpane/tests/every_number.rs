@@ -23,17 +23,13 @@ fn builder(keys: Keys<u64>, norm: Norm) -> Builder<u64> {
 
 fn noise(sensitivity: u32, share: f64, entropy: &mut impl Entropy) -> i64 {
     let epsilon = Epsilon::new(share * EPSILON).unwrap();
-    DiscreteLaplace::new(sensitivity, epsilon)
-        .sample(entropy)
-        .unwrap()
+    DiscreteLaplace::new(sensitivity, epsilon).sample(entropy).unwrap()
 }
 
 /// The least `q` with `2 keys Pr[noise > q] <= failure`, by the formula of the tail.
 fn quantile(sensitivity: f64, share: f64, keys: f64, failure: f64) -> u64 {
     let p = (-share * EPSILON / sensitivity).exp();
-    (0..)
-        .find(|q| 2.0 * keys * p.powi(q + 1) / (1.0 + p) <= failure)
-        .unwrap() as u64
+    (0..).find(|q| 2.0 * keys * p.powi(q + 1) / (1.0 + p) <= failure).unwrap() as u64
 }
 
 /// The least `tau` with `Pr[1 + noise >= tau] <= 1e-9`.
@@ -55,18 +51,11 @@ fn by_count(from: u64, to: u64) -> [Option<Edge>; 2] {
 #[test]
 fn a_release_over_a_span_has_the_noise_that_its_entropy_gives() {
     for norm in [Norm::L1, Norm::L2] {
-        for (threads, keys) in [
-            (1, Keys::open()),
-            (2, Keys::open()),
-            (3, Keys::open()),
-            (2, Keys::list([7]).unwrap()),
-        ] {
+        for (threads, keys) in
+            [(1, Keys::open()), (2, Keys::open()), (3, Keys::open()), (2, Keys::list([7]).unwrap())]
+        {
             let declared = matches!(keys, Keys::Declared { .. });
-            let mut hitters = builder(keys, norm)
-                .threads(threads)
-                .releases(100)
-                .build()
-                .unwrap();
+            let mut hitters = builder(keys, norm).threads(threads).releases(100).build().unwrap();
             hitters.extend(arrivals(events())).unwrap();
             for seed in 0..20 {
                 let entropy = &mut InsecureSeededEntropy::new(seed);
@@ -95,11 +84,7 @@ fn a_release_over_a_span_has_the_noise_that_its_entropy_gives() {
                         slack.min(high.max(0))
                     }
                 };
-                assert_eq!(
-                    entropy.word().unwrap(),
-                    again.word().unwrap(),
-                    "nothing else is drawn"
-                );
+                assert_eq!(entropy.word().unwrap(), again.word().unwrap(), "nothing else is drawn");
 
                 assert_eq!(release.window.events, 950);
                 assert_eq!([release.window.from, release.window.to], by_count(1_600, 2_550));
@@ -127,21 +112,11 @@ fn a_release_over_a_span_has_the_noise_that_its_entropy_gives() {
 /// chance below 2^-500.
 #[test]
 fn no_two_releases_have_the_same_noise() {
-    let mut hitters = builder(Keys::range(0..1_000).unwrap(), Norm::L1)
-        .alpha(1e-9)
-        .releases(4)
-        .build()
-        .unwrap();
-    hitters
-        .extend(arrivals((0..2_000).map(|event| Some(event % 10))))
-        .unwrap();
-    let mut other = builder(Keys::range(0..1_000).unwrap(), Norm::L1)
-        .alpha(1e-9)
-        .build()
-        .unwrap();
-    other
-        .extend(arrivals((0..2_000).map(|event| Some(event % 10))))
-        .unwrap();
+    let mut hitters =
+        builder(Keys::range(0..1_000).unwrap(), Norm::L1).alpha(1e-9).releases(4).build().unwrap();
+    hitters.extend(arrivals((0..2_000).map(|event| Some(event % 10)))).unwrap();
+    let mut other = builder(Keys::range(0..1_000).unwrap(), Norm::L1).alpha(1e-9).build().unwrap();
+    other.extend(arrivals((0..2_000).map(|event| Some(event % 10)))).unwrap();
     let keys =
         |release: Release<u64>| -> BTreeSet<u64> { release.heavy.iter().map(|heavy| heavy.key).collect() };
     let lists = [
@@ -154,21 +129,14 @@ fn no_two_releases_have_the_same_noise() {
     .map(keys);
     for (number, list) in lists.iter().enumerate() {
         assert!(list.len() > 100);
-        assert!(
-            !lists[..number].contains(list),
-            "release {number} lists the keys of another"
-        );
+        assert!(!lists[..number].contains(list), "release {number} lists the keys of another");
     }
 }
 
 #[test]
 fn a_release_without_a_span_is_one_over_the_longest() {
     let entropy = || InsecureSeededEntropy::new(4);
-    let mut hitters = builder(Keys::open(), Norm::L2)
-        .epsilon(NO_NOISE)
-        .releases(2)
-        .build()
-        .unwrap();
+    let mut hitters = builder(Keys::open(), Norm::L2).epsilon(NO_NOISE).releases(2).build().unwrap();
     hitters.extend(arrivals(events())).unwrap();
     let over = hitters.release_with_entropy(2_000, &mut entropy()).unwrap();
     assert_eq!(hitters.release().unwrap(), over);
@@ -181,9 +149,7 @@ fn a_release_without_a_span_is_one_over_the_longest() {
         .releases(2)
         .build()
         .unwrap();
-    hitters
-        .extend((0..500).map(|event| Event::at(event * SECOND / 5, 7)))
-        .unwrap();
+    hitters.extend((0..500).map(|event| Event::at(event * SECOND / 5, 7))).unwrap();
     let over = hitters.release_with_entropy(minute, &mut entropy()).unwrap();
     assert_eq!(hitters.release().unwrap(), over);
     assert_eq!(over.window.events, 300);
@@ -243,11 +209,7 @@ fn by_count_the_window_asked_for_has_as_many_events_as_were_asked_for() {
         assert_eq!(release.asked.from, Some(Edge::Event(400 - span)));
         assert_eq!(release.asked.slack, Some(40));
         assert!(release.held());
-        assert_eq!(
-            release.asked.promises.unwrap().held,
-            expected,
-            "{span} events were asked for"
-        );
+        assert_eq!(release.asked.promises.unwrap().held, expected, "{span} events were asked for");
     }
     let whole = hitters.release_over(400).unwrap();
     assert_eq!(whole.asked.promises, whole.promises);
@@ -256,10 +218,7 @@ fn by_count_the_window_asked_for_has_as_many_events_as_were_asked_for() {
 /// Ten events, of which alpha asks for one: with one event fewer the promises would not hold.
 #[test]
 fn a_window_that_is_not_full_is_asked_for_from_the_first_event_on() {
-    let mut hitters = builder(Keys::range(0..3).unwrap(), Norm::L1)
-        .epsilon(NO_NOISE)
-        .build()
-        .unwrap();
+    let mut hitters = builder(Keys::range(0..3).unwrap(), Norm::L1).epsilon(NO_NOISE).build().unwrap();
     (0..10).for_each(|_| hitters.update(1).unwrap());
     let release = hitters.release().unwrap();
     assert_eq!([release.window.from, release.window.to], by_count(0, 10));
@@ -317,15 +276,8 @@ fn by_the_clock_the_window_asked_for_may_have_no_more_events_than_are_covered() 
         (0..60).for_each(|_| hitters.push(without_key(Some(0))).unwrap());
         (0..300).for_each(|_| hitters.update_at(15 * SECOND, 1).unwrap());
         let release = hitters.release_over(seconds(10)).unwrap();
-        assert_eq!(
-            (release.window.events, release.asked.slack),
-            (300, Some(left_out))
-        );
-        assert_eq!(
-            release.asked.promises.unwrap().held,
-            expected,
-            "{left_out} were left out"
-        );
+        assert_eq!((release.window.events, release.asked.slack), (300, Some(left_out)));
+        assert_eq!(release.asked.promises.unwrap().held, expected, "{left_out} were left out");
     }
 }
 
@@ -364,18 +316,10 @@ fn the_pane_that_a_window_begins_within_is_measured_if_it_can_pay_and_pays() {
         assert_eq!(slack(hitters.release_over(10).unwrap()), Some(0));
         hitters.extend(arrivals([Some(1); 10])).unwrap();
         assert!(slack(hitters.release_over(15).unwrap()).is_some());
-        assert_eq!(
-            slack(hitters.release_over(15).unwrap()),
-            None,
-            "the pane from 10 has paid twice"
-        );
+        assert_eq!(slack(hitters.release_over(15).unwrap()), None, "the pane from 10 has paid twice");
         assert_eq!(hitters.release_over(10).unwrap_err().kind(), ErrorKind::Budget);
         hitters.extend(arrivals([Some(1); 10])).unwrap();
-        assert_eq!(
-            slack(hitters.release_over(15).unwrap()),
-            None,
-            "and so has the one from 20"
-        );
+        assert_eq!(slack(hitters.release_over(15).unwrap()), None, "and so has the one from 20");
         assert_eq!(slack(hitters.release_over(10).unwrap()), Some(0));
     }
 }
@@ -393,11 +337,7 @@ fn a_pane_that_another_thread_closes_stays_charged() {
         hitters.extend(arrivals([Some(1); 30])).unwrap();
         for span in [35, 55, 100] {
             let error = hitters.release_over(span).unwrap_err();
-            assert_eq!(
-                error.kind(),
-                ErrorKind::Budget,
-                "{threads} threads, {span} events"
-            );
+            assert_eq!(error.kind(), ErrorKind::Budget, "{threads} threads, {span} events");
         }
         assert_eq!(hitters.release_over(25).unwrap().window.events, 25);
     }
@@ -422,11 +362,7 @@ fn a_declared_key_is_listed_once_however_many_there_are() {
         let present = keys.iter().filter(|key| **key < 30_000).count();
         // Pr[noise >= 0] is 0.562 and Pr[noise >= 1] 0.438: 12 standard deviations are 1,100 and 600.
         assert!(present.abs_diff(16_866) < 1_100, "{present} of 30,000");
-        assert!(
-            (keys.len() - present).abs_diff(4_378) < 600,
-            "{} of 10,000",
-            keys.len() - present
-        );
+        assert!((keys.len() - present).abs_diff(4_378) < 600, "{} of 10,000", keys.len() - present);
     }
 }
 
@@ -444,13 +380,9 @@ fn hundreds_of_thousands_of_keys_are_added_up_in_parts() {
         .build()
         .unwrap();
     hitters
-        .extend(arrivals((0..600_000).map(|event| {
-            Some(if event < 40_000 {
-                1_000_000 + event
-            } else {
-                event % 280_000
-            })
-        })))
+        .extend(arrivals(
+            (0..600_000).map(|event| Some(if event < 40_000 { 1_000_000 + event } else { event % 280_000 })),
+        ))
         .unwrap();
     let release = hitters.release_over(600_000).unwrap();
     let listed = listed(&release);
@@ -463,24 +395,20 @@ fn hundreds_of_thousands_of_keys_are_added_up_in_parts() {
 fn a_declared_list_with_repeated_keys_is_the_list_without() {
     let declared = |texts: &[&str]| {
         let keys = texts.iter().map(|text| Bytes::from(text.as_bytes()));
-        HeavyHitters::builder(Keys::list(keys).unwrap())
-            .norm(Norm::L1)
-            .alpha(0.1)
+        HeavyHitters::builder(Keys::list(keys).unwrap()).norm(Norm::L1).alpha(0.1)
     };
     for epsilon in [NO_NOISE, EPSILON] {
         let released = |texts: &[&str]| {
             let mut hitters = declared(texts).epsilon(epsilon).build().unwrap();
             hitters
-                .extend(arrivals((0..9_000).map(|event| {
-                    Some(if event % 3 == 0 { b"elm".as_slice() } else { b"oak" })
-                })))
+                .extend(arrivals(
+                    (0..9_000).map(|event| Some(if event % 3 == 0 { b"elm".as_slice() } else { b"oak" })),
+                ))
                 .unwrap();
             hitters.release().unwrap()
         };
-        let (plain, repeated) = (
-            released(&["oak", "ash", "elm"]),
-            released(&["oak", "elm", "oak", "ash", "elm", "oak"]),
-        );
+        let (plain, repeated) =
+            (released(&["oak", "ash", "elm"]), released(&["oak", "elm", "oak", "ash", "elm", "oak"]));
         assert_eq!(repeated.noise, plain.noise);
         let keys = |release: &Release<Bytes>| -> Vec<Bytes> {
             release.heavy.iter().map(|heavy| heavy.key.clone()).collect()
@@ -493,16 +421,11 @@ fn a_declared_list_with_repeated_keys_is_the_list_without() {
 /// A quarter of epsilon if boundaries are private.
 #[test]
 fn the_smooth_policy_states_what_its_boundaries_spent() {
-    for (policy, spent) in [
-        (Policy::Uniform, 0.0),
-        (Policy::Exponential, 0.0),
-        (Policy::Smooth, EPSILON / 4.0),
-    ] {
-        let mut hitters = builder(Keys::open(), Norm::L2)
-            .window(Window::events(40_000))
-            .policy(policy)
-            .build()
-            .unwrap();
+    for (policy, spent) in
+        [(Policy::Uniform, 0.0), (Policy::Exponential, 0.0), (Policy::Smooth, EPSILON / 4.0)]
+    {
+        let mut hitters =
+            builder(Keys::open(), Norm::L2).window(Window::events(40_000)).policy(policy).build().unwrap();
         hitters.extend(arrivals(events())).unwrap();
         let release = hitters.release().unwrap();
         assert_eq!((release.boundaries_epsilon, release.policy), (spent, policy));
@@ -514,9 +437,7 @@ fn the_smooth_policy_states_what_its_boundaries_spent() {
 #[test]
 fn events_that_are_not_counted_are_told_and_are_events_all_the_same() {
     let mut declared = builder(Keys::range(0..8).unwrap(), Norm::L1).build().unwrap();
-    declared
-        .extend(arrivals([Some(1), None, Some(9), Some(2), None]))
-        .unwrap();
+    declared.extend(arrivals([Some(1), None, Some(9), Some(2), None])).unwrap();
     declared.update_batch([8, 7]).unwrap();
     declared.update(100).unwrap();
     declared.push(without_key(None)).unwrap();
@@ -532,9 +453,7 @@ fn events_that_are_not_counted_are_told_and_are_events_all_the_same() {
         .window(Window::clock(seconds(60)).slide(seconds(10)))
         .build()
         .unwrap();
-    clock
-        .extend([Event::at(5 * SECOND, 1), Event::at(12 * SECOND, 9)])
-        .unwrap();
+    clock.extend([Event::at(5 * SECOND, 1), Event::at(12 * SECOND, 9)]).unwrap();
     clock.push(without_key(Some(13 * SECOND))).unwrap();
     clock.push(without_key(Some(2 * SECOND))).unwrap();
     clock.update_at(9 * SECOND, 1).unwrap();

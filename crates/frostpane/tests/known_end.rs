@@ -17,18 +17,12 @@ fn at(minute: i64) -> Edge {
 
 /// An hour without noise that ends at this minute.
 fn hour(end: i64) -> Builder<u64> {
-    HeavyHitters::builder(Keys::open())
-        .all()
-        .epsilon(NO_NOISE)
-        .window(Window::clock(HOUR))
-        .until(at(end))
+    HeavyHitters::builder(Keys::open()).all().epsilon(NO_NOISE).window(Window::clock(HOUR)).until(at(end))
 }
 
 /// Keys of decreasing frequency over three hours, some at equal times.
 fn stream() -> Vec<(i64, u64)> {
-    (0..9_000_i64)
-        .map(|i| (i * 180 * MINUTE / 9_000, (i * i % 97) as u64 / 3))
-        .collect()
+    (0..9_000_i64).map(|i| (i * 180 * MINUTE / 9_000, (i * i % 97) as u64 / 3)).collect()
 }
 
 fn shuffled(mut events: Vec<(i64, u64)>, seed: u64) -> Vec<(i64, u64)> {
@@ -42,9 +36,7 @@ fn shuffled(mut events: Vec<(i64, u64)>, seed: u64) -> Vec<(i64, u64)> {
 
 fn release(builder: Builder<u64>, events: &[(i64, u64)]) -> Release<u64> {
     let mut hitters = builder.build().unwrap();
-    hitters
-        .extend(events.iter().map(|(time, key)| Event::at(*time, *key)))
-        .unwrap();
+    hitters.extend(events.iter().map(|(time, key)| Event::at(*time, *key))).unwrap();
     hitters.release().unwrap()
 }
 
@@ -53,18 +45,11 @@ fn a_window_begins_and_ends_exactly_where_it_was_asked_to() {
     let events = stream();
     for end in [1, 59, 60, 61, 100, 179, 180, 500] {
         let found = release(hour(end), &events);
-        assert_eq!(
-            (found.window.from, found.window.to),
-            (Some(at(end - 60)), Some(at(end)))
-        );
+        assert_eq!((found.window.from, found.window.to), (Some(at(end - 60)), Some(at(end))));
         assert_eq!(found.asked.from, found.window.from);
         let inside = |time: &i64| ((end - 60) * MINUTE..end * MINUTE).contains(time);
         let expected = events.iter().filter(|(time, _)| inside(time)).count() as u64;
-        assert_eq!(
-            (found.window.events, found.asked.slack),
-            (expected, Some(0)),
-            "{end}"
-        );
+        assert_eq!((found.window.events, found.asked.slack), (expected, Some(0)), "{end}");
     }
 }
 
@@ -99,19 +84,14 @@ fn each_of_several_windows_begins_where_it_was_asked_to() {
     let builder = Builder::from_spec(spec, Keys::<u64>::open());
     for events in [stream(), shuffled(stream(), 4)] {
         let mut hitters = builder.clone().build().unwrap();
-        hitters
-            .extend(events.iter().map(|(time, key)| Event::at(*time, *key)))
-            .unwrap();
+        hitters.extend(events.iter().map(|(time, key)| Event::at(*time, *key))).unwrap();
         for (window, minutes) in windows.into_iter().zip([10, 60, 120]) {
             let found = hitters.release_over(window).unwrap();
             assert_eq!(found.window.from, Some(at(150 - minutes)));
             assert_eq!(found.window.events, minutes as u64 * 50);
         }
         // Every event was allowed in three releases: the last ten minutes have been in as many.
-        assert_eq!(
-            hitters.release_over(windows[0]).unwrap_err().kind(),
-            ErrorKind::Budget
-        );
+        assert_eq!(hitters.release_over(windows[0]).unwrap_err().kind(), ErrorKind::Budget);
     }
 }
 
@@ -125,18 +105,13 @@ fn by_count_the_last_events_are_covered_to_the_event() {
             .until(Edge::Event(events))
             .build()
             .unwrap();
-        hitters
-            .update_batch((0..events).map(|i| i % 7 + 100 * u64::from(i + window < events)))
-            .unwrap();
+        hitters.update_batch((0..events).map(|i| i % 7 + 100 * u64::from(i + window < events))).unwrap();
         let found = hitters.release().unwrap();
         let covered = window.min(events);
         assert_eq!(found.window.events, covered);
         assert_eq!(found.window.from, Some(Edge::Event(events - covered)));
         assert_eq!(found.window.to, Some(Edge::Event(events)));
-        assert!(
-            found.heavy.iter().all(|heavy| heavy.key < 7),
-            "nothing from before"
-        );
+        assert!(found.heavy.iter().all(|heavy| heavy.key < 7), "nothing from before");
         assert_eq!(found.heavy.iter().map(|heavy| heavy.count).sum::<u64>(), covered);
     }
 }
@@ -153,9 +128,7 @@ fn memory_stays_within_the_plan_whatever_the_order() {
     let mut hitters = builder.build().unwrap();
     for i in 0..200_000_i64 {
         let key = format!("key {i:010}");
-        hitters
-            .update_at(i * 7_919 % 60 * MINUTE, key.as_bytes())
-            .unwrap();
+        hitters.update_at(i * 7_919 % 60 * MINUTE, key.as_bytes()).unwrap();
     }
     let taken = hitters.bytes();
     assert!(taken <= plan.memory.total(), "{taken} of {}", plan.memory.total());
@@ -176,9 +149,7 @@ fn panes_that_are_packed_and_opened_again_lose_nothing() {
         let mut hitters = builder().build().unwrap();
         let mut most = 0;
         for some in events.chunks(5_000) {
-            hitters
-                .extend(some.iter().map(|(time, key)| Event::at(*time, *key)))
-                .unwrap();
+            hitters.extend(some.iter().map(|(time, key)| Event::at(*time, *key))).unwrap();
             most = most.max(hitters.bytes());
         }
         assert!(most <= plan.memory.total(), "{most} of {}", plan.memory.total());
@@ -195,10 +166,7 @@ fn a_window_that_was_released_takes_no_more_events() {
     let mut hitters = hour(60).releases(2).build().unwrap();
     hitters.update_at(5 * MINUTE, 1).unwrap();
     let first = hitters.release().unwrap();
-    assert_eq!(
-        hitters.update_at(6 * MINUTE, 1).unwrap_err().kind(),
-        ErrorKind::Window
-    );
+    assert_eq!(hitters.update_at(6 * MINUTE, 1).unwrap_err().kind(), ErrorKind::Window);
     assert_eq!(hitters.release().unwrap().window, first.window);
 }
 
@@ -207,9 +175,7 @@ fn a_window_that_was_released_takes_no_more_events() {
 fn a_long_window_in_one_pane_is_cut_less_than_one_in_many() {
     let builder = |slide| {
         let window = Window::clock(HOUR).slide(slide);
-        HeavyHitters::<Bytes>::builder(Keys::open())
-            .window(window)
-            .until(at(60))
+        HeavyHitters::<Bytes>::builder(Keys::open()).window(window).until(at(60))
     };
     let cut = |slide, events| builder(slide).forecast(events, Some(100_000)).unwrap().cut;
     assert_eq!(cut(HOUR / 60, 1_000_000), 0);
@@ -252,11 +218,7 @@ fn many_events_at_once_are_the_same_as_one_by_one() {
 #[test]
 fn events_before_one_that_cannot_be_are_counted_and_no_others() {
     let mut hitters = hour(60).build().unwrap();
-    let wrong = Event {
-        time: None,
-        key: Some(1),
-        user: None,
-    };
+    let wrong = Event { time: None, key: Some(1), user: None };
     let [first, second] = [50, 10].map(|minute| Event::at(minute * MINUTE, 1));
     assert!(hitters.extend([first, second, wrong, first]).is_err());
     assert_eq!(hitters.release().unwrap().window.events, 2);
@@ -294,8 +256,6 @@ fn promises_are_made_of_the_events_that_came() {
 
 #[test]
 fn a_time_without_quotes_in_a_specification_is_told_how_to_be_written() {
-    let refusal = serde_json::from_str::<Spec>(r#"{ "until": [1] }"#)
-        .unwrap_err()
-        .to_string();
+    let refusal = serde_json::from_str::<Spec>(r#"{ "until": [1] }"#).unwrap_err().to_string();
     assert!(refusal.contains("a time in quotes such as"), "{refusal}");
 }

@@ -136,16 +136,9 @@ fn gaussian_values_have_their_exact_probabilities_and_are_distributed_as_those_o
         };
         let (statistic, freedom) = chi_square(&seen, draws, |x| probability(gaussian.variance(), x));
         let alarm = deviations(statistic, freedom);
-        assert!(
-            alarm < 5.5,
-            "sigma {}: {alarm:.1} standard deviations",
-            gaussian.sigma()
-        );
+        assert!(alarm < 5.5, "sigma {}: {alarm:.1} standard deviations", gaussian.sigma());
         let (half, _) = chi_square(&seen, draws, |x| probability(gaussian.variance() / 1.02, x));
-        assert!(
-            deviations(half, freedom) > 5.5,
-            "a hundredth less noise would pass"
-        );
+        assert!(deviations(half, freedom) > 5.5, "a hundredth less noise would pass");
 
         let start = Instant::now();
         for _ in 0..few {
@@ -169,22 +162,12 @@ fn gaussian_values_have_their_exact_probabilities_and_are_distributed_as_those_o
 fn tau_is_the_least_threshold_that_keeps_delta_with_the_mass_at_the_threshold() {
     for epsilon in [0.05, 0.5, 0.9, 1.0, 3.0] {
         let scale = 2.0 / epsilon;
-        let tail = |m: i64| {
-            (m..m + 40 * (scale as i64 + 1))
-                .map(|x| probability(scale, x))
-                .sum::<f64>()
-        };
+        let tail = |m: i64| (m..m + 40 * (scale as i64 + 1)).map(|x| probability(scale, x)).sum::<f64>();
         for delta in [0.3, 0.1, 1e-3, 1e-6, 1e-9, 1e-12] {
             let tau = Threshold::for_open_keys(noise(2, epsilon), delta).value() as i64;
             let named = tail(tau - 1);
-            assert!(
-                named <= delta,
-                "epsilon {epsilon}, delta {delta}: {named} at tau {tau}"
-            );
-            assert!(
-                tail(tau - 2) > delta,
-                "epsilon {epsilon}, delta {delta}: {tau} is not the least"
-            );
+            assert!(named <= delta, "epsilon {epsilon}, delta {delta}: {named} at tau {tau}");
+            assert!(tail(tau - 2) > delta, "epsilon {epsilon}, delta {delta}: {tau} is not the least");
         }
     }
 }
@@ -225,10 +208,7 @@ fn no_more_single_events_are_named_than_delta_allows() {
     let allowed = delta * singles as f64;
     let limit = allowed + 6.0 * allowed.sqrt();
     let named = release.heavy.len() as f64;
-    assert!(
-        named <= limit && named >= allowed - 6.0 * allowed.sqrt(),
-        "{named} named, {allowed} allowed"
-    );
+    assert!(named <= limit && named >= allowed - 6.0 * allowed.sqrt(), "{named} named, {allowed} allowed");
 
     let less_one = noise.tail(6, 128).approximate() * singles as f64;
     assert!(less_one - 6.0 * less_one.sqrt() > limit, "the test has no power");
@@ -236,8 +216,5 @@ fn no_more_single_events_are_named_than_delta_allows() {
     let mutant = (0..singles)
         .filter(|_| 1 + noise.sample(&mut entropy).unwrap() >= release.threshold as i64 - 1)
         .count();
-    assert!(
-        mutant as f64 > limit,
-        "a threshold less one passes: {mutant} named"
-    );
+    assert!(mutant as f64 > limit, "a threshold less one passes: {mutant} named");
 }

@@ -45,12 +45,7 @@ struct Sent {
 }
 
 fn x(clock: i64, time: i64) -> Sent {
-    Sent {
-        clock,
-        time,
-        user: "challenge",
-        key: "x",
-    }
+    Sent { clock, time, user: "challenge", key: "x" }
 }
 
 /// Counts by the number of the window and the key, without noise.
@@ -70,12 +65,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow 
     let mut stream = Stream::<Bytes>::new(spec, Keys::list(keys).unwrap(), BEGIN).unwrap();
     let others = (BEGIN / HOUR..12 * 24).step_by(4).flat_map(|hour| {
         let time = hour * HOUR + HOUR;
-        let one = |user| Sent {
-            clock: time,
-            time,
-            user,
-            key: "base",
-        };
+        let one = |user| Sent { clock: time, time, user, key: "base" };
         ["a", "b", "c"].map(one)
     });
     let mut sent: Vec<Sent> = sent.iter().copied().chain(others).collect();
@@ -86,30 +76,17 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow 
         while ended < (to - LATENESS).div_euclid(pane) {
             let number = ended;
             let taken = stream.tick((number + 1) * pane + LATENESS).unwrap();
-            taken
-                .releases
-                .iter()
-                .for_each(|release| see(&mut counts, number, release));
+            taken.releases.iter().for_each(|release| see(&mut counts, number, release));
             if !json.contains("continual") {
                 let paid = stream.pay(Span::Clock(std::time::Duration::from_secs(86_400)));
                 let secret = SecretBytes::new([7; 32]);
-                see(
-                    &mut counts,
-                    number,
-                    &stream.release(paid.unwrap().unwrap(), &secret).unwrap(),
-                );
+                see(&mut counts, number, &stream.release(paid.unwrap().unwrap(), &secret).unwrap());
             }
             ended += 1;
         }
         stream.tick(to).unwrap();
     };
-    for Sent {
-        clock,
-        time,
-        user,
-        key,
-    } in sent
-    {
+    for Sent { clock, time, user, key } in sent {
         tick(&mut stream, clock);
         let mut batch = Batch::new();
         batch.push(Event::by(user.as_bytes(), time, key.as_bytes()));
@@ -124,24 +101,13 @@ fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
     let noon = MIDNIGHT - 12 * HOUR;
     // Name, events sent, and the time of the only event that counts.
     let rows: [(&str, &[Sent], Option<i64>); 13] = [
-        (
-            "ahead over midnight",
-            &[x(MIDNIGHT - 3 * SECOND, MIDNIGHT + SECOND)],
-            Some(MIDNIGHT + SECOND),
-        ),
+        ("ahead over midnight", &[x(MIDNIGHT - 3 * SECOND, MIDNIGHT + SECOND)], Some(MIDNIGHT + SECOND)),
         (
             "ahead over midnight, and again when it has come",
-            &[
-                x(MIDNIGHT - 3 * SECOND, MIDNIGHT + SECOND),
-                x(MIDNIGHT + SECOND, MIDNIGHT + SECOND),
-            ],
+            &[x(MIDNIGHT - 3 * SECOND, MIDNIGHT + SECOND), x(MIDNIGHT + SECOND, MIDNIGHT + SECOND)],
             Some(MIDNIGHT + SECOND),
         ),
-        (
-            "ahead of the first moment of the day",
-            &[x(MIDNIGHT - 1, MIDNIGHT)],
-            Some(MIDNIGHT),
-        ),
+        ("ahead of the first moment of the day", &[x(MIDNIGHT - 1, MIDNIGHT)], Some(MIDNIGHT)),
         (
             "ahead up to the last moment of the day",
             &[x(MIDNIGHT - 3 * SECOND, MIDNIGHT - 1)],
@@ -157,27 +123,11 @@ fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
             &[x(MIDNIGHT - SECOND, MIDNIGHT + 4 * SECOND + 1)],
             None,
         ),
-        (
-            "as far ahead as it may be, within a day",
-            &[x(noon, noon + TOLERANCE)],
-            Some(noon + TOLERANCE),
-        ),
-        (
-            "further ahead by a microsecond, within a day",
-            &[x(noon, noon + TOLERANCE + 1)],
-            None,
-        ),
+        ("as far ahead as it may be, within a day", &[x(noon, noon + TOLERANCE)], Some(noon + TOLERANCE)),
+        ("further ahead by a microsecond, within a day", &[x(noon, noon + TOLERANCE + 1)], None),
         ("of the year 2100", &[x(noon, 4_102_444_800 * SECOND)], None),
-        (
-            "late by less than the lateness",
-            &[x(MIDNIGHT + 9 * SECOND, MIDNIGHT - 1)],
-            Some(MIDNIGHT - 1),
-        ),
-        (
-            "later than the lateness",
-            &[x(MIDNIGHT + LATENESS, MIDNIGHT - 1)],
-            None,
-        ),
+        ("late by less than the lateness", &[x(MIDNIGHT + 9 * SECOND, MIDNIGHT - 1)], Some(MIDNIGHT - 1)),
+        ("later than the lateness", &[x(MIDNIGHT + LATENESS, MIDNIGHT - 1)], None),
         ("before the stream", &[x(BEGIN + HOUR, 8 * DAY - 1)], None),
         ("of 1970", &[x(noon, 0)], None),
     ];
@@ -200,10 +150,7 @@ fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
 /// Bounds include events that were sent before their epoch began.
 #[test]
 fn bounds_hold_across_what_waited_for_its_epoch() {
-    let y = |clock, time| Sent {
-        key: "y",
-        ..x(clock, time)
-    };
+    let y = |clock, time| Sent { key: "y", ..x(clock, time) };
     for spec in SPECS {
         let alone = released(spec, &[]);
         let sent = [
@@ -213,16 +160,10 @@ fn bounds_hold_across_what_waited_for_its_epoch() {
             x(MIDNIGHT + 9 * HOUR, MIDNIGHT + 9 * HOUR),
         ];
         let counts = released(spec, &sent);
-        let moved: Vec<_> = counts
-            .iter()
-            .filter(|count| alone.get(count.0) != Some(count.1))
-            .collect();
+        let moved: Vec<_> = counts.iter().filter(|count| alone.get(count.0) != Some(count.1)).collect();
         let first = MIDNIGHT / spec.1;
         let expected: Vec<_> = (first..first + spec.2).map(|number| (number, 1)).collect();
-        let windows: Vec<_> = moved
-            .iter()
-            .map(|((number, _), count)| (*number, **count))
-            .collect();
+        let windows: Vec<_> = moved.iter().map(|((number, _), count)| (*number, **count)).collect();
         assert_eq!(windows, expected, "{moved:?}");
     }
 }

@@ -61,13 +61,7 @@ fn counted<'a>(
 
 /// All streams of up to two events of two users, two keys and two days, morning or evening.
 fn short_streams() -> Vec<Vec<Happened>> {
-    let letter = |number: i64| {
-        (
-            number % 4 * DAY / 2 + HOUR,
-            number as usize / 4 % 2,
-            number as u64 / 8 % 2,
-        )
-    };
+    let letter = |number: i64| (number % 4 * DAY / 2 + HOUR, number as usize / 4 % 2, number as u64 / 8 % 2);
     let one = (0..16).map(|first| vec![letter(first)]);
     let two = (0..16).flat_map(|first| (first..16).map(move |second| vec![letter(first), letter(second)]));
     [Vec::new()].into_iter().chain(one).chain(two).collect()
@@ -79,11 +73,7 @@ type Noisy = (u64, Option<[u64; 2]>, u64, Vec<(u64, u64)>);
 /// None if a number was below 0, since it is shown as 0 and other numbers follow from its true value.
 fn noisy(release: &Release<u64>) -> Option<Noisy> {
     let window = &release.window;
-    let counts = release
-        .heavy
-        .iter()
-        .map(|heavy| (heavy.key, heavy.count))
-        .collect();
+    let counts = release.heavy.iter().map(|heavy| (heavy.key, heavy.count)).collect();
     let whole = window.events > 0 && release.norm_estimate > 0;
     whole.then_some((window.events, window.between, release.norm_estimate, counts))
 }
@@ -111,11 +101,9 @@ impl ShownReleases {
 /// for byte.
 #[test]
 fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
-    for (keys, norm) in [
-        (Keys::open(), Norm::L1),
-        (Keys::open(), Norm::L2),
-        (Keys::range(0..2).unwrap(), Norm::L2),
-    ] {
+    for (keys, norm) in
+        [(Keys::open(), Norm::L1), (Keys::open(), Norm::L2), (Keys::range(0..2).unwrap(), Norm::L2)]
+    {
         let mut all = ShownReleases::default();
         for (number, stream) in short_streams().iter().enumerate() {
             let builder = people(keys.clone(), 2, 2).norm(norm).epsilon(8.0).delta(0.1);
@@ -125,10 +113,7 @@ fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
                 let entropy = &mut InsecureSeededEntropy::new(1_000 * number as u64 + seed);
                 let release = hitters.release_with_entropy(days(2), entropy).unwrap();
                 let window = &release.window;
-                assert_eq!(
-                    (window.from, window.to, window.missed),
-                    (Some(at(0)), Some(at(2 * DAY)), 0)
-                );
+                assert_eq!((window.from, window.to, window.missed), (Some(at(0)), Some(at(2 * DAY)), 0));
                 if let Some(noisy) = noisy(&release) {
                     all.add(vec![noisy], shown(&release), number);
                 }
@@ -149,10 +134,7 @@ fn what_is_refused_is_refused_alike_whoever_was_there() {
         let refused = hitters.release().unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Budget);
         let closed = hitters.push(event(&(0, 0, 0))).unwrap_err();
-        said.insert(format!(
-            "{other_window} {threshold} {refused} {closed} {}",
-            hitters.panes()
-        ));
+        said.insert(format!("{other_window} {threshold} {refused} {closed} {}", hitters.panes()));
     }
     assert_eq!(said.len(), 1, "{said:?}");
 }
@@ -176,9 +158,7 @@ fn all_lists(mut continual: Continual<u64>, events: &[Event<'_, u64>], pane: i64
     for end in (1..=4 * DAY / pane).map(|panes| panes * pane) {
         for event in events {
             if event.time.is_some_and(|time| (end - pane..end).contains(&time)) {
-                continual
-                    .push(*event, |_| panic!("an event ended a pane"))
-                    .unwrap();
+                continual.push(*event, |_| panic!("an event ended a pane")).unwrap();
             }
         }
         lists.extend(continual.advance_to(end).unwrap());
@@ -236,17 +216,11 @@ fn says_nothing_more(keys: &Keys<u64>) {
 
 fn history_of(builder: &Builder<u64>, window: Window, events: &[Event<'_, u64>]) -> Vec<Release<u64>> {
     draw_from(3);
-    let history: History<u64> = builder
-        .clone()
-        .window(window)
-        .history(at(0), at(4 * DAY))
-        .unwrap();
+    let history: History<u64> = builder.clone().window(window).history(at(0), at(4 * DAY)).unwrap();
     let mut history = history.drawing_from(known_noise);
     history.extend(events.iter().copied()).unwrap();
     let mut lists = Vec::new();
-    history
-        .finish(|continual| lists.push(continual.release().unwrap()))
-        .unwrap();
+    history.finish(|continual| lists.push(continual.release().unwrap())).unwrap();
     lists
 }
 
@@ -270,11 +244,7 @@ fn a_time_that_is_over_has_the_lists_that_it_would_have_had() {
                 let continual = builder.clone().window(window).continual().unwrap();
                 let lists = all_lists(continual.drawing_from(known_noise), &events, pane);
                 assert!(lists.iter().any(|list| !list.heavy.is_empty()));
-                assert_eq!(
-                    history_of(&builder, window, &events),
-                    lists,
-                    "{pane} {per_user} {per_key}"
-                );
+                assert_eq!(history_of(&builder, window, &events), lists, "{pane} {per_user} {per_key}");
             }
         }
     }
@@ -304,9 +274,8 @@ fn ten_thousand_times_one_key_count_as_often_as_a_key_may() {
 /// Reversed, and in two batches: the keys of a user that count do not depend on the order of arrival.
 #[test]
 fn events_in_the_reverse_of_their_times_count_the_same() {
-    let events: Vec<Happened> = (0..600)
-        .map(|event| (event * DAY / 300, event as usize % 3, event as u64 % 17))
-        .collect();
+    let events: Vec<Happened> =
+        (0..600).map(|event| (event * DAY / 300, event as usize % 3, event as u64 % 17)).collect();
     let people = || people(Keys::open(), 2, 2);
     let forwards = counted(people(), events.iter().map(event));
     assert_eq!(forwards.values().sum::<u64>(), 2 * 3 * 2 * 2);
@@ -314,9 +283,7 @@ fn events_in_the_reverse_of_their_times_count_the_same() {
     let mut in_two = Audit::of(two_days(people()), None).build().unwrap();
     let (first, second) = events.split_at(250);
     for batch in [second, first] {
-        batch
-            .iter()
-            .for_each(|happened| in_two.push(event(happened)).unwrap());
+        batch.iter().for_each(|happened| in_two.push(event(happened)).unwrap());
     }
     let counts: BTreeMap<u64, u64> = in_two.inside().unwrap().counts.into_iter().collect();
     assert_eq!(counts, forwards);
@@ -378,16 +345,12 @@ fn the_clock_is_where_it_was_told_to_be() {
 #[test]
 fn the_only_user_of_the_day_is_not_given_away() {
     let numbers = |events: &[Happened]| -> BTreeSet<u64> {
-        let mut hitters = two_days(people(Keys::open(), 1, 1))
-            .releases(400)
-            .build()
-            .unwrap();
+        let mut hitters = two_days(people(Keys::open(), 1, 1)).releases(400).build().unwrap();
         hitters.extend(events.iter().map(event)).unwrap();
         (0..400)
             .map(|seed| {
-                let release = hitters
-                    .release_with_entropy(days(2), &mut InsecureSeededEntropy::new(seed))
-                    .unwrap();
+                let release =
+                    hitters.release_with_entropy(days(2), &mut InsecureSeededEntropy::new(seed)).unwrap();
                 assert!(release.heavy.is_empty());
                 let note = release.note.as_ref().unwrap().to_string();
                 assert!(note.starts_with("no noisy count reached"), "{note}");
@@ -409,11 +372,7 @@ fn slides_longer_than_an_epoch_begin_where_the_offset_says() {
         let mut bounds = Bounds::new(1).epoch(epoch);
         bounds.offset = Duration::from_micros((offset * HOUR) as u64);
         let builder = HeavyHitters::<u64>::builder(Keys::open()).unit(Unit::User(bounds));
-        builder
-            .norm(Norm::L1)
-            .epsilon(NO_NOISE)
-            .window(Window::clock(days(4)).slide(days(2)))
-            .continual()
+        builder.norm(Norm::L1).epsilon(NO_NOISE).window(Window::clock(days(4)).slide(days(2))).continual()
     };
     let mut continual = of(47).unwrap();
     let mut lists = continual.advance_to(-HOUR).unwrap();
@@ -423,10 +382,7 @@ fn slides_longer_than_an_epoch_begin_where_the_offset_says() {
         continual.push(happened, |_| ()).unwrap();
     }
     lists.extend(continual.advance_to(95 * HOUR).unwrap());
-    let shown: Vec<_> = lists
-        .iter()
-        .map(|list| (list.window.to, list.heavy[0].count))
-        .collect();
+    let shown: Vec<_> = lists.iter().map(|list| (list.window.to, list.heavy[0].count)).collect();
     assert_eq!(shown, [(Some(at(47 * HOUR)), 3), (Some(at(95 * HOUR)), 4)]);
     assert!(of(48).is_err(), "no slide is that long");
 }
@@ -451,11 +407,7 @@ fn days_without_anybody_have_lists_with_noise_in_their_numbers() {
     draw_from(5);
     let builder = people(Keys::open(), 1, 1).norm(Norm::L1);
     let week = Window::clock(days(7)).slide(days(1));
-    let mut live = builder
-        .window(week)
-        .continual()
-        .unwrap()
-        .drawing_from(known_noise);
+    let mut live = builder.window(week).continual().unwrap().drawing_from(known_noise);
     live.advance_to(0).unwrap();
     live.push(Event::by(USERS[0], HOUR, 1), |_| ()).unwrap();
     let lists = live.advance_to(100 * DAY).unwrap();
@@ -525,12 +477,7 @@ fn a_release_of_users_who_went_to_disk_is_the_same() {
         assert_eq!(release_of_many_users(with_disk).unwrap(), release);
         let refused = release_of_many_users(people().with_memory_for_users(1_000)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Memory);
-        assert!(
-            !refused
-                .to_string()
-                .contains(|letter: char| letter.is_ascii_digit()),
-            "{refused}"
-        );
+        assert!(!refused.to_string().contains(|letter: char| letter.is_ascii_digit()), "{refused}");
     }
 }
 
@@ -578,10 +525,7 @@ fn a_disk_that_loses_users_is_an_error_for_good() {
         let again = hitters.release().unwrap_err();
         assert_eq!(again.to_string(), first.to_string());
     }
-    assert!(
-        !first.to_string().contains(|letter: char| letter.is_ascii_digit()),
-        "{first}"
-    );
+    assert!(!first.to_string().contains(|letter: char| letter.is_ascii_digit()), "{first}");
 }
 
 /// 1,000 of 4,000 users are expected, 164 are 6 standard deviations (false alarm below 1e-8; seeded, so
@@ -651,15 +595,9 @@ fn more_epochs_than_can_have_an_account_are_refused() {
     let instants = Bounds::new(1).epoch(Duration::from_micros(1));
     let builder = || people(Keys::open(), 1, 1).unit(Unit::User(instants));
     let once = two_days(builder()).build().err().unwrap().to_string();
-    assert!(
-        once.contains("epochs of 1us, but may have at most 16777216"),
-        "{once}"
-    );
+    assert!(once.contains("epochs of 1us, but may have at most 16777216"), "{once}");
     let instants = Duration::from_micros(1_000);
     let slide = Window::clock(instants).slide(Duration::from_micros(1));
     let history = builder().window(slide).history(at(0), at(DAY)).err().unwrap();
-    assert!(
-        history.to_string().contains("a time of too many slides"),
-        "{history}"
-    );
+    assert!(history.to_string().contains("a time of too many slides"), "{history}");
 }

@@ -127,12 +127,8 @@ impl OutcomeChances {
     fn loss(&self) -> f64 {
         let finite = |ratio: &&i64| ![i64::MIN, i64::MAX].contains(*ratio);
         let likely = |[a, b]: &[f64; 2]| a.min(*b) > 1e-14;
-        let both = self
-            .0
-            .iter()
-            .filter(|(ratio, pair)| finite(ratio) && likely(pair));
-        both.map(|(ratio, _)| ratio.abs() as f64 / 1e9)
-            .fold(0.0, f64::max)
+        let both = self.0.iter().filter(|(ratio, pair)| finite(ratio) && likely(pair));
+        both.map(|(ratio, _)| ratio.abs() as f64 / 1e9).fold(0.0, f64::max)
     }
 }
 
@@ -198,11 +194,7 @@ impl ReleaseParameters {
             shown = shown.and(&OutcomeChances::number(norm, with.norm - without.norm));
         }
         for (with, without) in with.counts.into_iter().zip(without.counts) {
-            shown = shown.and(&OutcomeChances::key(
-                &self.counts,
-                self.threshold,
-                [with, without],
-            ));
+            shown = shown.and(&OutcomeChances::key(&self.counts, self.threshold, [with, without]));
         }
         shown
     }
@@ -245,9 +237,8 @@ fn assert_true(builder: &Builder<u64>, user: &UserKeys) {
 /// All users within the bounds, whose keys have no, few or about a threshold of events of other users.
 fn users((per_user, per_key): (u32, u32), threshold: u64) -> Vec<UserKeys> {
     let others = [0, 1, 3, threshold - u64::from(per_key), threshold];
-    let kinds: Vec<(u64, u64)> = (1..=u64::from(per_key))
-        .flat_map(|times| others.map(|others| (times, others)))
-        .collect();
+    let kinds: Vec<(u64, u64)> =
+        (1..=u64::from(per_key)).flat_map(|times| others.map(|others| (times, others))).collect();
     let mut users = vec![(0, UserKeys::new())];
     let mut all = Vec::new();
     for _ in 0..per_user {
@@ -270,17 +261,11 @@ fn all_that_a_release_shows_is_as_private_as_it_says_and_not_much_more() {
             let builder = one_day(people(Keys::open(), most, delta).norm(norm));
             let made = ReleaseParameters::of(&builder);
             let users = users(most, made.threshold as u64);
-            users
-                .iter()
-                .step_by(31)
-                .for_each(|user| assert_true(&builder, user));
+            users.iter().step_by(31).for_each(|user| assert_true(&builder, user));
             let mut worst = (0.0, UserKeys::new());
             for user in users {
                 let found = made.shown(&user).delta(EPSILON);
-                assert!(
-                    found <= delta + ROUNDING,
-                    "{most:?} {norm:?} {delta}: {found} for {user:?}"
-                );
+                assert!(found <= delta + ROUNDING, "{most:?} {norm:?} {delta}: {found} for {user:?}");
                 if found > worst.0 {
                     worst = (found, user);
                 }
@@ -323,9 +308,7 @@ fn all_that_a_release_of_declared_keys_shows_is_purely_private() {
 fn the_chances_are_those_of_releases() {
     const RUNS: u64 = 40_000;
     for most in [(1, 1), (3, 1)] {
-        let builder = one_day(people(Keys::open(), most, 1e-2))
-            .all()
-            .releases(RUNS as u32);
+        let builder = one_day(people(Keys::open(), most, 1e-2)).all().releases(RUNS as u32);
         let threshold = inside(&builder, &UserKeys::new(), false).threshold;
         let user: UserKeys = vec![(1, 0), (0, threshold.value() - 1), (0, threshold.value() + 3)];
         let truth = inside(&builder, &user, true);
@@ -352,10 +335,7 @@ fn the_chances_are_those_of_releases() {
         let assert_chance = |what: (usize, u64), chance: f64| {
             let (found, expected) = (seen.get(&what).copied().unwrap_or(0) as f64, RUNS as f64 * chance);
             let spread = 6.0 * (expected * (1.0 - chance)).sqrt() + 6.0;
-            assert!(
-                (found - expected).abs() < spread,
-                "{most:?} {what:?}: {found}, {expected} expected"
-            );
+            assert!((found - expected).abs() < spread, "{most:?} {what:?}: {found}, {expected} expected");
         };
         for key in 0..3 {
             let held = count(&truth, key);
@@ -387,14 +367,7 @@ struct Slides {
 impl Slides {
     /// The tightest claim: the first windows of one epoch, for a user whose keys no other user has.
     fn least(panes: u32, epoch: u32, most: (u32, u32), delta: f64) -> Self {
-        Self {
-            panes,
-            epoch,
-            most,
-            delta,
-            others: 0,
-            horizon: 1,
-        }
+        Self { panes, epoch, most, delta, others: 0, horizon: 1 }
     }
 
     fn slide(&self) -> Duration {
@@ -469,14 +442,7 @@ fn splits(times: i64, epoch: u32) -> Vec<[i64; 2]> {
 /// Counts of other users in the two panes.
 fn of_others(threshold: i64, least: i64) -> [[i64; 2]; 6] {
     let below = (least - 1).max(0);
-    [
-        [0, 0],
-        [below, 0],
-        [0, below],
-        [least, 2],
-        [threshold - 1, 0],
-        [threshold, threshold],
-    ]
+    [[0, 0], [below, 0], [0, below], [least, 2], [threshold - 1, 0], [threshold, threshold]]
 }
 
 /// The probability that the key of one user alone is listed by any release with a part of an epoch of two
@@ -494,9 +460,7 @@ fn is_listed(law: &Law, threshold: i64, [first, second]: [i64; 2]) -> f64 {
         }
     };
     let chances = noises().flat_map(|one| noises().map(move |two| (one, two)));
-    chances
-        .map(|(one, two)| law.mass(one) * law.mass(two) * lists(one, two))
-        .sum()
+    chances.map(|(one, two)| law.mass(one) * law.mass(two) * lists(one, two)).sum()
 }
 
 /// The largest delta and the largest privacy loss of the first two releases for a user with one key: at the
@@ -528,38 +492,20 @@ fn needed_by_one_key(slides: &Slides, floor: i64, [law, of_total]: &[Law; 2]) ->
 /// occurs once is in two, so that a third of delta is needed one count below the threshold.
 #[test]
 fn two_lists_together_are_as_private_as_they_say_and_not_much_more() {
-    for (epoch, per_key, delta) in [
-        (1, 1, 1e-2),
-        (1, 2, 1e-4),
-        (1, 1, 1e-9),
-        (2, 1, 1e-2),
-        (2, 2, 1e-4),
-        (2, 3, 1e-9),
-    ] {
+    for (epoch, per_key, delta) in
+        [(1, 1, 1e-2), (1, 2, 1e-4), (1, 1, 1e-9), (2, 1, 1e-2), (2, 2, 1e-4), (2, 3, 1e-9)]
+    {
         let slides = Slides::least(2, epoch, (1, per_key), delta);
         let (made, floor) = slides.made();
-        assert_eq!(
-            (made.levels, made.nodes, slides.is_gaussian(&made)),
-            (1, 2, false)
-        );
+        assert_eq!((made.levels, made.nodes, slides.is_gaussian(&made)), (1, 2, false));
         let laws = slides.laws(&made, 1e-18);
         let needed = |lower: i64| needed_by_one_key(&slides, floor - lower, &laws).0 / delta;
         let loss = needed_by_one_key(&slides, floor, &laws).1;
-        assert!(
-            loss > EPSILON / 3.0 && loss <= EPSILON + 1e-6,
-            "{slides:?}: {loss}"
-        );
+        assert!(loss > EPSILON / 3.0 && loss <= EPSILON + 1e-6, "{slides:?}: {loss}");
         let wasted = (0..).take_while(|lower| needed(lower + 1) <= 1.0).count() as u32;
-        println!(
-            "{slides:?}: threshold {floor}, {:.3} of delta needed, {wasted} too high",
-            needed(0)
-        );
+        println!("{slides:?}: threshold {floor}, {:.3} of delta needed, {wasted} too high", needed(0));
         assert!(needed(0) <= 1.0 + ROUNDING / delta, "{slides:?}: {}", needed(0));
-        assert!(
-            needed(i64::from(epoch > 1)) > 1.0 / 3.0,
-            "{slides:?}: {}",
-            needed(0)
-        );
+        assert!(needed(i64::from(epoch > 1)) > 1.0 / 3.0, "{slides:?}: {}", needed(0));
         assert!(wasted < 2.max(per_key), "{slides:?}: {wasted}");
     }
 }
@@ -596,20 +542,12 @@ fn two_lists_with_gaussian_noise_are_as_private_as_they_say_and_not_much_more() 
             all.delta(EPSILON) / delta
         };
         let worst = users_of_two_lists(keys as usize).map(|user| (needed(floor, user), user));
-        let worst = worst.fold(
-            (0.0, [0; 3]),
-            |worst, found| if found.0 > worst.0 { found } else { worst },
-        );
-        println!(
-            "{slides:?}: deviation {:.2}, threshold {floor}, of delta needed {worst:.3?}",
-            made.scale
-        );
+        let worst = worst.fold((0.0, [0; 3]), |worst, found| if found.0 > worst.0 { found } else { worst });
+        println!("{slides:?}: deviation {:.2}, threshold {floor}, of delta needed {worst:.3?}", made.scale);
         assert!(worst.0 <= 1.0 + ROUNDING / delta, "{slides:?}: {worst:?}");
         assert!(worst.0 > 1.0 / 3.0, "{slides:?}: {worst:?}");
         let alone = [keys as usize, 0, 0];
-        let wasted = (0..)
-            .take_while(|lower| needed(floor - lower - 1, alone) <= 1.0)
-            .count();
+        let wasted = (0..).take_while(|lower| needed(floor - lower - 1, alone) <= 1.0).count();
         println!("for a user whose keys no other user has it is {wasted} too high");
         assert!(wasted <= 6, "{slides:?}: {wasted}");
     }
@@ -619,36 +557,18 @@ fn two_lists_with_gaussian_noise_are_as_private_as_they_say_and_not_much_more() 
 #[test]
 fn lists_of_single_panes_are_as_private_as_they_say_and_not_much_more() {
     for (most, delta) in [((1, 1), 1e-2), ((2, 1), 1e-4), ((1, 2), 1e-4), ((2, 1), 1e-9)] {
-        let slides = Slides {
-            others: 1 << 48,
-            horizon: 1_000_000,
-            ..Slides::least(1, 1, most, delta)
-        };
+        let slides = Slides { others: 1 << 48, horizon: 1_000_000, ..Slides::least(1, 1, most, delta) };
         let (made, floor) = slides.made();
-        assert_eq!(
-            (made.levels, made.nodes, slides.is_gaussian(&made)),
-            (1, 1, false)
-        );
+        assert_eq!((made.levels, made.nodes, slides.is_gaussian(&made)), (1, 1, false));
         let [law, of_total] = slides.laws(&made, 1e-18);
         let needed = |threshold: i64| {
             let total = OutcomeChances::number(&of_total, i64::from(most.0 * most.1));
             let key = OutcomeChances::key(&law, threshold, [i64::from(most.1), 0]);
             (0..most.0).fold(total, |all, _| all.and(&key)).delta(EPSILON) / delta
         };
-        println!(
-            "{slides:?}: threshold {floor}, {:.3} of delta needed",
-            needed(floor)
-        );
-        assert!(
-            needed(floor) <= 1.0 + ROUNDING / delta,
-            "{slides:?}: {}",
-            needed(floor)
-        );
-        assert!(
-            needed(floor) > 1.0 / 3.0 && needed(floor - 1) > 1.0,
-            "{slides:?}: {}",
-            needed(floor)
-        );
+        println!("{slides:?}: threshold {floor}, {:.3} of delta needed", needed(floor));
+        assert!(needed(floor) <= 1.0 + ROUNDING / delta, "{slides:?}: {}", needed(floor));
+        assert!(needed(floor) > 1.0 / 3.0 && needed(floor - 1) > 1.0, "{slides:?}: {}", needed(floor));
     }
 }
 
@@ -689,17 +609,12 @@ impl Waiting<'_> {
             })
             .filter(|[mass, _]| *mass > 0.0)
             .collect();
-        (0..chances).fold(0.0, |later, _| {
-            kinds.iter().map(|[mass, now]| mass * now.max(later)).sum()
-        })
+        (0..chances).fold(0.0, |later, _| kinds.iter().map(|[mass, now]| mass * now.max(later)).sum())
     }
 
     /// By how much the threshold could be lower for this delta against this attacker.
     fn wasted(&self, chances: u64, delta: f64) -> i64 {
-        let lower = |by: i64| Self {
-            lift: self.lift - by,
-            ..*self
-        };
+        let lower = |by: i64| Self { lift: self.lift - by, ..*self };
         (0..).take_while(|by| lower(*by).chance(chances) <= delta).count() as i64 - 1
     }
 }
@@ -717,18 +632,10 @@ fn who_waits_for_the_highest_noise_is_held_to_delta_with_few_counts_to_spare() {
         (50, 1_001, 2, 1e-12),
         (1 << 48, 1_000_001, 1, 1e-9),
     ] {
-        let slides = Slides {
-            others,
-            horizon,
-            ..Slides::least(2, 1, (1, per_key), delta)
-        };
+        let slides = Slides { others, horizon, ..Slides::least(2, 1, (1, per_key), delta) };
         let (made, floor) = slides.made();
         let laws = slides.laws(&made, 1e-45);
-        let waiting = Waiting {
-            law: &laws[0],
-            lift: floor - i64::from(per_key),
-            keys: others,
-        };
+        let waiting = Waiting { law: &laws[0], lift: floor - i64::from(per_key), keys: others };
         let chances = (horizon - 1) / 2;
         let needed = waiting.chance(chances) / delta;
         let wasted = waiting.wasted(chances, delta);

@@ -12,17 +12,12 @@ fn open() -> Builder<u64> {
 /// Twelve requests across norms, windows and epsilons, with the number of events of a full window.
 fn requests() -> Vec<(Builder<u64>, u64)> {
     let mut requests = Vec::new();
-    for (events, memory, l1_alpha) in [
-        (20_000, 64_000_000, 0.002),
-        (300_000, 64_000_000, 0.002),
-        (300_000, 2_000_000, 0.02),
-    ] {
-        for (norm, alpha, epsilon) in [
-            (Norm::L1, 0.03, 1.0),
-            (Norm::L1, l1_alpha, 0.3),
-            (Norm::L2, 0.1, 2.0),
-            (Norm::L2, 0.2, 0.5),
-        ] {
+    for (events, memory, l1_alpha) in
+        [(20_000, 64_000_000, 0.002), (300_000, 64_000_000, 0.002), (300_000, 2_000_000, 0.02)]
+    {
+        for (norm, alpha, epsilon) in
+            [(Norm::L1, 0.03, 1.0), (Norm::L1, l1_alpha, 0.3), (Norm::L2, 0.1, 2.0), (Norm::L2, 0.2, 0.5)]
+        {
             let builder = open().norm(norm).alpha(alpha).epsilon(epsilon).memory(memory);
             requests.push((builder.window(Window::events(events)), events));
         }
@@ -75,28 +70,20 @@ fn a_key_with_the_least_count_is_listed() {
             |planted: u64| (planted as f64).hypot((events - planted) as f64 / 999f64.sqrt()) as u64;
         let mut planted = 0;
         for _ in 0..20 {
-            planted = builder
-                .forecast(events, Some(norm_with(planted)))
-                .unwrap()
-                .least_listed;
+            planted = builder.forecast(events, Some(norm_with(planted))).unwrap().least_listed;
         }
         let forecast = builder.forecast(events, Some(norm_with(planted))).unwrap();
         let mut hitters = builder.releases(100).build().unwrap();
         hitters.update_batch(stream(planted + planted / 9)).unwrap();
         let releases: Vec<_> = (0..100).map(|_| hitters.release().unwrap()).collect();
-        let missed = releases
-            .iter()
-            .filter(|release| release.heavy.iter().all(|heavy| heavy.key != 0))
-            .count();
+        let missed =
+            releases.iter().filter(|release| release.heavy.iter().all(|heavy| heavy.key != 0)).count();
         assert!(
             missed as u64 <= most_failures(100, 0.05, 1e-7),
             "{missed} of 100 missed a key with {planted}"
         );
         let off = |release: &Release<u64>| release.threshold.abs_diff(forecast.threshold) as f64;
-        let far = releases
-            .iter()
-            .filter(|release| off(release) > 0.1 * forecast.threshold as f64)
-            .count();
+        let far = releases.iter().filter(|release| off(release) > 0.1 * forecast.threshold as f64).count();
         assert!(
             far as u64 <= most_failures(100, 0.05, 1e-7),
             "{far} of 100 thresholds far from {}",
@@ -118,11 +105,7 @@ fn promises_are_claimed_above_the_predicted_norm() {
         // One key alone lifts the norm above the bound; the others occur once.
         let heavy = bound + bound / 100 + 1;
         let key = |i: u64| {
-            if i * heavy / events != (i + 1) * heavy / events {
-                0
-            } else {
-                1 + i
-            }
+            if i * heavy / events != (i + 1) * heavy / events { 0 } else { 1 + i }
         };
         let claimed = (0..100)
             .filter(|_| {
@@ -133,10 +116,7 @@ fn promises_are_claimed_above_the_predicted_norm() {
             .count() as u64;
         checked += 1;
         let limit = most_failures(100, 0.015, 1e-7);
-        assert!(
-            claimed >= 100 - limit,
-            "claimed in {claimed} of 100 at a norm above {bound}"
-        );
+        assert!(claimed >= 100 - limit, "claimed in {claimed} of 100 at a norm above {bound}");
     }
     assert!(checked >= 4, "only {checked} requests have a bound");
 }
@@ -144,17 +124,9 @@ fn promises_are_claimed_above_the_predicted_norm() {
 #[test]
 fn the_predicted_noise_is_the_noise() {
     for epsilon in [0.1, 1.0, 5.0] {
-        let forecast = open()
-            .norm(Norm::L1)
-            .epsilon(epsilon)
-            .forecast(1_000_000, None)
-            .unwrap();
+        let forecast = open().norm(Norm::L1).epsilon(epsilon).forecast(1_000_000, None).unwrap();
         assert!((forecast.scale - 2.0 / epsilon).abs() < 1e-12);
-        let forecast = open()
-            .norm(Norm::L2)
-            .epsilon(epsilon)
-            .forecast(1_000_000, None)
-            .unwrap();
+        let forecast = open().norm(Norm::L2).epsilon(epsilon).forecast(1_000_000, None).unwrap();
         assert!((forecast.scale - 2.0 / (0.9 * epsilon)).abs() < 1e-12);
     }
 }
@@ -164,16 +136,9 @@ fn exact_panes_come_first_and_memory_is_kept() {
     let plan = open().window(Window::events(1_000_000)).plan().unwrap();
     assert!(plan.always_exact && plan.sketch.is_none());
     for memory in [2_000_000, 10_000_000, 64_000_000] {
-        let plan = open()
-            .window(Window::events(1 << 30))
-            .memory(memory)
-            .plan()
-            .unwrap();
+        let plan = open().window(Window::events(1 << 30)).memory(memory).plan().unwrap();
         assert!(!plan.always_exact && plan.sketch.is_some());
-        assert!(
-            plan.memory.total() <= memory && plan.memory.total() > memory * 8 / 10,
-            "{plan:?}"
-        );
+        assert!(plan.memory.total() <= memory && plan.memory.total() > memory * 8 / 10, "{plan:?}");
     }
 }
 
@@ -187,15 +152,7 @@ fn a_memory_too_small_is_refused_with_the_least_that_would_do() {
         message.starts_with("a memory of 0.5 MB is too small for this window and alpha: give at least "),
         "{message}"
     );
-    let least: f64 = message
-        .split("at least ")
-        .nth(1)
-        .unwrap()
-        .split(' ')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let least: f64 = message.split("at least ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(builder.memory((least * 1e6) as u64).plan().is_ok());
 }
 
@@ -203,14 +160,7 @@ fn a_memory_too_small_is_refused_with_the_least_that_would_do() {
 fn the_inverse_finds_the_least_epsilon() {
     let builder = open().norm(Norm::L1).alpha(1e-6).window(Window::events(100_000));
     let epsilon = builder.epsilon_for(500, 100_000).unwrap().unwrap();
-    let listed = |epsilon| {
-        builder
-            .clone()
-            .epsilon(epsilon)
-            .forecast(100_000, None)
-            .unwrap()
-            .least_listed
-    };
+    let listed = |epsilon| builder.clone().epsilon(epsilon).forecast(100_000, None).unwrap().least_listed;
     assert!(listed(epsilon) <= 500);
     assert!(listed(epsilon - 0.001) > 500);
     assert_eq!(builder.epsilon_for(1, 100_000).unwrap(), None);
@@ -262,11 +212,8 @@ fn exact_panes_are_planned_wherever_they_fit() {
 fn extreme_requests_are_answered() {
     let clock = |micros: u64| Window::clock(Duration::from_micros(micros));
     let plans = [
-        open().window(
-            clock(1 << 60)
-                .slide(Duration::from_micros(1))
-                .lateness(Duration::from_micros(1 << 60)),
-        ),
+        open()
+            .window(clock(1 << 60).slide(Duration::from_micros(1)).lateness(Duration::from_micros(1 << 60))),
         open().window(Window::events(1 << 60).slide(1)),
         open().window(Window::events(1 << 60).slide(1)).memory(u64::MAX),
         open().program(u64::MAX),
@@ -341,21 +288,10 @@ fn the_policy_follows_from_the_request() {
     let twice = of_windows(&[several[0]; 2]).plan().unwrap_err();
     assert!(twice.to_string().contains("was given twice"), "{twice}");
 
-    let long = open()
-        .alpha(0.8)
-        .memory(1 << 30)
-        .window(Window::events(100_000_000));
+    let long = open().alpha(0.8).memory(1 << 30).window(Window::events(100_000_000));
     assert_eq!(choose(&long), Policy::Smooth);
-    assert_eq!(
-        choose(&long.clone().norm(Norm::L1)),
-        Policy::Uniform,
-        "for L2 only"
-    );
-    assert_eq!(
-        choose(&long.clone().alpha(0.01)),
-        Policy::Uniform,
-        "too fine to be foreseen"
-    );
+    assert_eq!(choose(&long.clone().norm(Norm::L1)), Policy::Uniform, "for L2 only");
+    assert_eq!(choose(&long.clone().alpha(0.01)), Policy::Uniform, "too fine to be foreseen");
     let by_clock = long.window(Window::clock(30 * day));
     assert_eq!(choose(&by_clock), Policy::Uniform, "by count only");
     assert!(open().alpha(2.0).choice().is_err());

@@ -37,11 +37,7 @@ fn release<'a>(stream: &'a [(i64, Bytes)], case: &PromiseCase) -> (Release<Bytes
     let mut hitters = hitters(case);
     for (time, key) in stream {
         hitters
-            .push(Event {
-                time: case.by_clock.then_some(time * 1_000_000),
-                key: Some(key),
-                user: None,
-            })
+            .push(Event { time: case.by_clock.then_some(time * 1_000_000), key: Some(key), user: None })
             .unwrap();
     }
     let release = hitters.release().unwrap();
@@ -67,24 +63,16 @@ fn check(stream: &TestStream, tail: &[(i64, Bytes)], case: &PromiseCase) {
             claimed += 1;
             broken += u64::from(!promises_true(&release, &counts));
         } else if case.must_claim {
-            panic!(
-                "{} {:?} {:?}: {:?}",
-                stream.name, case.window, case.norm, release.promises
-            );
+            panic!("{} {:?} {:?}: {:?}", stream.name, case.window, case.norm, release.promises);
         }
     }
-    let PromiseCase {
-        window, norm, alpha, ..
-    } = case;
+    let PromiseCase { window, norm, alpha, .. } = case;
     println!(
         "{} {norm:?} {alpha} {window:?}: claimed {claimed}, broken {broken}, untrue {untrue} of {releases}",
         stream.name
     );
     let limit = most_failures(releases, 0.05, FALSE_ALARM);
-    assert!(
-        broken <= limit,
-        "promises broken in {broken} of {claimed} releases that claimed them"
-    );
+    assert!(broken <= limit, "promises broken in {broken} of {claimed} releases that claimed them");
     assert!(untrue <= limit, "a statement was untrue in {untrue} releases");
 }
 
@@ -97,21 +85,10 @@ fn check_stream(name: &'static str, l1_alpha: f64, clocks: [(Duration, Duration)
             let must_claim = norm == Norm::L1 || events == 200_000;
             // The end of the stream, so that the window is full and does not begin at a pane's edge.
             let tail = &stream.events[stream.events.len() - events - 7_777..];
-            for window in [
-                Window::events(events as u64),
-                Window::events(events as u64).slide(events as u64 / 5),
-            ] {
-                check(
-                    &stream,
-                    tail,
-                    &PromiseCase {
-                        window,
-                        by_clock: false,
-                        norm,
-                        alpha,
-                        must_claim,
-                    },
-                );
+            for window in
+                [Window::events(events as u64), Window::events(events as u64).slide(events as u64 / 5)]
+            {
+                check(&stream, tail, &PromiseCase { window, by_clock: false, norm, alpha, must_claim });
             }
         }
         for (length, slide) in clocks {
@@ -121,13 +98,7 @@ fn check_stream(name: &'static str, l1_alpha: f64, clocks: [(Duration, Duration)
             check(
                 &stream,
                 tail,
-                &PromiseCase {
-                    window,
-                    by_clock: true,
-                    norm,
-                    alpha,
-                    must_claim: norm == Norm::L1,
-                },
+                &PromiseCase { window, by_clock: true, norm, alpha, must_claim: norm == Norm::L1 },
             );
         }
     }
@@ -140,20 +111,12 @@ fn flights() {
 
 #[test]
 fn baseball() {
-    check_stream(
-        "baseball_batter",
-        0.002,
-        [(365 * DAY, 7 * DAY), (730 * DAY, 146 * DAY)],
-    );
+    check_stream("baseball_batter", 0.002, [(365 * DAY, 7 * DAY), (730 * DAY, 146 * DAY)]);
 }
 
 #[test]
 fn homebrew() {
-    check_stream(
-        "homebrew_formula",
-        0.002,
-        [(365 * DAY, 7 * DAY), (730 * DAY, 146 * DAY)],
-    );
+    check_stream("homebrew_formula", 0.002, [(365 * DAY, 7 * DAY), (730 * DAY, 146 * DAY)]);
 }
 
 #[test]
@@ -195,21 +158,8 @@ fn zipf_quality(seed: u64) -> (f64, f64) {
 
     let line = release.window.events as f64 * 0.001;
     let heavy = counts.iter().filter(|(_, count)| **count as f64 >= line).count();
-    let listed: Vec<_> = release
-        .heavy
-        .iter()
-        .filter(|heavy| heavy.count as f64 >= line)
-        .collect();
-    let right = listed
-        .iter()
-        .filter(|heavy| counts[&heavy.key] as f64 >= line)
-        .count();
-    let errors = release
-        .heavy
-        .iter()
-        .map(|heavy| heavy.count.abs_diff(counts[&heavy.key]) as f64);
-    (
-        2.0 * right as f64 / (heavy + listed.len()) as f64,
-        errors.sum::<f64>() / release.heavy.len() as f64,
-    )
+    let listed: Vec<_> = release.heavy.iter().filter(|heavy| heavy.count as f64 >= line).collect();
+    let right = listed.iter().filter(|heavy| counts[&heavy.key] as f64 >= line).count();
+    let errors = release.heavy.iter().map(|heavy| heavy.count.abs_diff(counts[&heavy.key]) as f64);
+    (2.0 * right as f64 / (heavy + listed.len()) as f64, errors.sum::<f64>() / release.heavy.len() as f64)
 }

@@ -67,15 +67,9 @@ fn rule_2_an_event_without_a_countable_key_is_still_an_event() {
     let release = |keys: Keys<Bytes>, odd: &dyn Fn(&mut HeavyHitters<Bytes>)| {
         let mut hitters = builder(keys).build().unwrap();
         for i in 0..6_000 {
-            if i % 3 == 0 {
-                odd(&mut hitters)
-            } else {
-                hitters.update(b"a").unwrap()
-            }
+            if i % 3 == 0 { odd(&mut hitters) } else { hitters.update(b"a").unwrap() }
         }
-        hitters
-            .release_with_entropy(5_000, &mut InsecureSeededEntropy::new(1))
-            .unwrap()
+        hitters.release_with_entropy(5_000, &mut InsecureSeededEntropy::new(1)).unwrap()
     };
     let missing = |hitters: &mut HeavyHitters<Bytes>| hitters.push(without_key(None)).unwrap();
     let undeclared = |hitters: &mut HeavyHitters<Bytes>| hitters.update(b"c").unwrap();
@@ -102,19 +96,12 @@ fn rule_3_only_keys_with_a_positive_count_receive_noise() {
         _ => 1_000 + event,
     };
     for _ in 0..20 {
-        let mut hitters = builder(Keys::<u64>::open())
-            .epsilon(0.001)
-            .delta(0.49)
-            .alpha(1e-9)
-            .build()
-            .unwrap();
+        let mut hitters =
+            builder(Keys::<u64>::open()).epsilon(0.001).delta(0.49).alpha(1e-9).build().unwrap();
         hitters.update_batch((0..5_000).map(key)).unwrap();
         let release = hitters.release().unwrap();
         assert!(!release.heavy.is_empty());
-        assert!(
-            release.heavy.iter().all(|heavy| heavy.key < 40),
-            "a key without a count was named"
-        );
+        assert!(release.heavy.iter().all(|heavy| heavy.key < 40), "a key without a count was named");
     }
     let pane = pane_of((0..400).map(|i| i % 90), shape(50, None));
     assert!(pane.counts().iter().all(|(_, count)| count >= 1));
@@ -127,13 +114,9 @@ fn rule_4_the_sketch_is_fed_by_events_and_not_from_counters() {
     let keys: Vec<u64> = (0..300).map(|i| i * i % 23).collect();
     for length in 0..keys.len() {
         let mut expected = CountSketch::new(dimensions, SEED);
-        keys[..length]
-            .iter()
-            .for_each(|key| expected.add(u64::hash(*key, SEED), 1));
+        keys[..length].iter().for_each(|key| expected.add(u64::hash(*key, SEED), 1));
         let mut sketch = CountSketch::new(dimensions, SEED);
-        pane_of(keys[..length].iter().copied(), tight)
-            .add_to(&mut sketch)
-            .unwrap();
+        pane_of(keys[..length].iter().copied(), tight).add_to(&mut sketch).unwrap();
         assert_eq!(sketch, expected, "after {length} events");
     }
 }
@@ -141,28 +124,16 @@ fn rule_4_the_sketch_is_fed_by_events_and_not_from_counters() {
 #[test]
 fn rule_5_a_merge_cuts_every_key_by_the_same_amount_and_drops_no_other() {
     let shape = shape(9, None);
-    let (a, b) = (
-        pane_of((0..200).map(|i| i % 3), shape),
-        pane_of((0..170).map(|i| i % 3 + 1), shape),
-    );
+    let (a, b) = (pane_of((0..200).map(|i| i % 3), shape), pane_of((0..170).map(|i| i % 3 + 1), shape));
     let (mass, mut sums) = (200 - 20 + 170 - 17, [0_u64; 8]);
-    a.counts()
-        .iter()
-        .chain(b.counts().iter())
-        .for_each(|(key, count)| sums[key as usize] += count);
+    a.counts().iter().chain(b.counts().iter()).for_each(|(key, count)| sums[key as usize] += count);
     let cut = mass / 10;
     let merged = Pane::merge([a, b], shape.parameters()).unwrap();
     assert_eq!(merged.cut(), 20 + 17 + cut);
     let mut counts = [0_u64; 8];
-    merged
-        .counts()
-        .iter()
-        .for_each(|(key, count)| counts[key as usize] = count);
+    merged.counts().iter().for_each(|(key, count)| counts[key as usize] = count);
     assert_eq!(counts, sums.map(|sum| sum.saturating_sub(cut)));
-    assert!(
-        counts.iter().filter(|count| **count > 0).count() > 3,
-        "the case is too small to show anything"
-    );
+    assert!(counts.iter().filter(|count| **count > 0).count() > 3, "the case is too small to show anything");
 }
 
 /// Nothing is proved about sums of panes with different cuts or seeds.
@@ -186,10 +157,7 @@ fn rule_5_panes_that_were_made_with_other_numbers_are_not_added_up() {
         ] {
             let error = Pane::merge(panes, shape.parameters()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Pane);
-            assert!(
-                error.to_string().contains("the same specification and seed"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("the same specification and seed"), "{error}");
         }
         assert!(Pane::merge([pane(other), pane(other)], other.parameters()).is_ok());
     }
@@ -271,11 +239,7 @@ fn rule_6_keys_are_compared_whole_and_not_by_hash() {
         let mut hitters = builder::<Colliding>(keys).epsilon(1_000.0).build().unwrap();
         (0..3_000).for_each(|i| hitters.update(Colliding(i % 3)).unwrap());
         let release = hitters.release().unwrap();
-        release
-            .heavy
-            .into_iter()
-            .map(|heavy| (heavy.key.0, heavy.low))
-            .collect::<Vec<_>>()
+        release.heavy.into_iter().map(|heavy| (heavy.key.0, heavy.low)).collect::<Vec<_>>()
     };
     let shares = [(0, 946), (1, 946), (2, 946)];
     assert_eq!(release(Keys::open()), shares);
@@ -285,46 +249,27 @@ fn rule_6_keys_are_compared_whole_and_not_by_hash() {
 #[test]
 fn rule_7_lists_are_ordered_by_noisy_count_then_key_whatever_the_arrival() {
     let release = |order: &dyn Fn(u64) -> u64| {
-        let mut hitters = builder(Keys::<u64>::open())
-            .epsilon(1_000.0)
-            .entries(5_000)
-            .build()
-            .unwrap();
+        let mut hitters = builder(Keys::<u64>::open()).epsilon(1_000.0).entries(5_000).build().unwrap();
         (0..5_000).for_each(|i| hitters.update(order(i) % 40 / 2).unwrap());
         hitters.release().unwrap()
     };
     let forward = release(&|i| i);
     let keys: Vec<u64> = forward.heavy.iter().map(|heavy| heavy.key).collect();
-    assert_eq!(
-        keys,
-        (0..20).collect::<Vec<_>>(),
-        "equal counts are ordered by key"
-    );
+    assert_eq!(keys, (0..20).collect::<Vec<_>>(), "equal counts are ordered by key");
     assert_eq!(release(&|i| 4_999 - i), forward);
     assert_eq!(release(&|i| i * 7 % 5_000), forward);
 
-    let mut hitters = HeavyHitters::builder(Keys::range(0..100_000).unwrap())
-        .norm(Norm::L1)
-        .build()
-        .unwrap();
+    let mut hitters = HeavyHitters::builder(Keys::range(0..100_000).unwrap()).norm(Norm::L1).build().unwrap();
     let noisy = hitters.release().unwrap();
     assert!(noisy.heavy.len() > 10_000);
-    assert!(
-        noisy
-            .heavy
-            .is_sorted_by_key(|heavy| (std::cmp::Reverse(heavy.count), heavy.key))
-    );
+    assert!(noisy.heavy.is_sorted_by_key(|heavy| (std::cmp::Reverse(heavy.count), heavy.key)));
 }
 
 #[test]
 fn rule_7_an_empty_list_explains_itself_from_public_numbers() {
     let empty = |key: &dyn Fn(u64) -> u64| {
-        let mut hitters = builder(Keys::<u64>::open())
-            .epsilon(1.0)
-            .alpha(0.9)
-            .entries(5_000)
-            .build()
-            .unwrap();
+        let mut hitters =
+            builder(Keys::<u64>::open()).epsilon(1.0).alpha(0.9).entries(5_000).build().unwrap();
         (0..5_000).for_each(|i| hitters.update(key(i)).unwrap());
         let release = hitters.release().unwrap();
         assert!(release.heavy.is_empty());
@@ -341,10 +286,7 @@ fn rule_8_lateness_is_decided_by_times_and_arrival_alone() {
         let window = Window::clock(Duration::from_secs(200))
             .slide(Duration::from_secs(10))
             .lateness(Duration::from_secs(60));
-        let mut hitters = builder(Keys::range(0..10).unwrap())
-            .window(window)
-            .build()
-            .unwrap();
+        let mut hitters = builder(Keys::range(0..10).unwrap()).window(window).build().unwrap();
         let mut late = Vec::new();
         for (i, time) in times.iter().enumerate() {
             let before = hitters.dropped();

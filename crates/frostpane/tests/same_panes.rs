@@ -28,9 +28,7 @@ fn builder<K: Key>(policy: Policy, entries: u32) -> Builder<K> {
 fn release<K: Key>(builder: Builder<K>, feed: impl Fn(&mut HeavyHitters<K>)) -> Release<K> {
     let mut hitters = builder.epsilon(1_000.0).build().unwrap();
     feed(&mut hitters);
-    hitters
-        .release_with_entropy(20_000, &mut InsecureSeededEntropy::new(1))
-        .unwrap()
+    hitters.release_with_entropy(20_000, &mut InsecureSeededEntropy::new(1)).unwrap()
 }
 
 #[test]

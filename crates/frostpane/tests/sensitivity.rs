@@ -57,11 +57,8 @@ fn close_enough(a: &KeyVector, b: &KeyVector) -> bool {
 /// All streams of `length` events over an alphabet, in the order of their digits.
 fn streams(alphabet: &[KeyEvent], length: u32) -> impl Iterator<Item = Vec<KeyEvent>> {
     let size = alphabet.len();
-    (0..size.pow(length)).map(move |number| {
-        (0..length)
-            .map(|digit| alphabet[number / size.pow(digit) % size])
-            .collect()
-    })
+    (0..size.pow(length))
+        .map(move |number| (0..length).map(|digit| alphabet[number / size.pow(digit) % size]).collect())
 }
 
 /// The first pair of neighbours whose summaries differ by more than Lemma 2 allows.
@@ -136,15 +133,8 @@ fn what_was_expected_of_a_block_changes_nothing_of_its_pane() {
 /// keys with 20 events each keep at least 11.
 #[test]
 fn a_block_that_becomes_longer_than_was_expected_keeps_its_heavy_keys() {
-    let events: Vec<KeyEvent> = (0..1_000)
-        .map(|event| {
-            Some(if event % 10 == 0 {
-                event / 10 % 5
-            } else {
-                1_000 + event
-            })
-        })
-        .collect();
+    let events: Vec<KeyEvent> =
+        (0..1_000).map(|event| Some(if event % 10 == 0 { event / 10 % 5 } else { 1_000 + event })).collect();
     for shape in [
         shape(0, 100).for_blocks_of(10),
         shape(0, 100).listing(10),
@@ -155,10 +145,7 @@ fn a_block_that_becomes_longer_than_was_expected_keeps_its_heavy_keys() {
         assert!(pane.counts().len() <= 100);
         for key in 0..5 {
             let kept = pane.counts().iter().find(|(held, _)| *held == key);
-            assert!(
-                kept.is_some_and(|(_, count)| (11..=20).contains(&count)),
-                "{kept:?}"
-            );
+            assert!(kept.is_some_and(|(_, count)| (11..=20).contains(&count)), "{kept:?}");
         }
     }
 }
@@ -266,12 +253,7 @@ mod mutants {
     pub fn cut_by_shard_size(events: &[KeyEvent], capacity: usize) -> KeyVector {
         let mut counts = KeyVector::default();
         for parity in 0..2 {
-            let shard: Vec<u64> = events
-                .iter()
-                .flatten()
-                .copied()
-                .filter(|key| key % 2 == parity)
-                .collect();
+            let shard: Vec<u64> = events.iter().flatten().copied().filter(|key| key % 2 == parity).collect();
             let size = shard.len();
             let (counters, decrements) = misra_gries(shard, capacity);
             let part = cut(counters, decrements, (size / (capacity + 1)) as i64);
@@ -291,9 +273,7 @@ mod mutants {
                 slots.push((*key, 1));
             } else {
                 decrements += 1;
-                slots
-                    .iter_mut()
-                    .for_each(|(_, count)| *count = (*count - 1).max(0));
+                slots.iter_mut().for_each(|(_, count)| *count = (*count - 1).max(0));
             }
         }
         let cut = (events.len() / (capacity + 1)) as i64;

@@ -29,10 +29,7 @@ fn successive_windows_share_the_noise_of_an_open_key() {
             }
         }
     }
-    let squares: Vec<f64> = counts
-        .windows(2)
-        .map(|pair| ((pair[1] - pair[0]) as f64).powi(2))
-        .collect();
+    let squares: Vec<f64> = counts.windows(2).map(|pair| ((pair[1] - pair[0]) as f64).powi(2)).collect();
     assert_eq!(squares.len(), 300);
     let mean = squares.iter().sum::<f64>() / squares.len() as f64;
     assert!((4.0..32.0).contains(&mean), "{mean}");

@@ -51,10 +51,7 @@ fn all_set() -> Spec {
         spec.memory = Size(16_000_001);
         spec.key_bytes = 40;
         spec.entries = Some(500);
-        spec.sketch = Some(Dimensions {
-            rows: 5,
-            width: 1_024,
-        });
+        spec.sketch = Some(Dimensions { rows: 5, width: 1_024 });
     })
 }
 
@@ -142,11 +139,9 @@ fn any(below: &mut impl FnMut(u64) -> u64) -> Spec {
     spec.keys = match below(4) {
         0 => KeySpec::Open,
         1 => KeySpec::Range(below(10)..10 + below(u64::MAX - 10)),
-        2 => KeySpec::List(
-            (0..below(4))
-                .map(|key| format!("key {key} \"\\\n\u{e9}..{}", below(99)))
-                .collect(),
-        ),
+        2 => {
+            KeySpec::List((0..below(4)).map(|key| format!("key {key} \"\\\n\u{e9}..{}", below(99))).collect())
+        }
         _ => KeySpec::File(format!("data/{}.txt", below(1_000)).into()),
     };
     spec.norm = [Norm::L1, Norm::L2][below(2) as usize];
@@ -156,12 +151,8 @@ fn any(below: &mut impl FnMut(u64) -> u64) -> Spec {
     spec.windows = (0..1 + below(4)).map(|_| span(below)).collect();
     spec.slide = (below(2) == 0).then(|| span(below));
     spec.lateness = Duration::from_micros(below(1 << 40));
-    spec.policy = [
-        None,
-        Some(Policy::Uniform),
-        Some(Policy::Exponential),
-        Some(Policy::Smooth),
-    ][below(4) as usize];
+    spec.policy =
+        [None, Some(Policy::Uniform), Some(Policy::Exponential), Some(Policy::Smooth)][below(4) as usize];
     spec.confidence = fraction(below);
     spec.continual = below(2) == 0;
     spec.releases = (below(2) == 0).then(|| below(1 << 32) as u32);
@@ -170,10 +161,7 @@ fn any(below: &mut impl FnMut(u64) -> u64) -> Spec {
     spec.memory = Size(below(1_000) * 10_u64.pow(below(13) as u32));
     spec.key_bytes = below(1 << 20);
     spec.entries = (below(2) == 0).then(|| below(1 << 32) as u32);
-    spec.sketch = (below(2) == 0).then(|| Dimensions {
-        rows: below(100) as usize,
-        width: 1 << below(25),
-    });
+    spec.sketch = (below(2) == 0).then(|| Dimensions { rows: below(100) as usize, width: 1 << below(25) });
     spec
 }
 
@@ -196,12 +184,7 @@ fn span(below: &mut impl FnMut(u64) -> u64) -> Span {
 #[test]
 fn values_may_be_written_as_people_write_them() {
     let read = |name: &str, value: Value| serde_json::from_value::<Spec>(json!({ name: value })).unwrap();
-    for window in [
-        json!(5_000_000),
-        json!("5_000_000"),
-        json!([5_000_000]),
-        json!(["5,000,000"]),
-    ] {
+    for window in [json!(5_000_000), json!("5_000_000"), json!([5_000_000]), json!(["5,000,000"])] {
         assert_eq!(read("window", window).windows, [Span::Events(5_000_000)]);
     }
     for window in [json!("2w"), json!(["14d"]), json!("336h")] {
@@ -218,10 +201,7 @@ fn values_may_be_written_as_people_write_them() {
         (json!("open"), KeySpec::Open),
         (json!("0..65_536"), KeySpec::Range(0..65_536)),
         (json!("pages.txt"), KeySpec::File("pages.txt".into())),
-        (
-            json!(["open", "0..5"]),
-            KeySpec::List(["open", "0..5"].map(String::from).to_vec()),
-        ),
+        (json!(["open", "0..5"]), KeySpec::List(["open", "0..5"].map(String::from).to_vec())),
         (json!([]), KeySpec::List(Vec::new())),
     ] {
         assert_eq!(read("keys", keys).keys, expected);
@@ -239,17 +219,11 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
         (r#"{ "Alpha": 0.5 }"#, "unknown field `Alpha`"),
         (r#"{ "seed": 5 }"#, "unknown field `seed`"),
         (r#"{ "alpha": 0.1, "alpha": 0.2 }"#, "duplicate field `alpha`"),
-        (
-            r#"{ "version": 2 }"#,
-            "the specification has version 2, but this program knows version 1 alone",
-        ),
+        (r#"{ "version": 2 }"#, "the specification has version 2, but this program knows version 1 alone"),
         (r#"{ "version": 0 }"#, "the specification has version 0"),
         (r#"{ "version": "1" }"#, "expected u32"),
         (r#"{ "version": 1.0 }"#, "expected u32"),
-        (
-            r#"{ "unit": "people" }"#,
-            "unknown variant `people`, expected `event` or `user`",
-        ),
+        (r#"{ "unit": "people" }"#, "unknown variant `people`, expected `event` or `user`"),
         (
             r#"{ "keys": 5 }"#,
             r#"expected "open", a range "START..END", the name of a file, or a list of keys"#,
@@ -258,23 +232,11 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
             r#"{ "keys": [5] }"#,
             r#"expected "open", a range "START..END", the name of a file, or a list of keys"#,
         ),
-        (
-            r#"{ "keys": "-3..5" }"#,
-            "a range of keys is START..END in whole numbers from 0",
-        ),
-        (
-            r#"{ "norm": "l3" }"#,
-            "unknown variant `l3`, expected `l1` or `l2`",
-        ),
-        (
-            r#"{ "alpha": "0.1" }"#,
-            r#"invalid type: string "0.1", expected f64"#,
-        ),
+        (r#"{ "keys": "-3..5" }"#, "a range of keys is START..END in whole numbers from 0"),
+        (r#"{ "norm": "l3" }"#, "unknown variant `l3`, expected `l1` or `l2`"),
+        (r#"{ "alpha": "0.1" }"#, r#"invalid type: string "0.1", expected f64"#),
         (r#"{ "epsilon": "1" }"#, "expected f64"),
-        (
-            r#"{ "epsilon": 0 }"#,
-            "epsilon is 0, but must be above 0: 1 is a common choice",
-        ),
+        (r#"{ "epsilon": 0 }"#, "epsilon is 0, but must be above 0: 1 is a common choice"),
         (r#"{ "epsilon": -1 }"#, "epsilon is -1, but must be above 0"),
         (r#"{ "epsilon": 1e9 }"#, "can be at most 1000000"),
         (r#"{ "delta": null }"#, "expected f64"),
@@ -282,45 +244,27 @@ fn what_is_not_understood_is_refused_with_what_to_write() {
             r#"{ "window": "5x" }"#,
             r#"expected a number of events, a time such as "30d", or a list of either"#,
         ),
-        (
-            r#"{ "window": -5 }"#,
-            r#"expected a number of events, a time such as "30d", or a list of either"#,
-        ),
+        (r#"{ "window": -5 }"#, r#"expected a number of events, a time such as "30d", or a list of either"#),
         (
             r#"{ "window": [5, true] }"#,
             r#"expected a number of events, a time such as "30d", or a list of either"#,
         ),
-        (
-            r#"{ "slide": 1.5 }"#,
-            r#"expected a number of events, or a time such as "30d""#,
-        ),
+        (r#"{ "slide": 1.5 }"#, r#"expected a number of events, or a time such as "30d""#),
         (
             r#"{ "slide": "a day" }"#,
             "give a number of events such as 1000000, 10k or 1M, or a time such as 90s",
         ),
-        (
-            r#"{ "lateness": 5 }"#,
-            "give a time such as 90s, 1h30m, 12 hours, 30d or 8w",
-        ),
+        (r#"{ "lateness": 5 }"#, "give a time such as 90s, 1h30m, 12 hours, 30d or 8w"),
         (r#"{ "lateness": true }"#, r#"a time such as "30d""#),
-        (
-            r#"{ "policy": "best" }"#,
-            "expected one of `auto`, `uniform`, `exponential`, `smooth`",
-        ),
+        (r#"{ "policy": "best" }"#, "expected one of `auto`, `uniform`, `exponential`, `smooth`"),
         (r#"{ "policy": null }"#, "expected"),
         (r#"{ "confidence": [0.9] }"#, "expected f64"),
         (r#"{ "continual": 1 }"#, "expected a boolean"),
         (r#"{ "releases": -1 }"#, "expected u32"),
         (r#"{ "horizon": 1.5 }"#, "expected u64"),
         (r#"{ "together": "all" }"#, "expected u64"),
-        (
-            r#"{ "memory": "much" }"#,
-            "give a size such as 64MB, 1.5GB or 64MiB",
-        ),
-        (
-            r#"{ "memory": -1 }"#,
-            r#"expected a number of bytes, or a size such as "64MB""#,
-        ),
+        (r#"{ "memory": "much" }"#, "give a size such as 64MB, 1.5GB or 64MiB"),
+        (r#"{ "memory": -1 }"#, r#"expected a number of bytes, or a size such as "64MB""#),
         (r#"{ "key_bytes": "16B" }"#, "expected u64"),
         (r#"{ "entries": 4294967296 }"#, "expected u32"),
         (r#"{ "sketch": { "rows": 5 } }"#, "missing field `width`"),
@@ -345,44 +289,26 @@ fn what_is_not_allowed_is_refused_before_anything_is_built() {
             spec(|spec| spec.version = 2),
             "the specification has version 2, but this program knows version 1 alone",
         ),
-        (
-            spec(|spec| spec.alpha = 1.0),
-            "alpha is 1, but must be above 0 and below 1",
-        ),
+        (spec(|spec| spec.alpha = 1.0), "alpha is 1, but must be above 0 and below 1"),
         (spec(|spec| spec.confidence = 0.0), "confidence is 0"),
-        (
-            spec(|spec| spec.delta = Delta::ZERO),
-            "delta is 0, but open keys cannot be released purely",
-        ),
+        (spec(|spec| spec.delta = Delta::ZERO), "delta is 0, but open keys cannot be released purely"),
         (spec(|spec| spec.releases = Some(0)), "releases is 0"),
         (spec(|spec| spec.horizon = Some(0)), "horizon is 0"),
         (spec(|spec| spec.together = Some(0)), "together is 0"),
         (spec(|spec| spec.entries = Some(0)), "entries is 0"),
-        (
-            spec(|spec| spec.sketch = Some(Dimensions { rows: 4, width: 64 })),
-            "the rows must be odd",
-        ),
+        (spec(|spec| spec.sketch = Some(Dimensions { rows: 4, width: 64 })), "the rows must be odd"),
         (
             spec(|spec| spec.slide = Some(Span::Clock(DAY))),
             "and the slide 1d, but they must both be numbers of events",
         ),
         (many(&[]), "no window was given"),
         (many(&[Span::Events(0)]), "the window is 0 events"),
-        (
-            many(&[Span::Events(5), Span::Events(5)]),
-            "the window 5 was given twice",
-        ),
-        (
-            many(&[Span::Events(5), Span::Clock(DAY)]),
-            "the windows 5 and 1d were given",
-        ),
+        (many(&[Span::Events(5), Span::Events(5)]), "the window 5 was given twice"),
+        (many(&[Span::Events(5), Span::Clock(DAY)]), "the windows 5 and 1d were given"),
     ] {
         let builder = Builder::<u64>::from_spec(spec, Keys::open());
-        let refusals: [Error; 3] = [
-            builder.plan().unwrap_err(),
-            builder.spec().unwrap_err(),
-            builder.build().err().unwrap(),
-        ];
+        let refusals: [Error; 3] =
+            [builder.plan().unwrap_err(), builder.spec().unwrap_err(), builder.build().err().unwrap()];
         for error in refusals {
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert!(error.to_string().contains(expected), "{error}");
@@ -422,10 +348,7 @@ fn requests() -> Vec<Spec> {
 /// With all choices written out it is the same request, without further choices.
 #[test]
 fn a_specification_that_is_spelled_out_is_the_same_request() {
-    let declared = requests()
-        .into_iter()
-        .take(2)
-        .map(|request| (request, Keys::range(0..50).unwrap()));
+    let declared = requests().into_iter().take(2).map(|request| (request, Keys::range(0..50).unwrap()));
     let open = requests().into_iter().map(|request| (request, Keys::open()));
     for (request, keys) in declared.chain(open) {
         let builder = Builder::<u64>::from_spec(request, keys.clone());
@@ -436,10 +359,7 @@ fn a_specification_that_is_spelled_out_is_the_same_request() {
         let again = Builder::<u64>::from_spec(read(&text).unwrap(), keys);
         assert_eq!(again.spec().unwrap(), spelled);
         assert_eq!(again.plan().unwrap(), builder.plan().unwrap(), "{text}");
-        assert_eq!(
-            again.forecast(1_000, None).unwrap(),
-            builder.forecast(1_000, None).unwrap()
-        );
+        assert_eq!(again.forecast(1_000, None).unwrap(), builder.forecast(1_000, None).unwrap());
     }
 }
 
@@ -455,14 +375,10 @@ fn a_specification_that_is_spelled_out_makes_the_same_releases() {
     }));
     let releases = |spec: Spec| {
         let mut hitters = Builder::<u64>::from_spec(spec, Keys::open()).build().unwrap();
-        hitters
-            .update_batch((0..12_345).map(|event| event * event % 40))
-            .unwrap();
+        hitters.update_batch((0..12_345).map(|event| event * event % 40)).unwrap();
         [10_000, 500].map(|window| hitters.release_over(window).unwrap())
     };
-    let spelled = Builder::<u64>::from_spec(request.clone(), Keys::open())
-        .spec()
-        .unwrap();
+    let spelled = Builder::<u64>::from_spec(request.clone(), Keys::open()).spec().unwrap();
     assert_ne!(spelled, request);
     assert_eq!(releases(spelled), releases(request));
 }
@@ -485,11 +401,7 @@ fn a_list_at_every_slide_that_is_spelled_out_is_the_same_list() {
             let spelled = builder.spec().unwrap();
             assert_eq!((spelled.policy, spelled.releases), (Some(Policy::Uniform), None));
             // 32 whole slides by default.
-            let whole = if slide.is_none() {
-                (10_016, 313)
-            } else {
-                (2_400, 300)
-            };
+            let whole = if slide.is_none() { (10_016, 313) } else { (2_400, 300) };
             assert_eq!(spelled.windows, [Span::Events(whole.0)]);
             assert_eq!(spelled.slide, Some(Span::Events(whole.1)));
             let again = Builder::from_spec(spelled.clone(), keys.clone());

@@ -23,9 +23,7 @@ fn releases(keys: Keys<u64>, norm: Norm, entries: u32) -> Vec<Release<u64>> {
         .unwrap();
     let events = (0..20_000).map(|i| Some(if i % 10 == 0 { 2 } else { 1 }));
     hitters.extend(arrivals(events)).unwrap();
-    (0..RELEASES)
-        .map(|_| hitters.release_over(20_000).unwrap())
-        .collect()
+    (0..RELEASES).map(|_| hitters.release_over(20_000).unwrap()).collect()
 }
 
 /// The mean distance of a discrete Laplace value from 0.
@@ -40,10 +38,7 @@ fn assert_scale(what: &str, values: impl Iterator<Item = f64>, scale: f64) {
     let distances: Vec<f64> = values.map(f64::abs).collect();
     let mean = distances.iter().sum::<f64>() / distances.len() as f64;
     let expected = mean_distance(scale);
-    assert!(
-        (mean / expected - 1.0).abs() < 0.09,
-        "{what}: {mean:.3}, {expected:.3} expected"
-    );
+    assert!((mean / expected - 1.0).abs() < 0.09, "{what}: {mean:.3}, {expected:.3} expected");
 }
 
 fn counts_of(releases: &[Release<u64>], key: u64) -> impl Iterator<Item = f64> {
@@ -91,22 +86,11 @@ fn l2_spends_a_tenth_on_the_norm_of_sensitivity_two_where_the_sketch_is_used() {
     let releases = releases(Keys::open(), Norm::L2, 100);
     let cut = releases[0].cut as f64;
     assert_eq!(cut, 180.0);
-    assert_scale(
-        "key 1",
-        counts_of(&releases, 1).map(|count| count + cut - 18_000.0),
-        2.0 / (0.9 * EPSILON),
-    );
-    let mut norms: Vec<f64> = releases
-        .iter()
-        .map(|release| release.norm_estimate as f64)
-        .collect();
+    assert_scale("key 1", counts_of(&releases, 1).map(|count| count + cut - 18_000.0), 2.0 / (0.9 * EPSILON));
+    let mut norms: Vec<f64> = releases.iter().map(|release| release.norm_estimate as f64).collect();
     norms.sort_unstable_by(f64::total_cmp);
     let median = norms[norms.len() / 2];
-    assert_scale(
-        "norm",
-        norms.iter().map(|norm| norm - median),
-        2.0 / (0.1 * EPSILON),
-    );
+    assert_scale("norm", norms.iter().map(|norm| norm - median), 2.0 / (0.1 * EPSILON));
 }
 
 /// The smooth policy spends a quarter on its boundaries, and the rest is split as without it.
@@ -163,11 +147,8 @@ fn what_is_left_out_is_measured_with_its_own_noise() {
 #[test]
 fn every_release_and_every_key_has_fresh_noise() {
     let releases = releases(Keys::open(), Norm::L1, 1_000);
-    let noise = |key: u64, count: f64| {
-        counts_of(&releases, key)
-            .map(|noisy| noisy - count)
-            .collect::<Vec<_>>()
-    };
+    let noise =
+        |key: u64, count: f64| counts_of(&releases, key).map(|noisy| noisy - count).collect::<Vec<_>>();
     let (one, two) = (noise(1, 18_000.0), noise(2, 2_000.0));
     let correlation = |a: &[f64], b: &[f64]| {
         let sum = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
@@ -193,11 +174,7 @@ fn the_norm_of_a_window_that_is_not_exact_comes_from_the_sketch() {
     (0..10_000).for_each(|key| hitters.update(key).unwrap());
     let release = hitters.release().unwrap();
     assert_eq!(release.cut, 900);
-    assert!(
-        release.norm_estimate.abs_diff(100) < 27,
-        "{}",
-        release.norm_estimate
-    );
+    assert!(release.norm_estimate.abs_diff(100) < 27, "{}", release.norm_estimate);
 }
 
 /// The threshold of open keys follows the noise of their counts, which for L2 is that of nine tenths of
@@ -239,10 +216,7 @@ fn an_interval_makes_up_for_the_cut() {
     assert_eq!((release.cut, release.noise, release.heavy.len()), (470, 0, 11));
     // Alpha asks for 375, but the floor of privacy applies to the stored counts.
     let floor = 2;
-    assert_eq!(
-        (release.threshold, release.complete_above),
-        (470 + floor, 470 + floor)
-    );
+    assert_eq!((release.threshold, release.complete_above), (470 + floor, 470 + floor));
     for heavy in &release.heavy {
         let truth = if matches!(heavy.key, 0 | 10) { 500 } else { 1_000 };
         assert_eq!((heavy.low, heavy.count, heavy.high), (truth - 470, truth, truth));

@@ -23,9 +23,7 @@ fn check(name: &str, events: &[(i64, Bytes)], top: Option<u64>) {
         None => builder.all(),
     };
     let mut hitters = builder.build().unwrap();
-    hitters
-        .update_batch(events.iter().map(|(_, key)| &key[..]))
-        .unwrap();
+    hitters.update_batch(events.iter().map(|(_, key)| &key[..])).unwrap();
     let counts = count(events.iter().map(|(_, key)| key.clone()));
     let mut untrue = 0;
     for _ in 0..releases {
@@ -40,12 +38,7 @@ fn check(name: &str, events: &[(i64, Bytes)], top: Option<u64>) {
 
 #[test]
 fn what_a_list_of_the_top_or_of_all_says_is_true_of_real_streams() {
-    for name in [
-        "nycflights_dest",
-        "flights_route",
-        "homebrew_formula",
-        "baseball_batter",
-    ] {
+    for name in ["nycflights_dest", "flights_route", "homebrew_formula", "baseball_batter"] {
         let Some(stream) = real_stream(name) else { return };
         let events = &stream.events[stream.events.len() - EVENTS..];
         check(name, events, Some(20));
@@ -57,10 +50,7 @@ fn what_a_list_of_the_top_or_of_all_says_is_true_of_real_streams() {
 fn zipf(epsilon: f64, change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Release<u64> {
     let mut zipf = Zipf::new(1.0, 2_000, 7);
     let keys: Vec<u64> = (0..50_000).map(|_| zipf.key()).collect();
-    let mut hitters = change(builder(Keys::open(), 50_000))
-        .epsilon(epsilon)
-        .build()
-        .unwrap();
+    let mut hitters = change(builder(Keys::open(), 50_000)).epsilon(epsilon).build().unwrap();
     hitters.update_batch(keys.iter().copied()).unwrap();
     hitters.release().unwrap()
 }
@@ -78,11 +68,7 @@ fn the_top_are_the_first_of_all_and_all_are_more_than_the_heavy() {
     }
     let everything = zipf(NO_NOISE, |builder| builder.top(1_000_000));
     assert_eq!(
-        (
-            everything.heavy,
-            everything.complete_above,
-            everything.nothing_below
-        ),
+        (everything.heavy, everything.complete_above, everything.nothing_below),
         (all.heavy.clone(), all.complete_above, all.nothing_below)
     );
     let heavy = zipf(NO_NOISE, |builder| builder.norm(Norm::L1));
@@ -129,10 +115,6 @@ fn what_cannot_be_listed_is_refused() {
         refusal(|builder| builder.top(0)).unwrap(),
         "top is 0, but a list must have room for at least 1 key"
     );
-    assert!(
-        refusal(|builder| builder.top(5).all())
-            .unwrap()
-            .contains("one or the other")
-    );
+    assert!(refusal(|builder| builder.top(5).all()).unwrap().contains("one or the other"));
     assert_eq!(refusal(|builder| builder.top(5)), None);
 }

@@ -42,11 +42,7 @@ fn by_count_a_release_covers_what_it_says_at_every_moment() {
             assert_eq!(to, now);
             assert_eq!(from % slide, 0);
             assert!(to - from <= length, "covers {} of {length}", to - from);
-            assert!(
-                from == 0 || to - from + slide > length,
-                "covers only {} of {length}",
-                to - from
-            );
+            assert!(from == 0 || to - from + slide > length, "covers only {} of {length}", to - from);
             assert_eq!(release.window.events, to - from);
             assert_eq!(listed(&release), counts(events[from as usize..].iter().copied()));
         }
@@ -62,10 +58,7 @@ fn a_shorter_window_may_be_asked_for() {
         let release = hitters.release_over(length).unwrap();
         let covered = length / 10 * 10;
         assert_eq!(release.window.events, covered);
-        let tail = events[250 - covered as usize..]
-            .iter()
-            .copied()
-            .filter(|key| *key < 8);
+        let tail = events[250 - covered as usize..].iter().copied().filter(|key| *key < 8);
         assert_eq!(listed(&release), counts(tail));
     }
     for length in [0, 9, 101] {
@@ -85,17 +78,12 @@ fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
     let mut entropy = InsecureSeededEntropy::new(2);
     for (length, slide, lateness) in [(60, 10, 0), (60, 10, 25), (61, 7, 14), (30, 30, 5), (50, 1, 50)] {
         let seconds = |n: i64| Duration::from_secs(n as u64);
-        let window = Window::clock(seconds(length))
-            .slide(seconds(slide))
-            .lateness(seconds(lateness));
+        let window = Window::clock(seconds(length)).slide(seconds(slide)).lateness(seconds(lateness));
         let mut hitters = exact(window);
         let (mut kept, mut clock, mut latest) = (Vec::new(), -200, i64::MIN);
         for _ in 0..400 {
             clock += entropy.below(4).unwrap() as i64;
-            let (time, key) = (
-                clock - entropy.below(40).unwrap() as i64,
-                entropy.below(8).unwrap(),
-            );
+            let (time, key) = (clock - entropy.below(40).unwrap() as i64, entropy.below(8).unwrap());
             latest = latest.max(time);
             let end = (time.div_euclid(slide) + 1) * slide;
             if end + lateness > latest {
@@ -112,11 +100,8 @@ fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
             assert_eq!(to, latest + 1);
             assert_eq!(from.rem_euclid(slide), 0);
             assert!(to - from <= length);
-            let covered: Vec<u64> = kept
-                .iter()
-                .filter(|(time, _)| *time >= from)
-                .map(|(_, key)| *key)
-                .collect();
+            let covered: Vec<u64> =
+                kept.iter().filter(|(time, _)| *time >= from).map(|(_, key)| *key).collect();
             assert_eq!(release.window.events, covered.len() as u64);
             assert_eq!(listed(&release), counts(covered.into_iter()));
         }
@@ -168,10 +153,7 @@ fn an_open_pane_stays_charged_when_it_closes() {
     hitters.update_batch([1; 15]).unwrap();
     hitters.release().unwrap();
     hitters.update_batch([1; 10]).unwrap();
-    assert!(
-        hitters.release_over(20).is_err(),
-        "the pane that was open is at the edge of this window"
-    );
+    assert!(hitters.release_over(20).is_err(), "the pane that was open is at the edge of this window");
     hitters.update_batch([1; 15]).unwrap();
     hitters.release_over(20).unwrap();
 }
@@ -196,22 +178,10 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
         (open().sketch((1 << 60) + 1, 16), "at most 99"),
         (open().sketch(5, 100), "a power of two"),
         (open().window(Window::events(0)), "the window is 0 events"),
-        (
-            open().window(Window::events(10).slide(11)),
-            "the slide is 11 events",
-        ),
-        (
-            open().window(Window::events(10).slide(0)),
-            "the slide is 0 events",
-        ),
-        (
-            open().window(Window::events(u64::MAX)),
-            "must be above 0 and at most",
-        ),
-        (
-            open().window(Window::clock(Duration::MAX)),
-            "must be above 0 and at most",
-        ),
+        (open().window(Window::events(10).slide(11)), "the slide is 11 events"),
+        (open().window(Window::events(10).slide(0)), "the slide is 0 events"),
+        (open().window(Window::events(u64::MAX)), "must be above 0 and at most"),
+        (open().window(Window::clock(Duration::MAX)), "must be above 0 and at most"),
         (
             open().window(Window::clock(Duration::ZERO)),
             "the window is 0s, but must be above 0 and at most 13343998d",
@@ -222,9 +192,7 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
         ),
     ];
     for (builder, expected) in cases {
-        let Err(error) = builder.build() else {
-            panic!("accepted, where {expected:?} was expected")
-        };
+        let Err(error) = builder.build() else { panic!("accepted, where {expected:?} was expected") };
         assert_eq!(error.kind(), ErrorKind::Parameter);
         assert!(error.to_string().contains(expected), "{error}");
     }
@@ -244,10 +212,7 @@ fn events_must_fit_the_kind_of_window() {
     );
     let mut by_clock = exact(Window::clock(Duration::from_secs(10)));
     let error = by_clock.update(1).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "this window goes by the clock: give the time of the event with update_at"
-    );
+    assert_eq!(error.to_string(), "this window goes by the clock: give the time of the event with update_at");
 }
 
 #[test]
@@ -305,13 +270,8 @@ fn a_release_as_json_has_its_agreed_shape() {
 #[test]
 fn a_pane_that_waits_for_late_events_is_charged_like_any_other() {
     let seconds = Duration::from_secs;
-    let window = Window::clock(seconds(100))
-        .slide(seconds(10))
-        .lateness(seconds(50));
-    let mut hitters = HeavyHitters::builder(Keys::range(0..8).unwrap())
-        .window(window)
-        .build()
-        .unwrap();
+    let window = Window::clock(seconds(100)).slide(seconds(10)).lateness(seconds(50));
+    let mut hitters = HeavyHitters::builder(Keys::range(0..8).unwrap()).window(window).build().unwrap();
     hitters.update_at(5 * SECOND, 1).unwrap();
     hitters.update_at(25 * SECOND, 1).unwrap();
     hitters.release_over(seconds(30)).unwrap();
@@ -380,8 +340,5 @@ fn promises_of_the_window_asked_for_are_not_made_without_its_late_events() {
     hitters.update_at(97 * minute, 2).unwrap();
     let found = hitters.release().unwrap();
     assert_eq!((found.window.missed, found.held()), (0, true));
-    assert!(
-        !found.asked.promises.unwrap().held,
-        "an event of 97 minutes is missing"
-    );
+    assert!(!found.asked.promises.unwrap().held, "an event of 97 minutes is missing");
 }

@@ -28,10 +28,7 @@ impl CountedStream {
     fn full_of(count: u64, most_keys: u64, in_turns: bool) -> Self {
         let count = count.clamp(1, EVENTS);
         let keys = (EVENTS / count).min(most_keys);
-        Self {
-            counts: vec![count; keys as usize],
-            in_turns,
-        }
+        Self { counts: vec![count; keys as usize], in_turns }
     }
 
     fn keys(&self) -> Vec<Option<u64>> {
@@ -55,15 +52,11 @@ impl CountedStream {
     /// Returns true if the intervals, `complete_above`, `nothing_below` and the promises made are all true.
     fn bears_out(&self, release: &Release<u64>) -> bool {
         let listed = |least: u64| {
-            let frequent = release
-                .heavy
-                .iter()
-                .filter(|heavy| self.truth(heavy.key) >= least);
+            let frequent = release.heavy.iter().filter(|heavy| self.truth(heavy.key) >= least);
             frequent.count() == self.counts.iter().filter(|count| **count >= least).count()
         };
-        let line = release
-            .alpha
-            .map(|alpha| alpha * norm_of(release.norm, self.counts_and_rest(release.norm)));
+        let line =
+            release.alpha.map(|alpha| alpha * norm_of(release.norm, self.counts_and_rest(release.norm)));
         let right = |line: f64| {
             release.heavy.iter().all(|heavy| {
                 let truth = self.truth(heavy.key) as f64;
@@ -116,21 +109,12 @@ impl WorstCaseSetting {
             .window(Window::events(EVENTS))
             .until(Edge::Event(EVENTS))
             .releases(20_000);
-        Self {
-            name,
-            builder: change(builder),
-            universe,
-            in_turns: false,
-        }
+        Self { name, builder: change(builder), universe, in_turns: false }
     }
 
     fn hitters(&self, stream: &CountedStream) -> HeavyHitters<u64> {
         let mut hitters = self.builder.clone().build().unwrap();
-        let events = stream.keys().into_iter().map(|key| Event {
-            time: None,
-            key,
-            user: None,
-        });
+        let events = stream.keys().into_iter().map(|key| Event { time: None, key, user: None });
         hitters.extend(events).unwrap();
         hitters
     }
@@ -166,11 +150,7 @@ impl WorstCaseSetting {
             stream.counts.len(),
             stream.counts[0],
             listed as f64 / releases as f64,
-            if share < UNTRUE / 10.0 {
-                "  (below a tenth)"
-            } else {
-                ""
-            }
+            if share < UNTRUE / 10.0 { "  (below a tenth)" } else { "" }
         );
         let limit = most_failures(releases, UNTRUE, FALSE_ALARM);
         assert!(
@@ -182,15 +162,9 @@ impl WorstCaseSetting {
 
     /// The worst streams for a list of all keys above a threshold.
     fn check_all(&self) {
-        self.check(
-            "all at complete_above",
-            &self.all_at(|release| release.complete_above),
-        );
+        self.check("all at complete_above", &self.all_at(|release| release.complete_above));
         self.check("all at the threshold", &self.all_at(|release| release.threshold));
-        self.check(
-            "all just below nothing_below",
-            &self.all_at(|release| release.nothing_below.max(2) - 1),
-        );
+        self.check("all just below nothing_below", &self.all_at(|release| release.nothing_below.max(2) - 1));
         self.check("all far above the threshold", &self.far_above());
         self.check_simple();
     }
@@ -211,23 +185,16 @@ impl WorstCaseSetting {
     }
 
     fn with_top(&self, keys: usize) -> Self {
-        Self {
-            builder: self.builder.clone().top(keys as u64),
-            ..self.clone()
-        }
+        Self { builder: self.builder.clone().top(keys as u64), ..self.clone() }
     }
 
     /// The worst streams for a full list.
     fn check_top(&self) {
         let (twenty, with_room) = (self.with_top(20), self.with_top(1_000_000));
-        twenty.check(
-            "all at the threshold",
-            &with_room.all_at(|release| release.threshold),
-        );
+        twenty.check("all at the threshold", &with_room.all_at(|release| release.threshold));
         twenty.check("all far above the threshold", &with_room.far_above());
         let (stream, keys) = with_room.frequent_keys_and_rivals();
-        self.with_top(keys)
-            .check("frequent keys and a few rivals", &stream);
+        self.with_top(keys).check("frequent keys and a few rivals", &stream);
         twenty.check_simple();
     }
 
@@ -236,10 +203,7 @@ impl WorstCaseSetting {
     fn frequent_keys_and_rivals(&self) -> (CountedStream, usize) {
         let mut stream = self.all_at(|release| release.complete_above + 5);
         let mut entropy = InsecureSeededEntropy::new(1);
-        let release = self
-            .hitters(&stream)
-            .release_with_entropy(EVENTS, &mut entropy)
-            .unwrap();
+        let release = self.hitters(&stream).release_with_entropy(EVENTS, &mut entropy).unwrap();
         let (frequent, rivals) = (stream.counts[0], 3);
         let shortfall = release.complete_above - release.threshold;
         let keys = stream.counts.len() - rivals;

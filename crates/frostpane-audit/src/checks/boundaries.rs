@@ -20,17 +20,12 @@ const QUESTIONS: u64 = 12;
 /// A block of one key, or with another key first, so that its norm is one less throughout. It grows to a
 /// little below its threshold and stays there. The outcome is the end of the block.
 pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
-    let builder = setting
-        .builder(4)?
-        .alpha(0.1)
-        .window(Window::events(WINDOW).slide(TICK))
-        .policy(Policy::Smooth);
+    let builder =
+        setting.builder(4)?.alpha(0.1).window(Window::events(WINDOW).slide(TICK)).policy(Policy::Smooth);
     let audit = Audit::of(builder, mutant);
     let histogram = audit.plan()?.layout.histogram.ok_or("there is no histogram")?;
     let noise = 4.0 / (histogram.epsilon.as_f64() / 2.0);
-    let grown = histogram
-        .first_norm
-        .saturating_sub((DISTANCE * noise).ceil() as u64);
+    let grown = histogram.first_norm.saturating_sub((DISTANCE * noise).ceil() as u64);
     let events = grown + QUESTIONS * TICK;
     if events > histogram.longest_block {
         return Err("at this epsilon blocks end before their norm can tell: give a larger one".into());

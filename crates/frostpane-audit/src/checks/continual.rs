@@ -47,10 +47,7 @@ pub fn sequence(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         let mut continual = audit.clone().continual()?;
         let first = pane(&mut continual, side as u64)?;
         let second = pane(&mut continual, 2)?;
-        Ok(Outcome {
-            label: 100 * alone.label(&first) + both.score(&second),
-            shown: alone.shown(&first),
-        })
+        Ok(Outcome { label: 100 * alone.label(&first) + both.score(&second), shown: alone.shown(&first) })
     }))
 }
 
@@ -97,11 +94,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const LIVE: u64 = 20;
     let floor = {
         let mut probe = audit(setting, mutant, 1)?.continual()?;
-        probe
-            .update(None)?
-            .pop()
-            .ok_or("a pane ended without a release")?
-            .threshold
+        probe.update(None)?.pop().ok_or("a pane ended without a release")?.threshold
     };
     let often = 2 * floor;
     let pane = LIVE * often;

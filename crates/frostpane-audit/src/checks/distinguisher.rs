@@ -21,18 +21,10 @@ impl Distinguisher {
             let found = inside.counts.iter().find(|(held, _)| *held == key);
             found.map_or(0, |(_, count)| *count)
         };
-        let mut keys: Vec<u64> = one
-            .counts
-            .iter()
-            .chain(&other.counts)
-            .map(|(key, _)| *key)
-            .collect();
+        let mut keys: Vec<u64> = one.counts.iter().chain(&other.counts).map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let counts: Vec<_> = keys
-            .into_iter()
-            .map(|key| (key, count(one, key), count(other, key)))
-            .collect();
+        let counts: Vec<_> = keys.into_iter().map(|key| (key, count(one, key), count(other, key))).collect();
         let higher = |of: fn(&Unnoised<u64>) -> Option<u64>| {
             let (one, other) = (of(one), of(other));
             one.max(other).filter(|_| one != other)

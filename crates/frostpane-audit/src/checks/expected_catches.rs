@@ -27,13 +27,9 @@ pub fn caught_by(mutant: Mutant) -> &'static [&'static str] {
             "user-lists-past",
             "user-lists-norms",
         ],
-        Mutant::ThresholdLessOne => &[
-            "all-short-open",
-            "users-all-short-open",
-            "singleton",
-            "user-new-keys",
-            "user-new-key-again",
-        ],
+        Mutant::ThresholdLessOne => {
+            &["all-short-open", "users-all-short-open", "singleton", "user-new-keys", "user-new-key-again"]
+        }
         Mutant::DataDependentCut => &[
             "all-short-open",
             "all-short-declared",
@@ -47,13 +43,9 @@ pub fn caught_by(mutant: Mutant) -> &'static [&'static str] {
         Mutant::TableOrder => &["threshold"],
         Mutant::OtherThreshold => &["all-short-open", "singleton"],
         Mutant::ClockFromData => &["users-said", "users-said-open"],
-        Mutant::ForgottenKeys => &[
-            "users-all-short",
-            "users-all-short-open",
-            "user-keys",
-            "user-keys-norm",
-            "user-keys-open",
-        ],
+        Mutant::ForgottenKeys => {
+            &["users-all-short", "users-all-short-open", "user-keys", "user-keys-norm", "user-keys-open"]
+        }
         Mutant::ForgottenWindows => &["user-lists-norms"],
         Mutant::TrueTotal => &["users-said", "users-said-open"],
         Mutant::NoEmptyEpochs => &["users-said", "users-said-open"],

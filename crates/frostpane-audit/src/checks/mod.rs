@@ -132,12 +132,7 @@ fn single() -> [Check; 13] {
             one_shot::merged,
         )
         .with_effort(0.5),
-        Check::sampled(
-            "norm",
-            "two keys, and the exact norm",
-            Setting::declared(L2, 1.0),
-            one_shot::norm,
-        ),
+        Check::sampled("norm", "two keys, and the exact norm", Setting::declared(L2, 1.0), one_shot::norm),
         Check::sampled(
             "norm-sketch",
             "two keys, and the norm of a sketch",

@@ -34,13 +34,7 @@ impl Shape {
 
     /// One pane that keeps so many keys.
     fn cut(events: usize, entries: u32) -> Self {
-        Self {
-            window: events as u64,
-            slide: events as u64,
-            entries,
-            policy: Policy::Uniform,
-            alpha: ALPHA,
-        }
+        Self { window: events as u64, slide: events as u64, entries, policy: Policy::Uniform, alpha: ALPHA }
     }
 
     fn audit(&self, setting: &Setting, mutant: Option<Mutant>) -> Result<Audit<u64>> {
@@ -82,10 +76,7 @@ fn at_the_end(
         let mut audited = audit.clone().build()?;
         feed(&mut audited, &streams[side as usize])?;
         let release = audited.release()?;
-        Ok(Outcome {
-            label: distinguisher.label(&release),
-            shown: distinguisher.shown(&release),
-        })
+        Ok(Outcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
     }))
 }
 
@@ -98,12 +89,7 @@ pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
 pub fn new_key(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let often = setting.threshold(UNIVERSE, mutant)? as usize + 1;
     let one = [times(0, often), times(1, 1)].concat();
-    at_the_end(
-        setting,
-        mutant,
-        Shape::exact(often + 1),
-        [one, times(0, often + 1)],
-    )
+    at_the_end(setting, mutant, Shape::exact(often + 1), [one, times(0, often + 1)])
 }
 
 /// Two keys, one at the threshold and the other one below.
@@ -147,28 +133,15 @@ pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let full: Stream = (0..COUNTERS).flat_map(|key| times(key, often)).collect();
     let streams = [0, COUNTERS].map(|last| [&full[..], &[Some(last)]].concat());
     // The cut leaves little of many events: the threshold must not grow with their number.
-    let shape = Shape {
-        alpha: ALPHA / 10.0,
-        ..Shape::cut(full.len() + 1, COUNTERS as u32)
-    };
+    let shape = Shape { alpha: ALPHA / 10.0, ..Shape::cut(full.len() + 1, COUNTERS as u32) };
     at_the_end(setting, mutant, shape, streams)
 }
 
 /// Panes that have been merged, and cut again, with age.
 pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const EVENTS: u64 = 300;
-    let shape = Shape {
-        window: EVENTS,
-        slide: 1,
-        entries: 1,
-        policy: Policy::Exponential,
-        alpha: ALPHA,
-    };
-    let streams = [0, 1].map(|first| {
-        (0..EVENTS)
-            .map(|i| Some(if i == 0 { first } else { 0 }))
-            .collect()
-    });
+    let shape = Shape { window: EVENTS, slide: 1, entries: 1, policy: Policy::Exponential, alpha: ALPHA };
+    let streams = [0, 1].map(|first| (0..EVENTS).map(|i| Some(if i == 0 { first } else { 0 })).collect());
     at_the_end(setting, mutant, shape, streams)
 }
 
@@ -176,13 +149,8 @@ pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
 /// it.
 pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const PANE: u64 = 60;
-    let shape = Shape {
-        window: 2 * PANE,
-        slide: PANE,
-        entries: PANE as u32,
-        policy: Policy::Uniform,
-        alpha: ALPHA,
-    };
+    let shape =
+        Shape { window: 2 * PANE, slide: PANE, entries: PANE as u32, policy: Policy::Uniform, alpha: ALPHA };
     let audit = shape.audit(setting, mutant)?;
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
@@ -215,10 +183,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let distinguisher = Distinguisher::at(&[(0, most, least), (1, least, most)]);
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
-        feed(
-            &mut audited,
-            &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat(),
-        )?;
+        feed(&mut audited, &[times(0, SOME), times(1, SOME), times(side as u64, 1)].concat())?;
         let first = audited.release()?;
         let reaction = u64::from(distinguisher.score(&first) < 0);
         feed(&mut audited, &times(reaction, pane))?;

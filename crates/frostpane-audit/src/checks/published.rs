@@ -41,13 +41,8 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     };
     let streams = [after(1)?, after(2)?];
     Ok(Box::new(move |side| {
-        let listed = streams[side as usize]
-            .query(WINDOW, &mut OsEntropy::new())?
-            .listed;
-        let noisy = listed
-            .iter()
-            .find(|(key, _)| *key == 1)
-            .map_or(0.0, |(_, noisy)| *noisy);
+        let listed = streams[side as usize].query(WINDOW, &mut OsEntropy::new())?.listed;
+        let noisy = listed.iter().find(|(key, _)| *key == 1).map_or(0.0, |(_, noisy)| *noisy);
         Ok(Outcome::number(noisy.round() as i64 / 10))
     }))
 }

@@ -15,11 +15,8 @@ const COUNT: u64 = 300;
 
 /// Two keys that the sketch can distinguish, among so many events that counts would be cut to nothing.
 pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
-    let builder = setting
-        .builder(UNIVERSE)?
-        .window(Window::events(EVENTS).slide(EVENTS))
-        .entries(1)
-        .sketch(1, 1_024);
+    let builder =
+        setting.builder(UNIVERSE)?.window(Window::events(EVENTS).slide(EVENTS)).entries(1).sketch(1, 1_024);
     let audit = Audit::of(builder, mutant);
     let distinguisher = Distinguisher::at(&[(0, COUNT + 1, COUNT), (1, COUNT, COUNT + 1)]);
     Ok(Box::new(move |side| {
@@ -37,9 +34,7 @@ pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         }
         Ok(Outcome {
             label: distinguisher.label(&release),
-            shown: distinguisher
-                .shown(&release)
-                .clamp(COUNT as i64 - 40, COUNT as i64 + 40),
+            shown: distinguisher.shown(&release).clamp(COUNT as i64 - 40, COUNT as i64 + 40),
         })
     }))
 }

@@ -135,12 +135,7 @@ pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial>
     let slide = EPOCH / 2;
     let audit = audit(setting, mutant, Bounds::new(1).per_key(3), 2)?;
     let someone = |time| UserEvent::of_target(time, 0);
-    let streams = streams(vec![
-        vec![someone(0); 2],
-        vec![someone(slide)],
-        Vec::new(),
-        Vec::new(),
-    ]);
+    let streams = streams(vec![vec![someone(0); 2], vec![someone(slide)], Vec::new(), Vec::new()]);
     Ok(Box::new(move |side| {
         let lists = lists(&audit, &streams[side as usize], slide)?;
         let named = lists.iter().filter(|list| noisy(list, 0).is_some());
@@ -156,9 +151,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = audit(setting, mutant, Bounds::new(2), 2)?;
     let floor = lists(&audit, &vec![Vec::new()], slide)?[0].threshold;
     // In the second half of an epoch: the window that ends with the next one is without them.
-    let others: Vec<UserEvent> = (0..LIVE)
-        .flat_map(|key| distinct_users(slide, key, 2 * floor))
-        .collect();
+    let others: Vec<UserEvent> = (0..LIVE).flat_map(|key| distinct_users(slide, key, 2 * floor)).collect();
     Ok(Box::new(move |side| {
         let is_there = side == Side::One;
         let mut continual = audit.clone().continual()?;

@@ -30,10 +30,7 @@ fn at_the_end(audit: Audit<u64>, events: impl IntoIterator<Item = UserEvent>) ->
         let mut audited = audit.clone().build()?;
         push_all(&mut audited, &streams[side as usize])?;
         let release = audited.release()?;
-        Ok(Outcome {
-            label: distinguisher.label(&release),
-            shown: distinguisher.shown(&release),
-        })
+        Ok(Outcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
     }))
 }
 
@@ -74,10 +71,7 @@ pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial>
 /// Three times a key of many users.
 pub fn again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let others = distinct_users(0, 0, 3 * SOME);
-    at_the_end(
-        audit(setting, mutant, Bounds::new(1).per_key(3))?,
-        others.chain(keys([0; 3])),
-    )
+    at_the_end(audit(setting, mutant, Bounds::new(1).per_key(3))?, others.chain(keys([0; 3])))
 }
 
 /// A target with a thousand times the events that count, on keys of its own.

@@ -45,7 +45,7 @@ pub fn over_all_scenes(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss
     let runs = (FALSE_ALARM / (-(-setting.epsilon).exp()).ln_1p()).ceil();
     if runs > MOST_RUNS {
         return Err(
-            "at this epsilon there is so little noise that words differ anyway: give a smaller one".into(),
+            "at this epsilon there is so little noise that words differ anyway: give a smaller one".into()
         );
     }
     let stage = Stage {
@@ -98,11 +98,7 @@ fn scenes() -> Vec<Scene> {
         ("restless", beside_others(restless.collect())),
     ];
     let both = |(name, events): (&'static str, Vec<UserEvent>)| {
-        let of = |tell| Scene {
-            name,
-            events: events.clone(),
-            tell,
-        };
+        let of = |tell| Scene { name, events: events.clone(), tell };
         [of(tell_single), of(tell_lists)]
     };
     scenes.into_iter().flat_map(both).collect()
@@ -147,11 +143,7 @@ fn tell_lists(stage: &Stage, events: &[UserEvent]) -> Result<Words> {
 
 /// The arrival after the start: events of the target come in the first pane, at any time of their own.
 fn arrival(event: &UserEvent) -> i64 {
-    if event.is_of_target() {
-        0
-    } else {
-        event.after_start()
-    }
+    if event.is_of_target() { 0 } else { event.after_start() }
 }
 
 /// All parts of an answer as text.

@@ -31,12 +31,7 @@ pub struct BudgetArgs {
 }
 
 pub fn run(args: &BudgetArgs) -> Result<()> {
-    let Summary {
-        header,
-        budget,
-        in_use,
-        ..
-    } = Summary::read(&args.dir)?;
+    let Summary { header, budget, in_use, .. } = Summary::read(&args.dir)?;
     if in_use {
         tell_in_use();
     }
@@ -56,10 +51,7 @@ fn write(out: &mut impl Write, header: &Header, budget: &Budget) -> io::Result<(
         writeln!(
             out,
             "A list at every slide, for ever: every {what} has paid {} for all of them when it began.",
-            budget
-                .periods
-                .first()
-                .map_or(budget.charge, |period| period.spent)
+            budget.periods.first().map_or(budget.charge, |period| period.spent)
         )?;
         return Ok(());
     }
@@ -72,16 +64,8 @@ fn write(out: &mut impl Write, header: &Header, budget: &Budget) -> io::Result<(
         )?,
         (0, None) => writeln!(out, "No release of {} fits, now or later.", header.spec.longest())?,
         (left, more) => {
-            let (releases, fit) = if left == 1 {
-                ("release", "fits")
-            } else {
-                ("releases", "fit")
-            };
-            writeln!(
-                out,
-                "{left} more {releases} of {} {fit} now.",
-                header.spec.longest()
-            )?;
+            let (releases, fit) = if left == 1 { ("release", "fits") } else { ("releases", "fit") };
+            writeln!(out, "{left} more {releases} of {} {fit} now.", header.spec.longest())?;
             if let Some((when, more)) = more {
                 writeln!(out, "{more} will from {} on.", day(when))?;
             }
@@ -108,14 +92,7 @@ pub fn pane_of(spec: &Spec) -> &'static str {
 /// A bar for each range of panes that have spent the same, from the oldest on.
 fn chart(out: &mut impl Write, budget: &Budget, what: &str) -> io::Result<()> {
     let cap = budget.cap.epsilon.max(1);
-    for BudgetPeriod {
-        from,
-        to,
-        panes,
-        spent,
-        ..
-    } in &budget.periods
-    {
+    for BudgetPeriod { from, to, panes, spent, .. } in &budget.periods {
         let full = spent.epsilon.min(cap);
         let spent = if spent.epsilon == u64::MAX {
             "all".to_owned()

@@ -79,10 +79,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
-        let schema = Schema {
-            whole_lines: !args.whole,
-            ..schema.clone()
-        };
+        let schema = Schema { whole_lines: !args.whole, ..schema.clone() };
         let mut source = Source::new(files, schema)?;
         let taken = take(&mut store, &mut source, (id, args.whole), &time, &mut |_| Ok(()))?;
         tell(format_args!("{id}: {taken}"));
@@ -105,10 +102,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
 pub fn schema<K: TextKey>(store: &Store<K>, input: &InputArgs, clock: &TimeSettings) -> Result<Schema> {
     let longest = store.header().spec.longest();
     let schema = input.schema(longest, &clock.timezone)?;
-    Ok(Schema {
-        time: schema.time.clone().filter(|_| !longest.is_by_count()),
-        ..schema
-    })
+    Ok(Schema { time: schema.time.clone().filter(|_| !longest.is_by_count()), ..schema })
 }
 
 /// The files, each with its id: also those of a folder or a pattern one by one.
@@ -117,15 +111,12 @@ fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec
     let is_pipe = files.is_empty() || files.iter().any(|file| file == Path::new("-"));
     match &args.id {
         Some(id) => Ok(vec![(id.clone(), files.clone())]),
-        None if is_pipe => Err(Failure::from(
-            "a pipe has no name by which it could be known again: give it one, with --id",
-        )),
+        None if is_pipe => {
+            Err(Failure::from("a pipe has no name by which it could be known again: give it one, with --id"))
+        }
         None => {
             let each = source()?;
-            let each = each
-                .files()
-                .into_iter()
-                .map(|file| Ok((name(file)?, vec![file.to_owned()])));
+            let each = each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()])));
             each.collect()
         }
     }
@@ -208,10 +199,7 @@ impl IngestTime {
                 store.moment(store.stream().clock())
             )));
         }
-        Ok(Self {
-            clock,
-            wall: Some(wall),
-        })
+        Ok(Self { clock, wall: Some(wall) })
     }
 
     /// The latest time that an event of users may have.
@@ -296,9 +284,7 @@ pub fn take<K: TextKey>(
     let (events, lists) = feeding.finish(complete)?;
     show(lists)?;
     if was_complete && events > before {
-        tell(format_args!(
-            "{id} was said to be complete, and had more events all the same: they were taken"
-        ));
+        tell(format_args!("{id} was said to be complete, and had more events all the same: they were taken"));
     }
     if store.ahead() > ahead {
         let end = match time.clock.until {
@@ -311,10 +297,7 @@ pub fn take<K: TextKey>(
             count_of(store.ahead() - ahead, "event lies", "events lie")
         ));
     }
-    Ok(IngestCounts {
-        new: events - before,
-        before,
-    })
+    Ok(IngestCounts { new: events - before, before })
 }
 
 /// Takes what has come at the present moment, and then lets time go on.

@@ -57,12 +57,7 @@ pub struct InitArgs {
     pub budget: Option<f64>,
 
     /// The delta of that [default: 1e-6]
-    #[arg(
-        long,
-        value_name = "DELTA",
-        requires = "budget",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "DELTA", requires = "budget", allow_negative_numbers = true)]
     pub budget_delta: Option<f64>,
 
     /// A file outside of the folder, on another disk if possible, that knows how far the state has come: a
@@ -115,11 +110,7 @@ fn budget(args: &InitArgs) -> Result<Option<Budget>> {
 
 fn begin(args: &InitArgs) -> Result<Begin> {
     let clock = args.clock.resolve()?;
-    let from = args
-        .from
-        .as_deref()
-        .map(|text| clock.moment("--from", text))
-        .transpose()?;
+    let from = args.from.as_deref().map(|text| clock.moment("--from", text)).transpose()?;
     let mut begin = Begin::default();
     begin.from = from.map(|from| from.as_microsecond());
     begin.witness.clone_from(&args.witness);

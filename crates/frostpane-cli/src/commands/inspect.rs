@@ -32,27 +32,18 @@ struct StateInfo<'a> {
 }
 
 pub fn run(args: &InspectArgs) -> Result<()> {
-    let Summary {
-        header, head, in_use, ..
-    } = Summary::read(&args.dir)?;
+    let Summary { header, head, in_use, .. } = Summary::read(&args.dir)?;
     if in_use {
         tell_in_use();
     }
     let mut out = io::stdout().lock();
-    let info = StateInfo {
-        header: &header,
-        history: &head,
-    };
+    let info = StateInfo { header: &header, history: &head };
     if args.json {
         write_json(&mut out, &info)?;
         return Ok(());
     }
     writeln!(out, "format {}, state {}", header.format, header.store)?;
-    writeln!(
-        out,
-        "history of {} records, of which the last has the mark {}",
-        head.generation, head.mark
-    )?;
+    writeln!(out, "history of {} records, of which the last has the mark {}", head.generation, head.mark)?;
     match &header.witness {
         Some(witness) => writeln!(out, "witness {}", witness.display())?,
         None => writeln!(out, "no witness: a restored copy would not be noticed")?,

@@ -98,8 +98,7 @@ fn list<K: TextKey>(
     request.check_column(args.input.has_users())?;
     let schema = args.input.schema(request.longest(), &clock.timezone)?;
     let source = || Ok(Source::new(&args.input.files, schema.clone())?);
-    args.output
-        .check(&[source()?.files(), request.files()].concat())?;
+    args.output.check(&[source()?.files(), request.files()].concat())?;
     let end = WindowEnd::find(request, &keys, clock, source)?;
     let request = &end.request;
     let builder = request.builder(keys).decided()?;
@@ -173,11 +172,7 @@ fn count<K: TextKey>(
         looked_at: events - filter.set_aside() - hitters.without_user(),
     };
     tally.tell(&source, &filter);
-    Ok(CountedEvents {
-        tally,
-        filter,
-        key_bytes: bytes.div_ceil(u64::max(keys, 1)),
-    })
+    Ok(CountedEvents { tally, filter, key_bytes: bytes.div_ceil(u64::max(keys, 1)) })
 }
 
 /// Writes the releases to all outputs. Files are written even if nobody reads the rest: the budget is spent.

@@ -84,9 +84,7 @@ fn no_keys(input: &InputArgs) -> Failure {
         Some(key) => format!("is --key {key} right, and --keys?"),
         None => "are they empty lines, or is --keys another list?".to_owned(),
     };
-    Failure::NoKeys(format!(
-        "the list is empty because none of the events has a key that counts: {key}"
-    ))
+    Failure::NoKeys(format!("the list is empty because none of the events has a key that counts: {key}"))
 }
 
 pub fn tell_of_bounds(beyond: u64, offered: u64) {
@@ -120,10 +118,7 @@ pub fn empty_window(filter: &TimeFilter) -> Failure {
             shown(latest)
         )
     });
-    Failure::Message(format!(
-        "no event lies in the window: {NOT_RELEASED}{}",
-        range.unwrap_or_default()
-    ))
+    Failure::Message(format!("no event lies in the window: {NOT_RELEASED}{}", range.unwrap_or_default()))
 }
 
 /// Warns of keys so much longer than assumed that the memory may not suffice for as many as are kept.

@@ -99,13 +99,7 @@ pub fn run<K: TextKey>(args: &ReleaseArgs) -> Result<()> {
 }
 
 fn dry_run<K: TextKey>(store: &Store<K>, window: Span) -> Result<()> {
-    let DryRun {
-        from,
-        to,
-        charge,
-        left,
-        ..
-    } = store.dry_run(window)?;
+    let DryRun { from, to, charge, left, .. } = store.dry_run(window)?;
     let mut out = io::stdout().lock();
     writeln!(
         out,

@@ -91,11 +91,7 @@ pub struct RestoreArgs {
 pub fn export<K: TextKey>(args: &ExportArgs) -> Result<()> {
     let positions = positions(&args.clock, &args.from)?;
     let folder = Path::new(&args.to);
-    let to = if folder.is_dir() {
-        Header::read(folder)?.store
-    } else {
-        args.to.clone()
-    };
+    let to = if folder.is_dir() { Header::read(folder)?.store } else { args.to.clone() };
     let mut store = state::open::<K>(&args.dir)?;
     let panes = store.export(positions, &to)?;
     AtomicFile::write_private("panes", &args.file, &panes.to_bytes()?)?;
@@ -112,9 +108,7 @@ fn positions(clock: &TimeArgs, from: &str) -> Result<Range<i64>> {
     let from = clock.moment("--from", from)?;
     match clock.until {
         Some(until) => Ok(from.as_microsecond()..until.as_microsecond()),
-        None => Err(Failure::from(
-            "it was not said up to which time panes are meant: give --until",
-        )),
+        None => Err(Failure::from("it was not said up to which time panes are meant: give --until")),
     }
 }
 

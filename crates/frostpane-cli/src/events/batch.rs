@@ -79,10 +79,7 @@ impl EventBatch {
         let user = self.users.get(at.index).copied();
         let (user, start) = self.part(start, user.unwrap_or(NOWHERE));
         let time = self.times.get(at.index).copied().flatten();
-        let next = BatchCursor {
-            index: at.index + 1,
-            start,
-        };
+        let next = BatchCursor { index: at.index + 1, start };
         Some((EventRef { time, key, user }, next))
     }
 
@@ -132,10 +129,7 @@ mod tests {
     #[test]
     fn a_batch_without_users_has_no_room_for_them() {
         let mut batch = EventBatch::default();
-        let event = EventRef {
-            key: Some(b"elm"),
-            ..EventRef::at(Some(5))
-        };
+        let event = EventRef { key: Some(b"elm"), ..EventRef::at(Some(5)) };
         (0..9).for_each(|_| batch.push(event));
         assert_eq!((batch.users.capacity(), batch.bytes.len()), (0, 27));
     }

@@ -29,10 +29,8 @@ pub fn merge(
     let parts = source.take_apart();
     let bytes_read = source.bytes_read();
     let found = thread::scope(|scope| {
-        let mut heads: Vec<FileHead<'_>> = parts
-            .into_iter()
-            .map(|part| FileHead::new(scope, part, Rc::clone(&bytes_read)))
-            .collect();
+        let mut heads: Vec<FileHead<'_>> =
+            parts.into_iter().map(|part| FileHead::new(scope, part, Rc::clone(&bytes_read))).collect();
         let mut next = BinaryHeap::new();
         for (file, head) in heads.iter_mut().enumerate() {
             next.extend(head.seek(&mut admit)?.map(|time| Reverse((time, file))));
@@ -121,8 +119,7 @@ fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {
     let send = |batch: &mut EventBatch| {
         batch.bytes_read = bytes_read.get();
         // The receiver has failed, and its own error is returned.
-        full.send(mem::take(batch))
-            .map_err(|_| Failure::Entropy(String::new()))
+        full.send(mem::take(batch)).map_err(|_| Failure::Entropy(String::new()))
     };
     source.read_all(
         |event| {

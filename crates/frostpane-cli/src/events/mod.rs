@@ -25,11 +25,7 @@ pub trait TextKey: StoredKey {
     /// The event with that key.
     #[inline]
     fn event(event: EventRef<'_>) -> frostpane::Event<'_, Self> {
-        frostpane::Event {
-            time: event.time,
-            key: event.key.and_then(Self::parse),
-            user: event.user,
-        }
+        frostpane::Event { time: event.time, key: event.key.and_then(Self::parse), user: event.user }
     }
 }
 

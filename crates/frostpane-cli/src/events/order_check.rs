@@ -200,10 +200,7 @@ mod tests {
         let mut watch = OrderCheck::default();
         for (time, key) in events {
             let key = Some(key.as_bytes());
-            watch.see(EventRef {
-                key,
-                ..EventRef::at(time)
-            });
+            watch.see(EventRef { key, ..EventRef::at(time) });
         }
         watch.warning()
     }
@@ -231,11 +228,7 @@ mod tests {
         let by_text = seen(texts.iter().map(|key| (None, key.as_str())));
         assert_eq!(by_text, Some(Warning::sorted()));
         let files = |length: u64| (0..6_000).map(move |i| i % length);
-        assert_eq!(
-            seen_of(files(2_000)),
-            Some(Warning::sorted()),
-            "of files one after the other"
-        );
+        assert_eq!(seen_of(files(2_000)), Some(Warning::sorted()), "of files one after the other");
         assert_eq!(seen_of(files(700)), None, "of things that take turns");
         assert_eq!(seen_of(0..1_000), None, "too few");
     }
@@ -249,17 +242,9 @@ mod tests {
         assert_eq!(seen_of(groups(100).chain(groups(100))), Some(Warning::grouped()));
         assert_eq!(seen_of(groups(99)), None, "too few events");
         assert_eq!(seen_of(groups(200).skip(200)), None, "too few keys");
-        assert_eq!(
-            seen_of([70, 41].into_iter().chain(groups(100))),
-            None,
-            "two come back"
-        );
+        assert_eq!(seen_of([70, 41].into_iter().chain(groups(100))), None, "two come back");
         let many = dice(3).take(5_000).flat_map(|key| [key; 2]);
-        assert_eq!(
-            seen_of(many),
-            Some(Warning::grouped()),
-            "more keys than are remembered"
-        );
+        assert_eq!(seen_of(many), Some(Warning::grouped()), "more keys than are remembered");
     }
 
     /// Two events a second, the second of them with the higher key.
@@ -284,10 +269,7 @@ mod tests {
     fn events_without_order_are_not_told_and_soon_not_looked_at() {
         for seed in 0..200 {
             for keys in [2, 30, 1_000, 1 << 31] {
-                let keys: Vec<String> = dice(seed)
-                    .take(2_000)
-                    .map(|key| (key % keys).to_string())
-                    .collect();
+                let keys: Vec<String> = dice(seed).take(2_000).map(|key| (key % keys).to_string()).collect();
                 let timed = keys.iter().zip(0..).map(|(key, i)| (Some(i / 50), key.as_str()));
                 assert_eq!(seen(timed), None, "seed {seed}");
             }
@@ -295,10 +277,7 @@ mod tests {
         let mut watch = OrderCheck::default();
         for key in dice(7).take(1_000).map(|key| (key % 100).to_string()) {
             let key = Some(key.as_bytes());
-            watch.see(EventRef {
-                key,
-                ..EventRef::at(None)
-            });
+            watch.see(EventRef { key, ..EventRef::at(None) });
         }
         assert!(!watch.groups.are_open());
         assert_eq!(seen_of(std::iter::empty()), None);

@@ -21,11 +21,7 @@ pub fn read_notes(source: &Source) -> Vec<String> {
 fn unreadable(report: &ReadReport, schema: &Schema) -> Option<String> {
     let first = report.tally.first.as_ref()?;
     let headless = first.number == 1 && report.is_delimited && !schema.has_header();
-    let advice = if headless {
-        "; if it names the columns, use --header"
-    } else {
-        ""
-    };
+    let advice = if headless { "; if it names the columns, use --header" } else { "" };
     Some(format!(
         "{} of {} events could not be read and have no key; the first is in {first}{advice}",
         grouped(report.tally.unreadable),
@@ -45,22 +41,15 @@ fn cut(report: &ReadReport) -> Option<String> {
 fn without_users(report: &ReadReport, schema: &Schema) -> Option<String> {
     let user = schema.user.as_ref()?;
     let tally = &report.tally;
-    (tally.events > 0 && tally.with_user == 0).then(|| {
-        format!(
-            "warning: none of the events has a user: is --user {} right?",
-            user.text()
-        )
-    })
+    (tally.events > 0 && tally.with_user == 0)
+        .then(|| format!("warning: none of the events has a user: is --user {} right?", user.text()))
 }
 
 fn empty_files(report: &ReadReport) -> Option<String> {
     match &report.empty[..] {
         [] => None,
         [only] => Some(format!("warning: {only} is empty")),
-        [first, ..] => Some(format!(
-            "warning: {} files are empty; the first is {first}",
-            report.empty.len()
-        )),
+        [first, ..] => Some(format!("warning: {} files are empty; the first is {first}", report.empty.len())),
     }
 }
 
@@ -75,9 +64,8 @@ fn repeated_headers(report: &ReadReport) -> Option<String> {
     match report.tally.repeated_headers {
         0 => None,
         1 => Some("1 line repeats the header; it counts as an event without a key".to_owned()),
-        lines => Some(format!(
-            "{} lines repeat the header; each counts as an event without a key",
-            grouped(lines)
-        )),
+        lines => {
+            Some(format!("{} lines repeat the header; each counts as an event without a key", grouped(lines)))
+        }
     }
 }

@@ -88,10 +88,7 @@ impl Recent {
     const STEPS: i64 = 64;
 
     fn new(window: Span) -> Self {
-        Self {
-            step: (window.length() as i64 / Self::STEPS).max(1),
-            steps: BTreeMap::new(),
-        }
+        Self { step: (window.length() as i64 / Self::STEPS).max(1), steps: BTreeMap::new() }
     }
 
     fn add(&mut self, time: Option<i64>) {
@@ -104,9 +101,7 @@ impl Recent {
 
     fn is_too_old(&self) -> bool {
         let (first, last) = (self.steps.keys().next(), self.steps.keys().next_back());
-        first
-            .zip(last)
-            .is_some_and(|(first, last)| last - first > Self::STEPS)
+        first.zip(last).is_some_and(|(first, last)| last - first > Self::STEPS)
     }
 
     fn events(&self) -> u64 {
@@ -121,9 +116,7 @@ pub fn no_time() -> Failure {
 }
 
 pub fn no_events() -> Failure {
-    Failure::Message(format!(
-        "there is no event: {NOT_RELEASED}; is this the right file?"
-    ))
+    Failure::Message(format!("there is no event: {NOT_RELEASED}; is this the right file?"))
 }
 
 #[cfg(test)]

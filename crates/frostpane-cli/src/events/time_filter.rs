@@ -16,13 +16,7 @@ pub struct TimeFilter {
 
 impl TimeFilter {
     pub fn new(clock: &TimeSettings) -> Self {
-        Self {
-            clock: clock.clone(),
-            limit: clock.limit(),
-            set_aside: 0,
-            first: None,
-            latest: None,
-        }
+        Self { clock: clock.clone(), limit: clock.limit(), set_aside: 0, first: None, latest: None }
     }
 
     /// True if an event may have this time; one without a time is not judged here.

@@ -27,11 +27,7 @@ impl WindowEnd {
         let request = request.clone();
         if let Some(end) = request.end(&clock)? {
             let clock = clock.ending(end);
-            return Ok(Self {
-                request: request.ending(end, &clock)?,
-                clock,
-                scan: None,
-            });
+            return Ok(Self { request: request.ending(end, &clock)?, clock, scan: None });
         }
         if request.is_of_users() {
             // What is wrong with the request is said first.
@@ -42,11 +38,7 @@ impl WindowEnd {
         }
         let is_of_files = source()?.total_bytes().is_some();
         if !is_of_files || !request.may_be_fixed() {
-            return Ok(Self {
-                request,
-                clock,
-                scan: None,
-            });
+            return Ok(Self { request, clock, scan: None });
         }
         let request = request.fixed();
         // What is wrong with the request is said before a long look at the files.

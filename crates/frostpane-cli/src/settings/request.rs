@@ -326,9 +326,7 @@ impl ReleaseRequest {
     }
 
     pub fn builder<K: Key>(&self, keys: Keys<K>) -> Builder<K> {
-        Builder::from_spec(self.spec.clone(), keys)
-            .program(PROGRAM)
-            .scratch(scratch)
+        Builder::from_spec(self.spec.clone(), keys).program(PROGRAM).scratch(scratch)
     }
 
     /// Writes the specification in force, if that is all that was asked for.
@@ -385,11 +383,7 @@ pub fn check_column(spec: &Spec, has_column: bool) -> Result<()> {
 
 fn read_spec(file: &Path) -> Result<Spec> {
     let refusal = |cause: String| {
-        Failure::Message(format!(
-            "the specification {} cannot be used: {}",
-            file.display(),
-            cause
-        ))
+        Failure::Message(format!("the specification {} cannot be used: {}", file.display(), cause))
     };
     let text = fs::read_to_string(file).map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound => refusal("there is no such file; --print-spec writes one".to_owned()),

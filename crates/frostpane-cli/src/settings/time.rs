@@ -46,11 +46,7 @@ impl TimeArgs {
     pub fn resolve(&self) -> Result<TimeSettings> {
         let timezone = self.timezone.clone().unwrap_or(TimeZone::UTC);
         Ok(TimeSettings {
-            until: self
-                .until
-                .as_deref()
-                .map(|text| moment("--until", text, &timezone))
-                .transpose()?,
+            until: self.until.as_deref().map(|text| moment("--until", text, &timezone)).transpose()?,
             now: Timestamp::now(),
             ahead: self.ahead.unwrap_or(AHEAD),
             timezone,
@@ -67,10 +63,7 @@ impl TimeSettings {
     /// With windows that end here.
     pub fn ending(self, end: Edge) -> Self {
         match end {
-            Edge::Instant(end) => Self {
-                until: Some(end),
-                ..self
-            },
+            Edge::Instant(end) => Self { until: Some(end), ..self },
             Edge::Event(_) => self,
         }
     }

@@ -38,27 +38,18 @@ impl FromStr for WindowArg {
             "today" => Days::Today,
             "yesterday" => Days::Yesterday,
             _ => {
-                let span = text
-                    .parse()
-                    .map_err(|wrong: Error| format!("{wrong}; or today, or yesterday"))?;
+                let span = text.parse().map_err(|wrong: Error| format!("{wrong}; or today, or yesterday"))?;
                 return Ok(Self::new(text.to_owned(), span));
             }
         };
-        Ok(Self {
-            text: text.to_owned(),
-            span: Span::Clock(DAY),
-            days,
-        })
+        Ok(Self { text: text.to_owned(), span: Span::Clock(DAY), days })
     }
 }
 
 impl From<Span> for WindowArg {
     fn from(span: Span) -> Self {
         // An exact length of time: days have 24 hours.
-        Self {
-            days: Days::None,
-            ..Self::new(span.to_string(), span)
-        }
+        Self { days: Days::None, ..Self::new(span.to_string(), span) }
     }
 }
 
@@ -84,10 +75,7 @@ impl WindowArg {
 
     /// The window without the calendar, as outputs name it.
     pub fn label(&self) -> WindowLabel {
-        WindowLabel {
-            text: self.text.clone(),
-            span: self.span,
-        }
+        WindowLabel { text: self.text.clone(), span: self.span }
     }
 }
 

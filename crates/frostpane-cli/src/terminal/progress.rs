@@ -27,11 +27,7 @@ pub struct StatusLine {
 
 impl StatusLine {
     pub fn new() -> Self {
-        Self {
-            is_shown: io::stderr().is_terminal(),
-            is_drawn: false,
-            latest: Instant::now(),
-        }
+        Self { is_shown: io::stderr().is_terminal(), is_drawn: false, latest: Instant::now() }
     }
 
     pub fn draw(&mut self, line: impl FnOnce() -> String) {

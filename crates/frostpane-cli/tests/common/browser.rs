@@ -24,11 +24,7 @@ pub fn faults(page: &str, name: &str) -> Vec<String> {
         let mode = format!("{}?{theme}", within.display());
         let output = open(&browser, Path::new(&mode), &folder);
         faults.extend(console(&output));
-        faults.extend(
-            verdict(&output)
-                .into_iter()
-                .map(|fault| format!("{theme}: {fault}")),
-        );
+        faults.extend(verdict(&output).into_iter().map(|fault| format!("{theme}: {fault}")));
     }
     std::fs::remove_dir_all(&folder).unwrap();
     faults
@@ -41,9 +37,7 @@ pub fn find() -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH")?;
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let candidates = NAMES
-        .iter()
-        .flat_map(|name| places.iter().map(move |place| place.join(name)));
+    let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
@@ -54,17 +48,8 @@ fn open(browser: &Path, page: &Path, folder: &Path) -> Output {
     Command::new("timeout")
         .arg("60")
         .arg(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-        ])
-        .args([
-            "--no-first-run",
-            "--disable-background-networking",
-            "--enable-logging=stderr",
-        ])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args(["--no-first-run", "--disable-background-networking", "--enable-logging=stderr"])
         .args(["--window-size=1300,900", "--dump-dom"])
         .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
@@ -75,18 +60,13 @@ fn open(browser: &Path, page: &Path, folder: &Path) -> Output {
 
 fn console(output: &Output) -> Vec<String> {
     let told = String::from_utf8_lossy(&output.stderr);
-    told.lines()
-        .filter(|line| line.contains("CONSOLE"))
-        .map(str::to_owned)
-        .collect()
+    told.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect()
 }
 
 /// The result of the script in the wrapper.
 fn verdict(output: &Output) -> Vec<String> {
     let shown = String::from_utf8_lossy(&output.stdout);
-    let verdict = shown
-        .split_once("<pre id=\"verdict\">")
-        .and_then(|(_, rest)| rest.split_once("</pre>"));
+    let verdict = shown.split_once("<pre id=\"verdict\">").and_then(|(_, rest)| rest.split_once("</pre>"));
     match verdict {
         Some(("ok", _)) => Vec::new(),
         Some((faults, _)) => faults.lines().map(str::to_owned).collect(),

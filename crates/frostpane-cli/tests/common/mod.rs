@@ -42,11 +42,7 @@ pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
 }
 
 pub fn stdout(output: &Output) -> String {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -88,9 +84,7 @@ pub fn text(path: &Path) -> &str {
 
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
-    GzEncoder::new(bytes, Compression::fast())
-        .read_to_end(&mut packed)
-        .unwrap();
+    GzEncoder::new(bytes, Compression::fast()).read_to_end(&mut packed).unwrap();
     packed
 }
 
@@ -119,9 +113,7 @@ pub fn exact(more: &[&str], input: &[u8]) -> Value {
 pub fn heavy(release: &Value) -> Vec<(String, u64)> {
     let key = |heavy: &Value| heavy["key"].as_str().unwrap().to_owned();
     let list = release["heavy"].as_array().unwrap();
-    list.iter()
-        .map(|heavy| (key(heavy), heavy["count"].as_u64().unwrap()))
-        .collect()
+    list.iter().map(|heavy| (key(heavy), heavy["count"].as_u64().unwrap())).collect()
 }
 
 /// A file in a folder of the test that asks for it.
@@ -149,7 +141,5 @@ pub fn folder(name: &str) -> PathBuf {
 /// The names of the entries of a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }

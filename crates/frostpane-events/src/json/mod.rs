@@ -39,11 +39,7 @@ struct Names {
 impl Names {
     fn of(selection: &ColumnSelection) -> Self {
         let path = |column: &Option<Column>| column.as_ref().map(Column::text);
-        Self {
-            key: selection.key.text(),
-            time: path(&selection.time),
-            user: path(&selection.user),
-        }
+        Self { key: selection.key.text(), time: path(&selection.time), user: path(&selection.user) }
     }
 }
 
@@ -64,11 +60,7 @@ impl<'a> Objects<'a> {
         let of_path = |name: &str| selection.path_columns.get(name);
         Self {
             selection,
-            paths: Paths {
-                key: Some(&names.key),
-                time: names.time.as_deref(),
-                user: names.user.as_deref(),
-            },
+            paths: Paths { key: Some(&names.key), time: names.time.as_deref(), user: names.user.as_deref() },
             key_of_path: of_path(&names.key),
             time_of_path: names.time.as_deref().and_then(of_path),
             user_of_path: names.user.as_deref().and_then(of_path),
@@ -151,9 +143,7 @@ fn text<'a>(raw: &'a str, unescaped: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => inner,
         [b'"', ..] => {
             unescaped.clear();
-            serde_json::Deserializer::from_str(raw)
-                .deserialize_bytes(Unescape(unescaped))
-                .ok()?;
+            serde_json::Deserializer::from_str(raw).deserialize_bytes(Unescape(unescaped)).ok()?;
             unescaped
         }
         [b'{' | b'[' | b'n', ..] => return None,
@@ -201,10 +191,7 @@ mod tests {
             b"{\"at\": 5, \"k\": \"\xff\"}",
             b"{\"k\": \"\xff\", \"at\": 5}",
         ];
-        let schema = Schema {
-            by_clock: true,
-            ..Schema::default()
-        };
+        let schema = Schema { by_clock: true, ..Schema::default() };
         let named = |name: &str| Column::Name(name.to_owned());
         let selection = ColumnSelection::new(named("k"), Some(named("at")));
         let keys = [Some("elm"), Some("x"), None, None, None, None];
@@ -223,9 +210,7 @@ mod tests {
         let named = |name: &str| Column::Name(name.to_owned());
         let selection = ColumnSelection::new(named("k"), None).by(named("who.id"));
         let lines = lines.join("\n");
-        let (found, _) = events(&Schema::default(), |sink| {
-            read(&mut lines.as_bytes(), &selection, sink)
-        });
+        let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
         found.unwrap().into_iter().map(|(.., user)| text(user)).collect()
     }
 

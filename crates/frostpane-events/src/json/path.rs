@@ -19,22 +19,14 @@ impl<'p> Paths<'p> {
     }
 
     fn map(self, f: impl Fn(&'p str) -> Option<&'p str>) -> Self {
-        Self {
-            key: self.key.and_then(&f),
-            time: self.time.and_then(&f),
-            user: self.user.and_then(&f),
-        }
+        Self { key: self.key.and_then(&f), time: self.time.and_then(&f), user: self.user.and_then(&f) }
     }
 
     /// Below a field. Its name may have dots itself.
     fn below(self, name: &str) -> Self {
         self.map(|path| {
             let rest = path.strip_prefix(name)?;
-            if rest.is_empty() {
-                Some(rest)
-            } else {
-                rest.strip_prefix('.')
-            }
+            if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
         })
     }
 }
@@ -55,10 +47,7 @@ pub struct JsonFields<'a> {
 pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> (JsonFields<'a>, bool) {
     let mut found = JsonFields::default();
     let mut json = serde_json::Deserializer::from_slice(object);
-    let walk = Walk {
-        paths,
-        found: &mut found,
-    };
+    let walk = Walk { paths, found: &mut found };
     let whole = walk.deserialize(&mut json).and_then(|()| json.end()).is_ok();
     (found, whole)
 }
@@ -104,12 +93,9 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
             }
             let paths = paths.map(|path| Some(path).filter(|path| !path.is_empty()));
             if !paths.is_empty() && raw.starts_with('{') {
-                Walk {
-                    paths,
-                    found: &mut *self.found,
-                }
-                .deserialize(&mut serde_json::Deserializer::from_str(raw))
-                .map_err(A::Error::custom)?;
+                Walk { paths, found: &mut *self.found }
+                    .deserialize(&mut serde_json::Deserializer::from_str(raw))
+                    .map_err(A::Error::custom)?;
             }
         }
         Ok(())

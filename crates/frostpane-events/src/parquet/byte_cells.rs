@@ -68,14 +68,7 @@ struct Span {
 
 impl DataPage {
     fn empty() -> Self {
-        Self {
-            cells: 0,
-            levels: None,
-            values: Values::Plain {
-                bytes: Bytes::new(),
-                next: 0,
-            },
-        }
+        Self { cells: 0, levels: None, values: Values::Plain { bytes: Bytes::new(), next: 0 } }
     }
 }
 
@@ -162,17 +155,8 @@ impl ByteCells {
         let (cells, encoding) = (page.num_values(), page.encoding());
         let (levels, values) = match page {
             Page::DictionaryPage { buf, .. } => return self.take_dictionary(buf, cells, encoding),
-            Page::DataPage {
-                buf,
-                def_level_encoding,
-                ..
-            } => self.parts(buf, def_level_encoding)?,
-            Page::DataPageV2 {
-                buf,
-                def_levels_byte_len,
-                rep_levels_byte_len,
-                ..
-            } => {
+            Page::DataPage { buf, def_level_encoding, .. } => self.parts(buf, def_level_encoding)?,
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
                 let (_, rest) = split(buf, rep_levels_byte_len)?;
                 split(rest, def_levels_byte_len)?
             }
@@ -181,9 +165,7 @@ impl ByteCells {
         self.rows = rows.ok_or_else(damaged)?;
         self.page = DataPage {
             cells: cells as usize,
-            levels: (self.most > 0)
-                .then(|| Runs::new(levels, width(self.most)))
-                .transpose()?,
+            levels: (self.most > 0).then(|| Runs::new(levels, width(self.most))).transpose()?,
             values: self.values(values, encoding)?,
         };
         Ok(())
@@ -275,10 +257,7 @@ fn plain(bytes: &[u8], mut next: usize, values: usize, spans: &mut Vec<Span>) ->
         }
         let start = bytes.len() - rest.len();
         next = start + length;
-        spans.push(Span {
-            start: start as u32,
-            end: next as u32,
-        });
+        spans.push(Span { start: start as u32, end: next as u32 });
     }
     Ok(next)
 }

@@ -102,10 +102,7 @@ impl Cells {
     }
 
     fn new(column: &ColumnDescriptor, batch: CellReader) -> Self {
-        Self {
-            logical: LogicalType::of(column),
-            batch,
-        }
+        Self { logical: LogicalType::of(column), batch }
     }
 
     /// One value in so many cells.
@@ -207,15 +204,7 @@ where
     }
 
     fn new(reader: ColumnReaderImpl<T>, most: i16) -> Self {
-        Self {
-            reader,
-            most,
-            levels: Vec::new(),
-            values: Vec::new(),
-            cells: 0,
-            next_cell: 0,
-            next_value: 0,
-        }
+        Self { reader, most, levels: Vec::new(), values: Vec::new(), cells: 0, next_cell: 0, next_value: 0 }
     }
 }
 
@@ -231,9 +220,7 @@ where
         self.levels.clear();
         self.values.clear();
         (self.cells, self.next_cell, self.next_value) = (0, 0, 0);
-        (self.cells, ..) = self
-            .reader
-            .read_records(BATCH, Some(&mut self.levels), None, &mut self.values)?;
+        (self.cells, ..) = self.reader.read_records(BATCH, Some(&mut self.levels), None, &mut self.values)?;
         Ok(self.cells)
     }
 

@@ -39,11 +39,7 @@ fn digits(mut bytes: Vec<u8>) -> String {
         digits.insert_str(0, &format!("{rest:09}"));
     }
     let digits = digits.trim_start_matches('0');
-    if digits.is_empty() {
-        "0".to_owned()
-    } else {
-        digits.to_owned()
-    }
+    if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
 }
 
 #[cfg(test)]

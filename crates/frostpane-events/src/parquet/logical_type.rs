@@ -191,10 +191,7 @@ fn shortest(number: f16) -> f32 {
         return exact;
     }
     let rounded = (0..5).filter_map(|digits| format!("{exact:.digits$e}").parse::<f32>().ok());
-    rounded
-        .into_iter()
-        .find(|rounded| f16::from_f32(*rounded) == number)
-        .unwrap_or(exact)
+    rounded.into_iter().find(|rounded| f16::from_f32(*rounded) == number).unwrap_or(exact)
 }
 
 #[cfg(test)]
@@ -215,16 +212,8 @@ mod tests {
             (LogicalType::Date, Value::Integer(20_362), "2025-10-01"),
             (LogicalType::Date, Value::Integer(-1), "1969-12-31"),
             (LogicalType::Date, Value::Integer(i64::MAX), "9223372036854775807"),
-            (
-                LogicalType::TimeOfDay(UnixUnit::Millis),
-                Value::Integer(45_296_000),
-                "12:34:56",
-            ),
-            (
-                LogicalType::TimeOfDay(UnixUnit::Micros),
-                Value::Integer(500_000),
-                "00:00:00.5",
-            ),
+            (LogicalType::TimeOfDay(UnixUnit::Millis), Value::Integer(45_296_000), "12:34:56"),
+            (LogicalType::TimeOfDay(UnixUnit::Micros), Value::Integer(500_000), "00:00:00.5"),
             (LogicalType::TimeOfDay(UnixUnit::Nanos), Value::Integer(-1), "-1"),
             (
                 LogicalType::Instant(UnixUnit::Millis),
@@ -236,11 +225,7 @@ mod tests {
                 Value::Integer(1_759_320_000_500_000),
                 "2025-10-01T12:00:00.5",
             ),
-            (
-                LogicalType::Plain,
-                Value::Nanos(1_759_320_000_000_000_001),
-                "2025-10-01T12:00:00.000000001Z",
-            ),
+            (LogicalType::Plain, Value::Nanos(1_759_320_000_000_000_001), "2025-10-01T12:00:00.000000001Z"),
             (LogicalType::Decimal(2), Value::Integer(-5), "-0.05"),
             (LogicalType::Float16, Value::Bytes(&half(0.1)), "0.1"),
             (LogicalType::Float16, Value::Bytes(&half(-2.5)), "-2.5"),
@@ -257,26 +242,11 @@ mod tests {
     fn clocks_on_the_wall_and_dates_are_in_the_zone_that_was_told() {
         let berlin = Times::new(TimeFormat::Any, TimeZone::get("Europe/Berlin").unwrap());
         let midnight = 1_759_269_600_000_000;
-        assert_eq!(
-            LogicalType::Date.time(Value::Integer(20_362), &berlin),
-            Some(midnight)
-        );
+        assert_eq!(LogicalType::Date.time(Value::Integer(20_362), &berlin), Some(midnight));
         let shown = Value::Integer(1_759_276_800_000);
-        assert_eq!(
-            LogicalType::WallClock(UnixUnit::Millis).time(shown, &berlin),
-            Some(midnight)
-        );
-        assert_eq!(
-            LogicalType::Instant(UnixUnit::Millis).time(shown, &berlin),
-            Some(1_759_276_800_000_000)
-        );
-        assert_eq!(
-            LogicalType::TimeOfDay(UnixUnit::Millis).time(shown, &berlin),
-            None
-        );
-        assert_eq!(
-            LogicalType::Decimal(1).time(Value::Integer(15), &berlin),
-            Some(1_500_000)
-        );
+        assert_eq!(LogicalType::WallClock(UnixUnit::Millis).time(shown, &berlin), Some(midnight));
+        assert_eq!(LogicalType::Instant(UnixUnit::Millis).time(shown, &berlin), Some(1_759_276_800_000_000));
+        assert_eq!(LogicalType::TimeOfDay(UnixUnit::Millis).time(shown, &berlin), None);
+        assert_eq!(LogicalType::Decimal(1).time(Value::Integer(15), &berlin), Some(1_500_000));
     }
 }

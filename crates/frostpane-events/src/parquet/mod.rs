@@ -35,17 +35,10 @@ pub fn read(
     let places = places(reader.metadata(), selection).map_err(|wrong| sink.unfit(wrong))?;
     sink.tally.key_of_path |= places.key.is_of_path();
     check_users(reader.metadata(), places).map_err(|wrong| sink.unfit(wrong))?;
-    let mut rows = Rows {
-        selection,
-        places,
-        total: reader.metadata().file_metadata().num_rows(),
-        done: 0,
-        progress,
-    };
+    let mut rows =
+        Rows { selection, places, total: reader.metadata().file_metadata().num_rows(), done: 0, progress };
     for index in 0..reader.num_row_groups() {
-        let group = reader
-            .get_row_group(index)
-            .map_err(|cause| broken(sink, &cause))?;
+        let group = reader.get_row_group(index).map_err(|cause| broken(sink, &cause))?;
         rows.read(&*group, sink)?;
     }
     Ok(())
@@ -58,10 +51,7 @@ fn broken(sink: &EventSink<'_>, cause: &ParquetError) -> Halt {
 fn places(file: &ParquetMetaData, selection: &ColumnSelection) -> std::result::Result<ColumnPlaces, Error> {
     let columns = file.file_metadata().schema_descr().columns();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-    selection.among(&ColumnNames {
-        all: &names,
-        are_public: true,
-    })
+    selection.among(&ColumnNames { all: &names, are_public: true })
 }
 
 /// Refuses users that other files may write in another way.
@@ -110,16 +100,10 @@ impl Rows<'_> {
             }
             for _ in 0..rows {
                 self.done += 1;
-                let time = times
-                    .as_mut()
-                    .and_then(|times| times.time(&self.selection.times, shown.as_mut()));
+                let time = times.as_mut().and_then(|times| times.time(&self.selection.times, shown.as_mut()));
                 let key = keys.text(&mut text);
                 let user = users.as_mut().and_then(|users| users.text(&mut name));
-                sink.event(
-                    self.done,
-                    EventRef { time, key, user },
-                    shown.as_deref().unwrap_or_default(),
-                )?;
+                sink.event(self.done, EventRef { time, key, user }, shown.as_deref().unwrap_or_default())?;
             }
             (self.progress)(self.done as f64 / self.total.max(1) as f64);
         }

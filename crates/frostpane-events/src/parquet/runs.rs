@@ -34,13 +34,7 @@ impl Runs {
         if width > WIDEST {
             return Err(damaged());
         }
-        Ok(Self {
-            bytes,
-            width,
-            next: 0,
-            run: Run::Equal(0),
-            left: 0,
-        })
+        Ok(Self { bytes, width, next: 0, run: Run::Equal(0), left: 0 })
     }
 
     /// Replaces what is in `numbers` with the next `count` ones.
@@ -155,10 +149,7 @@ mod tests {
     #[test]
     fn numbers_have_up_to_32_bits() {
         assert_eq!(read(b"\x04\xFE\xFF\xFF\xFF", 32, 2).unwrap(), [u32::MAX - 1; 2]);
-        assert_eq!(
-            read(b"\x03\xFE\xFF\xFF\xFF\x01\0\0\0", 32, 2).unwrap(),
-            [u32::MAX - 1, 1]
-        );
+        assert_eq!(read(b"\x03\xFE\xFF\xFF\xFF\x01\0\0\0", 32, 2).unwrap(), [u32::MAX - 1, 1]);
         assert_eq!(read(b"\x80\x01", 0, 64).unwrap(), [0; 64]);
         assert_eq!(read(b"\x03", 0, 8).unwrap(), [0; 8]);
         assert!(read(b"\x02", 33, 1).is_err());

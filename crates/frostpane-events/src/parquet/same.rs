@@ -31,14 +31,10 @@ pub fn written(schema: &str, groups: &[Vec<Cell>], properties: WriterPropertiesB
         let most = column.typed::<ByteArrayType>().get_descriptor().max_def_level();
         let null = |row: usize| (most - 1 - row as i16 % 2).max(0);
         let rows = cells.iter().enumerate();
-        let levels: Vec<i16> = rows
-            .map(|(row, cell)| if cell.is_some() { most } else { null(row) })
-            .collect();
+        let levels: Vec<i16> =
+            rows.map(|(row, cell)| if cell.is_some() { most } else { null(row) }).collect();
         let values: Vec<ByteArray> = cells.iter().flatten().cloned().map(ByteArray::from).collect();
-        column
-            .typed::<ByteArrayType>()
-            .write_batch(&values, Some(&levels), None)
-            .unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
         column.close().unwrap();
         group.close().unwrap();
     }
@@ -73,9 +69,7 @@ fn there(file: &SerializedFileReader<Bytes>) -> Vec<Cell> {
             panic!("a column of byte arrays");
         };
         let (mut levels, mut values) = (Vec::new(), Vec::new());
-        let (rows, ..) = column
-            .read_records(usize::MAX, Some(&mut levels), None, &mut values)
-            .unwrap();
+        let (rows, ..) = column.read_records(usize::MAX, Some(&mut levels), None, &mut values).unwrap();
         let mut values = values.into_iter();
         cells.extend((0..rows).map(|row| {
             let null = most > 0 && levels[row] != most;
@@ -99,11 +93,8 @@ fn columns() -> Vec<Vec<Cell>> {
         rows.clone().map(|row| text(scattered(row) % 5)).collect(),
         rows.clone().map(|row| text(scattered(row) % 300)).collect(),
         rows.clone().map(text).collect(),
-        rows.clone()
-            .map(|row| text(if row < 2_000 { 1 } else { row % 70 }))
-            .collect(),
-        rows.map(|row| Some(vec![row as u8; scattered(row) % 40]))
-            .collect(),
+        rows.clone().map(|row| text(if row < 2_000 { 1 } else { row % 70 })).collect(),
+        rows.map(|row| Some(vec![row as u8; scattered(row) % 40])).collect(),
     ]
 }
 
@@ -181,9 +172,8 @@ fn row_groups_have_dictionaries_of_their_own() {
 
 #[test]
 fn other_encodings_are_left_to_the_crate() {
-    let properties = WriterProperties::builder()
-        .set_dictionary_enabled(false)
-        .set_encoding(Encoding::DELTA_BYTE_ARRAY);
+    let properties =
+        WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BYTE_ARRAY);
     let file = SerializedFileReader::new(written(REQUIRED, &columns()[3..4], properties)).unwrap();
     assert!(!ByteCells::can_read(file.metadata().row_group(0).column(0)));
     assert_eq!(there(&file), columns()[3]);

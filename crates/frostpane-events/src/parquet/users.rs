@@ -32,10 +32,7 @@ fn file(user: &str, write: impl Fn(&mut SerializedColumnWriter<'_>)) -> Bytes {
     let mut group = writer.next_row_group().unwrap();
     let keys: Vec<ByteArray> = (0..ROWS).map(|row| row.to_string().into_bytes().into()).collect();
     let mut column = group.next_column().unwrap().unwrap();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&keys, None, None)
-        .unwrap();
+    column.typed::<ByteArrayType>().write_batch(&keys, None, None).unwrap();
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     write(&mut column);
@@ -47,10 +44,7 @@ fn file(user: &str, write: impl Fn(&mut SerializedColumnWriter<'_>)) -> Bytes {
 
 fn rows(file: Bytes, selection: &ColumnSelection) -> Result<Rows> {
     let (rows, _) = events(&Schema::default(), |sink| read(file, selection, &|_| (), sink));
-    Ok(rows?
-        .into_iter()
-        .map(|(_, key, user)| (text(key), text(user)))
-        .collect())
+    Ok(rows?.into_iter().map(|(_, key, user)| (text(key), text(user))).collect())
 }
 
 fn selection(user: &str) -> ColumnSelection {
@@ -70,10 +64,7 @@ fn assert_users(file: Bytes, user: impl Fn(usize) -> Option<String>) {
 #[test]
 fn users_are_text_bytes_and_whole_numbers_as_they_are_written_elsewhere() {
     let text = |row: usize| (row % 7 != 3).then(|| format!("u{}", row % 999));
-    let some: Vec<ByteArray> = (0..ROWS)
-        .filter_map(text)
-        .map(|user| user.into_bytes().into())
-        .collect();
+    let some: Vec<ByteArray> = (0..ROWS).filter_map(text).map(|user| user.into_bytes().into()).collect();
     let levels: Vec<i16> = (0..ROWS).map(|row| i16::from(text(row).is_some())).collect();
     for schema in ["optional binary user (STRING)", "optional binary user"] {
         let written = file(schema, |column| {
@@ -94,11 +85,7 @@ fn users_are_text_bytes_and_whole_numbers_as_they_are_written_elsewhere() {
         });
         assert_users(written, |row| {
             let number = numbers[row];
-            Some(if unsigned {
-                (number as u64).to_string()
-            } else {
-                number.to_string()
-            })
+            Some(if unsigned { (number as u64).to_string() } else { number.to_string() })
         });
     }
     let id: FixedLenByteArray = ByteArray::from((0..16).collect::<Vec<u8>>()).into();
@@ -106,9 +93,7 @@ fn users_are_text_bytes_and_whole_numbers_as_they_are_written_elsewhere() {
         let column = column.typed::<FixedLenByteArrayType>();
         column.write_batch(&vec![id.clone(); ROWS], None, None).unwrap();
     });
-    assert_users(written, |_| {
-        Some("00010203-0405-0607-0809-0a0b0c0d0e0f".to_owned())
-    });
+    assert_users(written, |_| Some("00010203-0405-0607-0809-0a0b0c0d0e0f".to_owned()));
 }
 
 #[test]
@@ -145,9 +130,7 @@ fn other_columns_of_users_are_refused_for_the_whole_file() {
         file("repeated int64 user", |column| {
             let column = column.typed::<Int64Type>();
             let levels = [vec![1; ROWS], vec![0; ROWS]];
-            column
-                .write_batch(&vec![17; ROWS], Some(&levels[0]), Some(&levels[1]))
-                .unwrap();
+            column.write_batch(&vec![17; ROWS], Some(&levels[0]), Some(&levels[1])).unwrap();
         }),
     ];
     for (number, file) in files.into_iter().enumerate() {

@@ -63,10 +63,7 @@ impl Column {
         };
         found.ok_or_else(|| Error::Column {
             column: self.text(),
-            message: format!(
-                "there is no column {asked}, for which {option} asks; {}",
-                names.told(paths)
-            ),
+            message: format!("there is no column {asked}, for which {option} asks; {}", names.told(paths)),
         })
     }
 }
@@ -104,11 +101,7 @@ impl ColumnNames<'_> {
 
 /// Names for a message.
 fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names
-        .iter()
-        .take(NAMES_SHOWN)
-        .map(|name| printable(name))
-        .collect();
+    let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(|name| printable(name)).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -184,11 +177,7 @@ impl ColumnSelection {
             Some(column) => place(column).map(Some),
             None => Some(None),
         };
-        Some(ColumnPlaces {
-            key: place(&self.key)?,
-            time: other(&self.time)?,
-            user: other(&self.user)?,
-        })
+        Some(ColumnPlaces { key: place(&self.key)?, time: other(&self.time)?, user: other(&self.user)? })
     }
 }
 

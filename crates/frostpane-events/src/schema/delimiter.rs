@@ -19,12 +19,7 @@ impl Delimiter {
     /// one by which it has most.
     pub(crate) fn of_header(columns: impl Fn(Self) -> usize, has_all: impl Fn(Self) -> bool) -> Self {
         let fit = USUAL.into_iter().find(|delimiter| has_all(*delimiter));
-        let most = || {
-            USUAL
-                .into_iter()
-                .rev()
-                .max_by_key(|delimiter| columns(*delimiter))
-        };
+        let most = || USUAL.into_iter().rev().max_by_key(|delimiter| columns(*delimiter));
         fit.or_else(most).unwrap_or(Self::COMMA)
     }
 }
@@ -50,13 +45,7 @@ mod tests {
 
     #[test]
     fn a_delimiter_is_one_byte_and_tabs_have_a_name() {
-        for (text, byte) in [
-            (";", b';'),
-            ("|", b'|'),
-            ("tab", b'\t'),
-            ("\\t", b'\t'),
-            ("\t", b'\t'),
-        ] {
+        for (text, byte) in [(";", b';'), ("|", b'|'), ("tab", b'\t'), ("\\t", b'\t'), ("\t", b'\t')] {
             assert_eq!(text.parse(), Ok(Delimiter(byte)));
         }
         for text in ["", ";;", "ü", "\"", "\n", "\r", "space"] {

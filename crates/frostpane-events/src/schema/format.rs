@@ -73,7 +73,7 @@ impl Format {
         ) = (implied, format)
         {
             return Err(
-                "--delimiter is for CSV and TSV: leave it out, or give one of them as --format".to_owned(),
+                "--delimiter is for CSV and TSV: leave it out, or give one of them as --format".to_owned()
             );
         }
         match (format, schema.key.is_some()) {
@@ -148,25 +148,10 @@ mod tests {
         for packed in [&b"PK\x03\x04"[..], b"BZh9", b"\xFD7zXZ\0", b"7z\xBC\xAF"] {
             assert!(Format::Text.advice(packed).unwrap().contains("unpack it"));
         }
-        assert!(
-            Format::Csv
-                .advice(b"\xFF\xFEt\0e\0a\0")
-                .unwrap()
-                .contains("UTF-8")
-        );
-        assert!(
-            Format::Text
-                .advice(b" {\"a\": 1}")
-                .unwrap()
-                .contains("--format jsonl")
-        );
+        assert!(Format::Csv.advice(b"\xFF\xFEt\0e\0a\0").unwrap().contains("UTF-8"));
+        assert!(Format::Text.advice(b" {\"a\": 1}").unwrap().contains("--format jsonl"));
         assert!(Format::Jsonl.advice(b"[{").unwrap().contains("jq"));
-        assert!(
-            Format::Text
-                .advice(b"PAR1\0")
-                .unwrap()
-                .contains("--format parquet")
-        );
+        assert!(Format::Text.advice(b"PAR1\0").unwrap().contains("--format parquet"));
         for known in [&b"tea\n"[..], b"", b"PK"] {
             assert_eq!(Format::Text.advice(known), None);
         }
@@ -189,11 +174,8 @@ mod tests {
         ] {
             let file = Path::new(file);
             let of = |format, columns: bool| {
-                let schema = Schema {
-                    format,
-                    key: columns.then_some(Column::Position(1)),
-                    ..Schema::default()
-                };
+                let schema =
+                    Schema { format, key: columns.then_some(Column::Position(1)), ..Schema::default() };
                 Format::of(file, &schema)
             };
             assert_eq!(of(None, true).ok(), format, "{}", file.display());

@@ -51,9 +51,7 @@ impl PathColumn {
     fn of(folder: &OsStr) -> Option<Self> {
         let (name, value) = folder.to_str()?.split_once('=')?;
         Some(Self {
-            name: String::from_utf8(decoded(name))
-                .ok()
-                .filter(|name| !name.is_empty())?,
+            name: String::from_utf8(decoded(name)).ok().filter(|name| !name.is_empty())?,
             value: if value == NULL { Vec::new() } else { decoded(value) },
         })
     }
@@ -93,10 +91,7 @@ mod tests {
         let path =
             "/data/year=2024/x/year=2025/city=S%C3%A3o%20Paulo%/at=__HIVE_DEFAULT_PARTITION__/=x/a=b.csv";
         let columns = PathColumns::of(Path::new(path));
-        assert_eq!(
-            columns.names().collect::<Vec<_>>(),
-            ["year", "year", "city", "at"]
-        );
+        assert_eq!(columns.names().collect::<Vec<_>>(), ["year", "year", "city", "at"]);
         assert_eq!(columns.get("year"), Some(&b"2025"[..]), "the last counts");
         assert_eq!(columns.get("city"), Some("São Paulo%".as_bytes()));
         assert_eq!(columns.get("at"), Some(&b""[..]), "null");

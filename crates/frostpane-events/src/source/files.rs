@@ -20,11 +20,7 @@ pub fn is_standard_input(file: &Path) -> bool {
 
 /// The name of a file in a message.
 pub fn name(file: &Path) -> String {
-    if is_standard_input(file) {
-        "standard input".to_owned()
-    } else {
-        file.display().to_string()
-    }
+    if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
 /// The files that names stand for: standard input if there are none, all below a folder, and those that match
@@ -72,20 +68,14 @@ pub fn is_pattern(name: &str) -> bool {
 /// The files that match; if none does, those below the folders that do.
 fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     let found = glob(pattern).map_err(|cause| {
-        format!(
-            "{pattern:?} is neither a file nor a pattern of file names: {}",
-            cause.msg
-        )
+        format!("{pattern:?} is neither a file nor a pattern of file names: {}", cause.msg)
     })?;
     let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = found.flatten().partition(|file| file.is_dir());
     if !files.is_empty() {
         return Ok(files);
     }
     if folders.is_empty() {
-        return Err(Error::Input(format!(
-            "no file matches {pattern:?}{}",
-            place_of(Path::new(pattern))
-        )));
+        return Err(Error::Input(format!("no file matches {pattern:?}{}", place_of(Path::new(pattern)))));
     }
     let files: Result<Vec<_>> = folders.iter().map(|folder| within(folder)).collect();
     Ok(files?.concat())

@@ -12,9 +12,7 @@ pub fn seems_header(head: &[u8], delimiter: Delimiter) -> bool {
     };
     let numbers = |line| Fields::new(line, delimiter.0).map(is_number);
     let (first, second): (Vec<bool>, Vec<bool>) = (numbers(first).collect(), numbers(second).collect());
-    let is_named = Fields::new(head, delimiter.0)
-        .next()
-        .is_some_and(|name| !name.is_empty());
+    let is_named = Fields::new(head, delimiter.0).next().is_some_and(|name| !name.is_empty());
     is_named && first.len() == second.len() && !first.contains(&true) && second.contains(&true)
 }
 
@@ -22,11 +20,7 @@ pub fn seems_header(head: &[u8], delimiter: Delimiter) -> bool {
 fn is_number(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let field = field.strip_prefix(b"\"").unwrap_or(field);
-    field
-        .strip_prefix(b"-")
-        .unwrap_or(field)
-        .first()
-        .is_some_and(u8::is_ascii_digit)
+    field.strip_prefix(b"-").unwrap_or(field).first().is_some_and(u8::is_ascii_digit)
 }
 
 #[cfg(test)]

@@ -23,14 +23,8 @@ pub fn missing(file: &Path) -> String {
 
 /// The folder in which a name was looked for.
 pub fn place_of(file: &Path) -> String {
-    let parents = file
-        .ancestors()
-        .skip(1)
-        .filter(|parent| !parent.as_os_str().is_empty());
-    match parents
-        .into_iter()
-        .find(|parent| !parent.is_dir() && !is_pattern(&parent.to_string_lossy()))
-    {
+    let parents = file.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+    match parents.into_iter().find(|parent| !parent.is_dir() && !is_pattern(&parent.to_string_lossy())) {
         Some(parent) => format!("; there is no folder {} either", parent.display()),
         None if file.is_relative() => match std::env::current_dir() {
             Ok(folder) => format!("; it was looked for in {}", folder.display()),

@@ -98,10 +98,7 @@ impl Source {
         let total_bytes = total_bytes(&files);
         let layouts = files.into_iter().map(|file| FileLayout::of(file, &schema));
         let layouts = layouts.collect::<std::result::Result<_, _>>()?;
-        Ok(Self {
-            total_bytes,
-            ..Self::of(layouts, schema)
-        })
+        Ok(Self { total_bytes, ..Self::of(layouts, schema) })
     }
 
     fn of(files: Vec<FileLayout>, schema: Schema) -> Self {
@@ -118,10 +115,7 @@ impl Source {
 
     /// The lines of a text file, each of them a key.
     pub fn lines(file: &Path) -> std::result::Result<Self, Error> {
-        let schema = Schema {
-            format: Some(Format::Text),
-            ..Schema::default()
-        };
+        let schema = Schema { format: Some(Format::Text), ..Schema::default() };
         Self::new(&[file.to_owned()], schema)
     }
 
@@ -223,11 +217,7 @@ impl Source {
         visit: &mut dyn FnMut(EventRef<'_>) -> Result<()>,
         pause: &mut dyn FnMut() -> io::Result<()>,
     ) -> Result<()> {
-        let FileLayout {
-            file,
-            format,
-            compressions,
-        } = layout;
+        let FileLayout { file, format, compressions } = layout;
         let name = name(file);
         #[cfg(feature = "parquet")]
         let before = self.bytes_read.get();
@@ -309,9 +299,7 @@ fn open(file: &Path, tell: fn(fmt::Arguments<'_>)) -> io::Result<Box<dyn Read>> 
         return Ok(Box::new(File::open(file)?));
     }
     if io::stdin().is_terminal() {
-        tell(format_args!(
-            "reading from the terminal, one event a line; end with Ctrl-D"
-        ));
+        tell(format_args!("reading from the terminal, one event a line; end with Ctrl-D"));
     }
     Ok(Box::new(io::stdin().lock()))
 }
@@ -339,9 +327,7 @@ pub fn read_stream(
         Format::Jsonl => json::read(reader, &selection, sink),
         _ => {
             let mut body = Vec::new();
-            reader
-                .read_to_end(&mut body)
-                .map_err(|cause| sink.broken(cause))?;
+            reader.read_to_end(&mut body).map_err(|cause| sink.broken(cause))?;
             read_body(body, format, &selection, sink)
         }
     }
@@ -431,9 +417,7 @@ mod tests {
         let mut source = Source::new(from_ref(&file), schema).unwrap();
         let outcome: std::result::Result<(), Error> = source.for_each(|event| {
             let text = |bytes: Option<&[u8]>| {
-                bytes.map_or("none".to_owned(), |bytes| {
-                    String::from_utf8(bytes.to_vec()).unwrap()
-                })
+                bytes.map_or("none".to_owned(), |bytes| String::from_utf8(bytes.to_vec()).unwrap())
             };
             let time = event.time.map(|time| time.to_string().into_bytes());
             events.push([text(time.as_deref()), text(event.user), text(event.key)]);
@@ -484,24 +468,10 @@ mod tests {
             "at;who;tree\n1;17;elm\n2;\"ann\";\n3;;oak\nnoon;ann;\"oak\nelm\"\n3;ann\n4;17;ash\n";
         for (name, content, schema) in [
             ("a.csv", csv, named.clone()),
-            (
-                "b.csv",
-                several_lines,
-                Schema {
-                    multiline: true,
-                    ..named.clone()
-                },
-            ),
+            ("b.csv", several_lines, Schema { multiline: true, ..named.clone() }),
             ("c.tsv", tsv, columns(["3", "1", "2"])),
             ("d.jsonl", &jsonl.join("\n"), columns(["tree", "at", "who.id"])),
-            (
-                "e.log",
-                log,
-                Schema {
-                    pattern: Some(pattern),
-                    ..named
-                },
-            ),
+            ("e.log", log, Schema { pattern: Some(pattern), ..named }),
         ] {
             assert_eq!(read(name, content, schema).0, expected, "{name}");
         }

@@ -21,10 +21,7 @@ pub struct FilePart {
 impl FilePart {
     /// A source of this file alone.
     pub fn open(self) -> Source {
-        Source {
-            announced: self.announced,
-            ..Source::of(vec![self.layout], self.schema)
-        }
+        Source { announced: self.announced, ..Source::of(vec![self.layout], self.schema) }
     }
 }
 
@@ -55,18 +52,11 @@ impl Source {
         let files = mem::take(&mut self.files);
         let texts: Vec<String> = files.iter().map(|layout| layout.text(&self.schema)).collect();
         let announced = iter::once(String::new()).chain(texts);
-        let schema = Schema {
-            live: false,
-            ..self.schema.clone()
-        };
+        let schema = Schema { live: false, ..self.schema.clone() };
         files
             .into_iter()
             .zip(announced)
-            .map(|(layout, announced)| FilePart {
-                layout,
-                schema: schema.clone(),
-                announced,
-            })
+            .map(|(layout, announced)| FilePart { layout, schema: schema.clone(), announced })
             .collect()
     }
 

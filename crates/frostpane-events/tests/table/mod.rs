@@ -34,10 +34,7 @@ impl Row {
 }
 
 pub fn rows() -> Vec<Row> {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../frostpane-events/tests/conformance.json"
-    );
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../frostpane-events/tests/conformance.json");
     let table: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     table.as_array().unwrap().iter().map(row).collect()
 }

@@ -50,10 +50,8 @@ impl ContinualConstants {
     pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, window)?;
         let w = window as f64;
-        let (shortest, loss) = (
-            claims::shortest_block(alpha, w),
-            claims::block_sensitivity(alpha, epsilon, w),
-        );
+        let (shortest, loss) =
+            (claims::shortest_block(alpha, w), claims::block_sensitivity(alpha, epsilon, w));
         let with = |grain: f64| {
             let shortest = shortest.max(grain).floor();
             Self {
@@ -95,8 +93,7 @@ impl ContinualConstants {
 
     /// `S_l`, for `l` from 1.
     pub fn length(&self, level: u32) -> u64 {
-        self.shortest
-            .saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
+        self.shortest.saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
     }
 
     /// The number of counters of Misra-Gries on a block of level `l`: one over its threshold, at most the

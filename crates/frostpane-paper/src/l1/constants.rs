@@ -62,11 +62,7 @@ impl L1Constants {
     pub fn changes(&self) -> Vec<ConstantChange> {
         let all = [
             ("ratio of the timestamps less 1, 1/100", RATIO, self.ratio),
-            (
-                "threshold of Misra-Gries, alpha/16",
-                MISRA_GRIES * self.alpha,
-                self.misra_gries,
-            ),
+            ("threshold of Misra-Gries, alpha/16", MISRA_GRIES * self.alpha, self.misra_gries),
             ("error of Counter, alpha/32", COUNTER * self.alpha, self.counter),
         ];
         changes(all)

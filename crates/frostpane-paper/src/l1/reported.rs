@@ -105,10 +105,7 @@ impl ReportingSketch {
     /// `error` is Counter's, over the length.
     pub(crate) fn catch_up(&mut self, recent: &[u64], t: u64, error: f64) {
         let deferred = self.length - self.seen;
-        for (key, left) in recent[recent.len() - deferred as usize..]
-            .iter()
-            .zip((0..deferred).rev())
-        {
+        for (key, left) in recent[recent.len() - deferred as usize..].iter().zip((0..deferred).rev()) {
             self.see(*key, t - left, error);
         }
     }
@@ -181,9 +178,7 @@ impl ReportingSketch {
     /// Each reported key with its Counter's estimate from `start` on.
     pub(crate) fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
         let entries = self.entries.iter();
-        entries
-            .map(|entry| (entry.key, entry.occurrences.estimate(start)))
-            .collect()
+        entries.map(|entry| (entry.key, entry.occurrences.estimate(start))).collect()
     }
 }
 
@@ -215,10 +210,8 @@ mod tests {
 
     #[test]
     fn it_reports_what_misra_gries_reports() {
-        let constants = L1Constants {
-            misra_gries: 1.0 / 7.0,
-            ..L1Constants::published(0.5, 1.0, 1_000).unwrap()
-        };
+        let constants =
+            L1Constants { misra_gries: 1.0 / 7.0, ..L1Constants::published(0.5, 1.0, 1_000).unwrap() };
         let mut reported = ReportingSketch::new(&constants);
         for round in 1..4 {
             let mut plain = PublishedMisraGries::new(7);
@@ -233,11 +226,8 @@ mod tests {
                 }
                 reported.catch_up(&recent, t, 0.01);
                 recent.clear();
-                let mut table: Vec<_> = reported
-                    .entries
-                    .iter()
-                    .map(|e| (e.key, e.count - reported.decrements))
-                    .collect();
+                let mut table: Vec<_> =
+                    reported.entries.iter().map(|e| (e.key, e.count - reported.decrements)).collect();
                 table.sort_unstable();
                 assert_eq!(table, plain.iter().collect::<Vec<_>>(), "time {t}");
             }

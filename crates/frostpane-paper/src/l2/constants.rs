@@ -134,33 +134,13 @@ impl L2Constants {
             Composition::Advanced => "threshold of CountSketch, alpha^2 eps/(500 log^{3/2} m)",
         };
         let all = [
-            (
-                "accuracy of the histogram, eps/(500 log m)",
-                printed.rho,
-                self.rho,
-            ),
+            ("accuracy of the histogram, eps/(500 log m)", printed.rho, self.rho),
             ("accuracy of AMS, eps/(500 log m)", printed.ams, self.ams),
-            (
-                "means of AMS, 18 ln(2 m^2/delta)",
-                printed.means as f64,
-                self.means as f64,
-            ),
+            ("means of AMS, 18 ln(2 m^2/delta)", printed.means as f64, self.means as f64),
             (threshold, printed.threshold, self.threshold),
-            (
-                "buckets of CountSketch times threshold^2, 1",
-                printed.width,
-                self.width,
-            ),
-            (
-                "rows of CountSketch, ln(2 n m^2/delta)",
-                printed.rows as f64,
-                self.rows as f64,
-            ),
-            (
-                "error of Counter over the norm, threshold/2",
-                printed.counter,
-                self.counter,
-            ),
+            ("buckets of CountSketch times threshold^2, 1", printed.width, self.width),
+            ("rows of CountSketch, ln(2 n m^2/delta)", printed.rows as f64, self.rows as f64),
+            ("error of Counter over the norm, threshold/2", printed.counter, self.counter),
         ];
         changes(all)
     }

@@ -104,10 +104,7 @@ impl Sketches {
             count(counter, event.time, error);
         } else if self.count_sketch.estimate_at(&event.positions, ESTIMATOR) >= constants.threshold * norm {
             self.make_room(norm, shared);
-            let counter = self
-                .counters
-                .entry(event.key)
-                .or_insert(PublishedCounter::new(error));
+            let counter = self.counters.entry(event.key).or_insert(PublishedCounter::new(error));
             count(counter, event.time, error);
         }
     }
@@ -184,10 +181,7 @@ mod tests {
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
         let hashes = Hashes::new(2);
-        let shared = SketchContext {
-            constants: &constants,
-            hashes: &hashes,
-        };
+        let shared = SketchContext { constants: &constants, hashes: &hashes };
         let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
         for round in 1..3 {
             let mut recent = Vec::new();
@@ -219,10 +213,7 @@ mod tests {
     fn counters_of_outgrown_keys_go() {
         let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
         let hashes = Hashes::new(3);
-        let shared = SketchContext {
-            constants: &constants,
-            hashes: &hashes,
-        };
+        let shared = SketchContext { constants: &constants, hashes: &hashes };
         let (mut sketches, mut event) = (Sketches::new(&constants), HashedEvent::new(&constants));
         let (mut t, mut keys, mut outgrown) = (0, 0, false);
         while t < 30_000 {
@@ -236,18 +227,10 @@ mod tests {
             assert!(sketches.counters.len() <= 2 * constants.most_keys());
             assert!(sketches.counters.contains_key(&keys));
             let estimates = sketches.estimates(1, &shared);
-            assert!(
-                estimates
-                    .iter()
-                    .all(|&(key, _)| sketches.reports(key, sketches.norm, &shared))
-            );
+            assert!(estimates.iter().all(|&(key, _)| sketches.reports(key, sketches.norm, &shared)));
             outgrown |= estimates.len() < sketches.counters.len();
         }
         assert!(outgrown, "some wait for others to go with them");
-        assert!(
-            keys > 2 * constants.most_keys() as u64,
-            "{keys} keys, room for {}",
-            constants.most_keys()
-        );
+        assert!(keys > 2 * constants.most_keys() as u64, "{keys} keys, room for {}", constants.most_keys());
     }
 }

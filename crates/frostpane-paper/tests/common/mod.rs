@@ -14,9 +14,7 @@ pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
 /// Streams of `length` events that are difficult for a smooth histogram.
 pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
     let burst = |from: u64, to: u64| {
-        (1..=length)
-            .map(move |t| if (from..to).contains(&t) { 0 } else { t })
-            .collect::<Vec<_>>()
+        (1..=length).map(move |t| if (from..to).contains(&t) { 0 } else { t }).collect::<Vec<_>>()
     };
     let rounded_log = |t: u64| u64::from((length - t).max(1).ilog2());
     vec![
@@ -28,10 +26,7 @@ pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
         ("a late burst", burst(length - length / 10, length - length / 20)),
         ("a burst, silence, the same key again", burst_again(length)),
         ("geometric bursts", (1..=length).map(rounded_log).collect()),
-        (
-            "growing bursts",
-            (1..=length).map(|t| u64::from(t.ilog2())).collect(),
-        ),
+        ("growing bursts", (1..=length).map(|t| u64::from(t.ilog2())).collect()),
         ("uniform keys", (1..=length).map(|t| draw(1, t, 50)).collect()),
         ("skewed keys", (1..=length).map(|t| skewed(2, t)).collect()),
     ]
@@ -46,9 +41,7 @@ pub fn skewed(seed: u64, t: u64) -> u64 {
 /// left the window, the key is still heavy.
 fn burst_again(length: u64) -> Vec<u64> {
     let quarter = length / 4;
-    (1..=length)
-        .map(|t| if t < quarter || t > 3 * quarter { 0 } else { t })
-        .collect()
+    (1..=length).map(|t| if t < quarter || t > 3 * quarter { 0 } else { t }).collect()
 }
 
 /// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is

@@ -21,13 +21,7 @@ fn protection<K: Key>(release: &Release<K>, cost: &Cost) -> String {
         0.0 => String::new(),
         delta => format!(", but for a chance of {} (delta)", one_in(delta)),
     };
-    let UnitWords {
-        whichever,
-        otherwise,
-        several,
-        many,
-        one,
-    } = UnitWords::of(release.unit);
+    let UnitWords { whichever, otherwise, several, many, one } = UnitWords::of(release.unit);
     format!(
         "<p><b>Protected</b> is {}, {whichever}. Had {otherwise}, every possible page would have been at \
          most {} as likely or unlikely as it was (e<sup>epsilon</sup>){chance}.{}</p>\n\
@@ -88,27 +82,17 @@ fn facts<K: Key>(releases: &[Release<K>], release: &Release<K>) -> String {
         1 => "",
         _ => " of each list",
     };
-    let mut facts = vec![
-        (format!("Epsilon{each}"), epsilon(release)),
-        (format!("Delta{each}"), delta(release)),
-    ];
+    let mut facts =
+        vec![(format!("Epsilon{each}"), epsilon(release)), (format!("Delta{each}"), delta(release))];
     if lists > 1 && !of_all {
         facts.push(together(lists, &Cost::of(releases)));
     }
     let mut html = String::from("<p>What that costs, in the numbers of the field:</p>\n<dl>\n");
     for (term, fact) in facts {
-        html += &format!(
-            "<div><dt>{}</dt><dd>{}</dd></div>\n",
-            escaped(&term),
-            escaped(&fact)
-        );
+        html += &format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(&term), escaped(&fact));
     }
     html + "</dl>\n<p>Each further list of the same events costs epsilon again"
-        + if of_all {
-            ", unless it is one of this sequence.</p>\n"
-        } else {
-            ".</p>\n"
-        }
+        + if of_all { ", unless it is one of this sequence.</p>\n" } else { ".</p>\n" }
 }
 
 fn together(lists: usize, total: &Cost) -> (String, String) {
@@ -121,11 +105,7 @@ fn together(lists: usize, total: &Cost) -> (String, String) {
 fn epsilon<K: Key>(release: &Release<K>) -> String {
     match release.boundaries_epsilon {
         0.0 => release.epsilon.to_string(),
-        boundaries => format!(
-            "{}, {} of it for where panes end",
-            release.epsilon,
-            plain(boundaries)
-        ),
+        boundaries => format!("{}, {} of it for where panes end", release.epsilon, plain(boundaries)),
     }
 }
 

@@ -106,9 +106,7 @@ fn chart<K: Key>(trend: &Trend<'_, K>) -> String {
 fn description<K: Key>(trend: &Trend<'_, K>) -> String {
     let first = |release: usize| {
         let heavy = trend.releases[release].heavy.first();
-        heavy.map_or("no key".to_owned(), |heavy| {
-            KeyName::of(&heavy.key).cut(KEY_COLUMNS)
-        })
+        heavy.map_or("no key".to_owned(), |heavy| KeyName::of(&heavy.key).cut(KEY_COLUMNS))
     };
     let last = trend.releases.len() - 1;
     format!(
@@ -131,10 +129,7 @@ fn axis<K: Key>(trend: &Trend<'_, K>, frame: &ChartFrame) -> String {
     let mut svg = String::from("<g class=\"axis\">\n");
     for (index, label) in trend.labels.iter().enumerate() {
         let x = frame.x(index);
-        svg += &format!(
-            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{HEAD}\" y2=\"{:.1}\"/>\n",
-            frame.height()
-        );
+        svg += &format!("<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{HEAD}\" y2=\"{:.1}\"/>\n", frame.height());
         if (last - index).is_multiple_of(every) {
             svg += &format!("<text x=\"{x:.1}\" y=\"16\">{}</text>\n", escaped(label));
         }
@@ -145,10 +140,7 @@ fn axis<K: Key>(trend: &Trend<'_, K>, frame: &ChartFrame) -> String {
 fn series<K: Key>(line: &RankLine<'_, K>, index: usize, frame: &ChartFrame, labels: &[String]) -> String {
     let name = KeyName::of(line.key);
     let colour = index % COLOURS;
-    let mut svg = format!(
-        "<g class=\"series s{index} c{colour}\"><title>{}</title>\n",
-        escaped(&name.whole)
-    );
+    let mut svg = format!("<g class=\"series s{index} c{colour}\"><title>{}</title>\n", escaped(&name.whole));
     for run in runs(&line.ranks) {
         let points: Vec<String> = run
             .iter()
@@ -192,10 +184,7 @@ fn direct_labels(ranks: &[Option<usize>], name: &KeyName, frame: &ChartFrame) ->
     if let Some(rank) = at_last {
         svg += &text("after", frame.x(last) + beside, frame.y(rank) + 4.5);
     }
-    let mut seen = ranks
-        .iter()
-        .enumerate()
-        .filter_map(|(release, rank)| Some((release, drawn(rank)?)));
+    let mut seen = ranks.iter().enumerate().filter_map(|(release, rank)| Some((release, drawn(rank)?)));
     if let (None, None, Some((release, rank))) = (at_first, at_last, seen.next_back()) {
         svg += &text("above", frame.x(release), frame.y(rank) - DOT - 2.0);
     }
@@ -207,10 +196,9 @@ fn runs(ranks: &[Option<usize>]) -> Vec<Vec<(usize, usize)>> {
     let mut runs: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
     for (release, rank) in ranks.iter().enumerate() {
         match rank {
-            Some(rank) if *rank <= DEEPEST => runs
-                .last_mut()
-                .into_iter()
-                .for_each(|run| run.push((release, *rank))),
+            Some(rank) if *rank <= DEEPEST => {
+                runs.last_mut().into_iter().for_each(|run| run.push((release, *rank)))
+            }
             _ => runs.push(Vec::new()),
         }
     }

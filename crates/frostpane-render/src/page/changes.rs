@@ -21,10 +21,8 @@ pub fn section<K: Key>(trend: &Trend<'_, K>) -> String {
     };
     let mut changes = between(first, last);
     changes.sort_by_key(|change| (std::cmp::Reverse(change.shift().unsigned_abs()), change.key));
-    let (risers, fallers): (Vec<_>, Vec<_>) = changes
-        .into_iter()
-        .filter(|change| change.shift() != 0)
-        .partition(|change| change.shift() > 0);
+    let (risers, fallers): (Vec<_>, Vec<_>) =
+        changes.into_iter().filter(|change| change.shift() != 0).partition(|change| change.shift() > 0);
     let scale = Scale::of(risers.iter().take(MOST).chain(fallers.iter().take(MOST)));
     format!(
         "<section class=\"changes\">\n<h2>Risers and fallers</h2>\n<p>{}</p>\n{}{}</section>\n",
@@ -66,26 +64,15 @@ impl Side {
     /// A key that is not listed has fewer than the count from which on all are.
     fn of<K: Key>(release: &Release<K>, heavy: Option<&Heavy<K>>) -> Self {
         match heavy {
-            Some(heavy) => Self {
-                count: Some(heavy.count),
-                low: heavy.low,
-                high: heavy.high,
-            },
-            None => Self {
-                count: None,
-                low: 0,
-                high: release.complete_above.saturating_sub(1),
-            },
+            Some(heavy) => Self { count: Some(heavy.count), low: heavy.low, high: heavy.high },
+            None => Self { count: None, low: 0, high: release.complete_above.saturating_sub(1) },
         }
     }
 
     fn html(&self) -> String {
         match self.count {
             Some(count) => grouped(count),
-            None => format!(
-                "<span class=\"small\">not listed, at most {}</span>",
-                grouped(self.high)
-            ),
+            None => format!("<span class=\"small\">not listed, at most {}</span>", grouped(self.high)),
         }
     }
 }
@@ -129,10 +116,7 @@ impl<K: Key> CountChange<'_, K> {
             (Some(_), Some(_)) => "",
             _ => " or more",
         };
-        format!(
-            "{sign}{}{more}",
-            grouped(u64::try_from(shift.unsigned_abs()).unwrap_or(u64::MAX))
-        )
+        format!("{sign}{}{more}", grouped(u64::try_from(shift.unsigned_abs()).unwrap_or(u64::MAX)))
     }
 }
 
@@ -162,10 +146,7 @@ impl Scale {
     fn of<'a, K: Key>(changes: impl Iterator<Item = &'a CountChange<'a, K>>) -> Self {
         changes.fold(Self { least: 0, most: 0 }, |scale, change| {
             let (least, most) = change.bounds();
-            Self {
-                least: scale.least.min(least),
-                most: scale.most.max(most),
-            }
+            Self { least: scale.least.min(least), most: scale.most.max(most) }
         })
     }
 
@@ -192,10 +173,7 @@ fn table<K: Key>(
         return format!("<h3>{heading}</h3>\n<p class=\"empty\">None.</p>\n");
     }
     let head = |class: &str, text: &str| {
-        format!(
-            "<th scope=\"col\" role=\"columnheader\" class=\"{class}\">{}</th>",
-            escaped(text)
-        )
+        format!("<th scope=\"col\" role=\"columnheader\" class=\"{class}\">{}</th>", escaped(text))
     };
     let mut html = format!(
         "<h3>{heading}</h3>\n<table class=\"shifts\" role=\"table\"><caption>{}</caption>\n\
@@ -209,19 +187,12 @@ fn table<K: Key>(
         head("count", "Change"),
         scale.axis()
     );
-    changes
-        .iter()
-        .take(MOST)
-        .for_each(|change| html += &row(change, scale));
+    changes.iter().take(MOST).for_each(|change| html += &row(change, scale));
     html + "</tbody></table>\n"
 }
 
 fn row<K: Key>(change: &CountChange<'_, K>, scale: &Scale) -> String {
-    let noise = if change.may_be_noise() {
-        " <span class=\"noise\">may be noise</span>"
-    } else {
-        ""
-    };
+    let noise = if change.may_be_noise() { " <span class=\"noise\">may be noise</span>" } else { "" };
     format!(
         "<tr role=\"row\" tabindex=\"0\"><th scope=\"row\" role=\"rowheader\" class=\"name\">{}</th>\
          <td role=\"cell\" class=\"first\">{}</td><td role=\"cell\" class=\"last\">{}</td>\
@@ -253,9 +224,7 @@ fn bar<K: Key>(change: &CountChange<'_, K>, scale: &Scale) -> String {
         to: scale.at(shift.max(0)),
         whiskers: (scale.at(least), scale.at(most)),
     };
-    bar.svg(&format!(
-        "<line class=\"none\" x1=\"{none}\" x2=\"{none}\" y1=\"-6\" y2=\"22\"/>"
-    ))
+    bar.svg(&format!("<line class=\"none\" x1=\"{none}\" x2=\"{none}\" y1=\"-6\" y2=\"22\"/>"))
 }
 
 #[cfg(test)]
@@ -264,11 +233,7 @@ mod tests {
 
     fn change(before: (Option<u64>, u64, u64), after: (Option<u64>, u64, u64)) -> CountChange<'static, u64> {
         let side = |(count, low, high)| Side { count, low, high };
-        CountChange {
-            key: &7,
-            before: side(before),
-            after: side(after),
-        }
+        CountChange { key: &7, before: side(before), after: side(after) }
     }
 
     #[test]
@@ -276,25 +241,16 @@ mod tests {
         let sure = change((Some(100), 90, 110), (Some(150), 140, 160));
         assert_eq!((sure.spoken().as_str(), sure.may_be_noise()), ("+50", false));
         let unsure = change((Some(100), 90, 110), (Some(85), 75, 95));
-        assert_eq!(
-            (unsure.spoken().as_str(), unsure.may_be_noise()),
-            ("\u{2212}15", true)
-        );
+        assert_eq!((unsure.spoken().as_str(), unsure.may_be_noise()), ("\u{2212}15", true));
     }
 
     #[test]
     fn a_key_that_is_not_listed_is_at_most_so_frequent() {
         let new = change((None, 0, 49), (Some(100), 90, 110));
-        assert_eq!(
-            (new.spoken().as_str(), new.may_be_noise()),
-            ("+51 or more", false)
-        );
+        assert_eq!((new.spoken().as_str(), new.may_be_noise()), ("+51 or more", false));
         let near = change((None, 0, 49), (Some(45), 35, 55));
         assert_eq!((near.shift(), near.may_be_noise()), (0, true));
         let gone = change((Some(100), 90, 110), (None, 0, 49));
-        assert_eq!(
-            (gone.spoken().as_str(), gone.may_be_noise()),
-            ("\u{2212}51 or more", false)
-        );
+        assert_eq!((gone.spoken().as_str(), gone.may_be_noise()), ("\u{2212}51 or more", false));
     }
 }

@@ -42,9 +42,7 @@ pub struct KeyName {
 
 impl KeyName {
     pub fn of<K: Key>(key: &K) -> Self {
-        Self {
-            whole: printable(&key.shown().to_string()),
-        }
+        Self { whole: printable(&key.shown().to_string()) }
     }
 
     /// The name cut to a width, not escaped.
@@ -55,11 +53,8 @@ impl KeyName {
     /// The name cut to a width, all of it in the title if it is longer.
     pub fn html(&self, columns: usize) -> String {
         let short = self.cut(columns);
-        let title = if short == self.whole {
-            String::new()
-        } else {
-            format!(" title=\"{}\"", escaped(&self.whole))
-        };
+        let title =
+            if short == self.whole { String::new() } else { format!(" title=\"{}\"", escaped(&self.whole)) };
         format!("<bdi class=\"key\"{title}>{}</bdi>", escaped(&short))
     }
 }

@@ -29,9 +29,10 @@ impl PageInfo {
     }
 
     pub(super) fn origin(&self, made: Timestamp) -> String {
-        let source = self.source.as_deref().map_or(String::new(), |source| {
-            format!("Source: {}<br>\n", escaped(&printable(source)))
-        });
+        let source = self
+            .source
+            .as_deref()
+            .map_or(String::new(), |source| format!("Source: {}<br>\n", escaped(&printable(source))));
         format!("{source}Made on {} (UTC)", moment(made))
     }
 }

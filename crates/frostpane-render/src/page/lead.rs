@@ -11,11 +11,7 @@ use crate::unit::{bounded, individual, meaning, things};
 
 /// The events that the lists cover.
 pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[WindowLabel]) -> String {
-    let spoken = windows
-        .iter()
-        .map(WindowLabel::spoken)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let spoken = windows.iter().map(WindowLabel::spoken).collect::<Vec<_>>().join(", ");
     escaped(&match (releases, windows.len()) {
         ([], _) => "no lists".to_owned(),
         ([release], _) => events_and_period(release),
@@ -24,11 +20,7 @@ pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[WindowLabel]) -> Str
             releases.len(),
             events_and_period(last)
         ),
-        ([.., last], _) => format!(
-            "{} lists, of windows of {spoken}{}",
-            releases.len(),
-            up_to(&last.window)
-        ),
+        ([.., last], _) => format!("{} lists, of windows of {spoken}{}", releases.len(), up_to(&last.window)),
     })
 }
 
@@ -52,11 +44,7 @@ pub fn paragraphs<K: Key>(releases: &[Release<K>]) -> String {
 
 /// The number that noise was added to.
 fn exact(unit: Unit) -> &'static str {
-    if unit.is_user() {
-        "the number that was counted"
-    } else {
-        "the true one"
-    }
+    if unit.is_user() { "the number that was counted" } else { "the true one" }
 }
 
 /// The bounds of users, and the meaning of counts.

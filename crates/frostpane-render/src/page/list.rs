@@ -65,10 +65,7 @@ fn section<K: Key>(release: &Release<K>, heading: &str, titled: bool) -> String 
 
 fn body<K: Key>(release: &Release<K>, titled: bool) -> String {
     let title = if titled {
-        format!(
-            "<p class=\"covers\">{}</p>\n",
-            escaped(&events_and_period(release))
-        )
+        format!("<p class=\"covers\">{}</p>\n", escaped(&events_and_period(release)))
     } else {
         String::new()
     };
@@ -85,10 +82,7 @@ fn tables<K: Key>(heavy: &[Heavy<K>]) -> String {
     let most = heavy.iter().map(|heavy| heavy.high).max().unwrap_or(0).max(1);
     let (first, rest) = heavy.split_at(heavy.len().min(ROWS));
     let order = if heavy.len() > 1 { ", by falling count" } else { "" };
-    let caption = format!(
-        "{}{order}. Bars show the count, whiskers the interval.",
-        listed(heavy.len())
-    );
+    let caption = format!("{}{order}. Bars show the count, whiskers the interval.", listed(heavy.len()));
     let html = table(first, 1, most, &caption);
     if rest.is_empty() {
         return html;
@@ -132,11 +126,7 @@ fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str
 
 fn bar<K: Key>(heavy: &Heavy<K>, most: u64) -> String {
     let at = |count: u64| 100.0 * count as f64 / most as f64;
-    let bar = Bar {
-        from: 0.0,
-        to: at(heavy.count),
-        whiskers: (at(heavy.low), at(heavy.high)),
-    };
+    let bar = Bar { from: 0.0, to: at(heavy.count), whiskers: (at(heavy.low), at(heavy.high)) };
     bar.svg("")
 }
 

@@ -23,10 +23,7 @@ mod tests {
     #[test]
     fn placeholders_are_filled_once() {
         let mut out = Vec::new();
-        fill(&mut out, "a {{x}} b {{y}} c", |name| {
-            format!("[{name} {{{{x}}}}]")
-        })
-        .unwrap();
+        fill(&mut out, "a {{x}} b {{y}} c", |name| format!("[{name} {{{{x}}}}]")).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "a [x {{x}}] b [y {{x}}] c");
     }
 }

@@ -25,10 +25,7 @@ fn page<K: Key>(releases: &[Release<K>]) -> String {
 }
 
 fn page_about<K: Key>(releases: &[Release<K>], info: &PageInfo) -> String {
-    let week = WindowLabel {
-        text: "7d".to_owned(),
-        span: "7d".parse().unwrap(),
-    };
+    let week = WindowLabel { text: "7d".to_owned(), span: "7d".parse().unwrap() };
     let mut out = Vec::new();
     let made = "2026-03-16T08:30:00Z".parse().unwrap();
     write(&mut out, releases, &[week], info, made).unwrap();
@@ -50,11 +47,7 @@ fn times(key: usize, day: u64) -> u64 {
     let phase = (day as f64 + 3.0 * key as f64) / (4.0 + key as f64 % 5.0);
     let size = 500.0 / (1.0 + key as f64 / 4.0);
     let away = key % 5 == 3 && day > 9 || key % 5 == 4 && day < 11;
-    if away {
-        2
-    } else {
-        (size * (1.2 + phase.sin())) as u64
-    }
+    if away { 2 } else { (size * (1.2 + phase.sin())) as u64 }
 }
 
 /// Weeks that end one day after the other.
@@ -72,11 +65,7 @@ fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
     for day in 0..7 + releases {
         let midnight = 1_000_000 * (start + DAY * day) as i64;
         if day >= 7 {
-            let nameless = frostpane::Event {
-                time: Some(midnight - 1),
-                key: None,
-                user: None,
-            };
+            let nameless = frostpane::Event { time: Some(midnight - 1), key: None, user: None };
             hitters.push(nameless).unwrap();
             list.push(hitters.release().unwrap());
         }
@@ -90,9 +79,7 @@ fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
 }
 
 fn cities() -> Vec<String> {
-    let plain = [
-        "Lisbon", "Oslo", "Kyiv", "Lima", "Quito", "Hanoi", "Accra", "Dakar", "Tunis", "Riga",
-    ];
+    let plain = ["Lisbon", "Oslo", "Kyiv", "Lima", "Quito", "Hanoi", "Accra", "Dakar", "Tunis", "Riga"];
     let long = "a very long key ".repeat(30);
     let hostile = HOSTILE.into_iter().chain([long.as_str()]);
     plain.into_iter().chain(hostile).map(str::to_owned).collect()
@@ -126,22 +113,12 @@ fn the_data_is_that_of_the_releases() {
 
 #[test]
 fn keys_stay_text() {
-    let heavy: Vec<(&str, u64)> = HOSTILE
-        .iter()
-        .zip(100..)
-        .map(|(key, count)| (*key, count))
-        .collect();
+    let heavy: Vec<(&str, u64)> = HOSTILE.iter().zip(100..).map(|(key, count)| (*key, count)).collect();
     let page = page(&[release_of(&heavy)]);
     assert_eq!(page.matches("<script").count(), 1, "{page}");
     assert_eq!(page.matches("</script").count(), 1, "{page}");
-    assert!(
-        !page.contains("<img") && !page.contains("<!--") && !page.contains('\u{1b}'),
-        "{page}"
-    );
-    assert!(
-        page.contains("<bdi class=\"key\">&lt;script&gt;window.pwned=1&lt;/script&gt;</bdi>"),
-        "{page}"
-    );
+    assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains('\u{1b}'), "{page}");
+    assert!(page.contains("<bdi class=\"key\">&lt;script&gt;window.pwned=1&lt;/script&gt;</bdi>"), "{page}");
     assert!(page.contains("turn \\u{202e} around \\u{1b}[31m"), "{page}");
     assert_eq!(data(&page)[0]["heavy"][3]["key"], HOSTILE[3]);
 }
@@ -164,10 +141,8 @@ fn a_page_says_what_it_is_where_it_is_from_and_when_it_was_made() {
     (release.alpha, release.top) = (None, Some(20));
     let top = page(std::slice::from_ref(&release));
     assert!(top.contains("<h1>The 20 most frequent keys</h1>"), "{top}");
-    let info = PageInfo {
-        title: Some("Trees <b>& shrubs".to_owned()),
-        source: Some("The \"register\"".to_owned()),
-    };
+    let info =
+        PageInfo { title: Some("Trees <b>& shrubs".to_owned()), source: Some("The \"register\"".to_owned()) };
     let given = page_about(&[release], &info);
     assert!(given.contains("<h1>Trees &lt;b&gt;&amp; shrubs</h1>"), "{given}");
     assert!(given.contains("<title>Trees &lt;b&gt;&amp; shrubs: "), "{given}");
@@ -181,10 +156,7 @@ fn a_list_of_the_top_that_ends_early_says_why() {
     assert!(!page(std::slice::from_ref(&release)).contains("Fewer than"));
     release.top = Some(3);
     let page = page(&[release]);
-    assert!(
-        page.contains("<li>Fewer than 3 keys are listed: with its noise, no other reached "),
-        "{page}"
-    );
+    assert!(page.contains("<li>Fewer than 3 keys are listed: with its noise, no other reached "), "{page}");
 }
 
 /// Readers of a page can change nothing about it, and want to know what does hold.
@@ -198,10 +170,7 @@ fn a_page_says_what_holds_and_has_no_advice_for_the_operator() {
         frostpane::Note::NoEvents,
         frostpane::Note::WithinOnePane,
         frostpane::Note::BelowFloor { threshold: 46 },
-        frostpane::Note::BelowThreshold {
-            threshold: 1_000,
-            complete_above: 1_100,
-        },
+        frostpane::Note::BelowThreshold { threshold: 1_000, complete_above: 1_100 },
     ] {
         let mut empty = full.clone();
         empty.heavy.clear();
@@ -211,14 +180,7 @@ fn a_page_says_what_holds_and_has_no_advice_for_the_operator() {
     for release in pages {
         let page = page(&[release]);
         let text = text(&page);
-        for advice in [
-            "ask for",
-            "allow more",
-            "slide by",
-            "take ",
-            "not made",
-            "another policy",
-        ] {
+        for advice in ["ask for", "allow more", "slide by", "take ", "not made", "another policy"] {
             assert!(!text.contains(advice), "{advice}: {text}");
         }
         assert!(text.contains("<li>Every key that occurred "), "{text}");
@@ -235,11 +197,7 @@ fn promises_are_said_at_the_alpha_at_which_they_hold() {
         .build()
         .unwrap();
     for i in 0..10_000_u32 {
-        let key = if i.is_multiple_of(2) {
-            "elm".to_owned()
-        } else {
-            i.to_string()
-        };
+        let key = if i.is_multiple_of(2) { "elm".to_owned() } else { i.to_string() };
         hitters.update(key.as_bytes()).unwrap();
     }
     let release = hitters.release().unwrap();
@@ -257,10 +215,7 @@ fn an_empty_list_says_why() {
         page.contains("<p class=\"empty\">Nothing is listed, because there were no events.</p>"),
         "{page}"
     );
-    assert!(
-        !page.contains("<table") && !page.contains("Rank over time"),
-        "{page}"
-    );
+    assert!(!page.contains("<table") && !page.contains("Rank over time"), "{page}");
 }
 
 #[test]
@@ -310,13 +265,7 @@ fn a_browser_shows_empty_lists_and_single_keys() {
 #[test]
 fn a_browser_shows_long_lists() {
     let keys: Vec<String> = (0..250).map(|i| format!("key {i}")).collect();
-    let heavy: Vec<(&str, u64)> = keys
-        .iter()
-        .zip((0..250).rev())
-        .map(|(key, i)| (key.as_str(), 10 * i))
-        .collect();
-    assert_eq!(
-        browser::faults(&page(&[release_of(&heavy)]), "long"),
-        Vec::<String>::new()
-    );
+    let heavy: Vec<(&str, u64)> =
+        keys.iter().zip((0..250).rev()).map(|(key, i)| (key.as_str(), 10 * i)).collect();
+    assert_eq!(browser::faults(&page(&[release_of(&heavy)]), "long"), Vec::<String>::new());
 }

@@ -27,16 +27,9 @@ pub struct RankLine<'a, K: Key> {
 impl<'a, K: Key> Trend<'a, K> {
     /// Returns none if the releases are not in the order of time, as with several windows of one stream.
     pub fn of(releases: &'a [Release<K>]) -> Option<Self> {
-        let ends: Vec<Edge> = releases
-            .iter()
-            .map(|release| release.window.to)
-            .collect::<Option<_>>()?;
+        let ends: Vec<Edge> = releases.iter().map(|release| release.window.to).collect::<Option<_>>()?;
         let ordered = ends.windows(2).all(|pair| is_before(pair[0], pair[1]));
-        (ends.len() >= 2 && ordered).then(|| Self {
-            releases,
-            labels: labels(&ends),
-            lines: lines(releases),
-        })
+        (ends.len() >= 2 && ordered).then(|| Self { releases, labels: labels(&ends), lines: lines(releases) })
     }
 }
 
@@ -52,9 +45,7 @@ fn lines<K: Key>(releases: &[Release<K>]) -> Vec<RankLine<'_, K>> {
     let mut ranks: BTreeMap<&K, Vec<Option<usize>>> = BTreeMap::new();
     for (index, release) in releases.iter().enumerate() {
         for (rank, heavy) in release.heavy.iter().enumerate() {
-            ranks
-                .entry(&heavy.key)
-                .or_insert_with(|| vec![None; releases.len()])[index] = Some(rank + 1);
+            ranks.entry(&heavy.key).or_insert_with(|| vec![None; releases.len()])[index] = Some(rank + 1);
         }
     }
     let mut lines: Vec<RankLine<'_, K>> = ranks

@@ -39,25 +39,16 @@ impl Caller {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         let text = match (given.next(), given.next()) {
             (None, _) => None,
-            (Some(value), None) => Some(
-                value
-                    .to_str()
-                    .ok()
-                    .and_then(bearer)
-                    .ok_or_else(no_token)?
-                    .to_owned(),
-            ),
+            (Some(value), None) => {
+                Some(value.to_str().ok().and_then(bearer).ok_or_else(no_token)?.to_owned())
+            }
             _ => return Err(no_token()),
         };
         let token = match &text {
             None => None,
             Some(text) => Some(app.tokens.find(text).ok_or_else(no_token)?),
         };
-        Ok(Self {
-            token,
-            text,
-            app: app.clone(),
-        })
+        Ok(Self { token, text, app: app.clone() })
     }
 }
 
@@ -105,10 +96,7 @@ impl Caller {
     /// Returns true if a stream that was read may still be read.
     pub fn still_reads(&self, stream: &StreamHandle) -> bool {
         let token = self.text.as_deref().and_then(|text| self.app.tokens.find(text));
-        let now = Self {
-            token,
-            ..self.clone()
-        };
+        let now = Self { token, ..self.clone() };
         stream.settings().public || now.may_read(stream.name()).is_ok()
     }
 

@@ -33,10 +33,7 @@ impl AddressRates {
             return false;
         }
         let limiter = table.limiters.entry(address);
-        limiter
-            .or_insert_with(|| RateLimiter::new(most, most, now))
-            .turn(now)
-            .is_ok()
+        limiter.or_insert_with(|| RateLimiter::new(most, most, now)).turn(now).is_ok()
     }
 }
 

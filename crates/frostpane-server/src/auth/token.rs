@@ -88,11 +88,7 @@ type FileVersion = Option<(u64, i64, i64, u64)>;
 impl Tokens {
     /// The tokens in the folder of a service.
     pub fn of(folder: &Path) -> Self {
-        Self {
-            path: folder.join(FILE),
-            known: RwLock::default(),
-            looking: Mutex::default(),
-        }
+        Self { path: folder.join(FILE), known: RwLock::default(), looking: Mutex::default() }
     }
 
     /// Finds a token by its hash, however many there are. Only a client that knows a token can compute its
@@ -153,9 +149,7 @@ impl Tokens {
             if kept.tokens.len() < before {
                 return Ok(());
             }
-            Err(format!(
-                "there is no token {id}: `frostpane-server token list` shows them"
-            ))
+            Err(format!("there is no token {id}: `frostpane-server token list` shows them"))
         })
     }
 
@@ -238,15 +232,9 @@ mod tests {
         let tokens = Tokens::of(&folder);
         let all = ["one", "other"].map(|producer| tokens.make(producer, ALL, &[Scope::Read]).unwrap());
         let found = |text: &str| tokens.find(text).map(|token| token.id.clone());
-        let is_found = || {
-            all.iter()
-                .all(|(token, text)| found(text).as_ref() == Some(&token.id))
-        };
+        let is_found = || all.iter().all(|(token, text)| found(text).as_ref() == Some(&token.id));
         assert!(is_found());
-        let without_hash = |token: &Token| Token {
-            hash: String::new(),
-            ..token.clone()
-        };
+        let without_hash = |token: &Token| Token { hash: String::new(), ..token.clone() };
         let mut known = tokens.known.write().unwrap();
         let by_hash = known.1.iter();
         let by_hash = by_hash.map(|(hash, token)| (*hash, Arc::new(without_hash(token))));

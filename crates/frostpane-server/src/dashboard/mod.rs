@@ -45,10 +45,7 @@ const ASSETS: &[Asset] = &[
 
 pub(crate) fn routes() -> Router<App> {
     let page = |router: Router<App>, (path, kind, bytes): &'static Asset| {
-        router.route(
-            path,
-            get(async move |headers: HeaderMap| serve(&headers, kind, bytes)),
-        )
+        router.route(path, get(async move |headers: HeaderMap| serve(&headers, kind, bytes)))
     };
     ASSETS.iter().fold(Router::new(), page)
 }
@@ -63,20 +60,15 @@ pub(crate) async fn missing(headers: HeaderMap) -> Response {
     } else {
         Problem::unknown("page").into_response()
     };
-    response
-        .headers_mut()
-        .append(header::VARY, HeaderValue::from_static("accept"));
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
     response
 }
 
 fn serve(asked: &HeaderMap, kind: &'static str, bytes: &'static [u8]) -> Response {
     let etag = format!("\"{}\"", &blake3::hash(bytes).to_hex()[..32]);
     let known = asked.get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-    let mut response = if known == Some(&etag) {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        bytes.into_response()
-    };
+    let mut response =
+        if known == Some(&etag) { StatusCode::NOT_MODIFIED.into_response() } else { bytes.into_response() };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));

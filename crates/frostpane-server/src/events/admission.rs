@@ -21,12 +21,7 @@ pub struct Admission<'a, K> {
 
 impl<'a, K: ServedKey> Admission<'a, K> {
     pub fn new(reading: &'a Reading) -> Self {
-        Self {
-            reading,
-            batch: Batch::new(),
-            events: 0,
-            left_out: 0,
-        }
+        Self { reading, batch: Batch::new(), events: 0, left_out: 0 }
     }
 
     /// Takes an event, unless it lies before or after those that count: no other event is refused for it.
@@ -36,13 +31,7 @@ impl<'a, K: ServedKey> Admission<'a, K> {
         if self.events.is_multiple_of(TURN) {
             thread::yield_now();
         }
-        let Reading {
-            since,
-            present,
-            tolerance,
-            earliest,
-            ..
-        } = *self.reading;
+        let Reading { since, present, tolerance, earliest, .. } = *self.reading;
         let latest = present.saturating_add(tolerance);
         // An event that no release can reach any more is counted as left out, rather than dropped silently.
         if event.time.is_some_and(|time| time > latest || time < earliest) {
@@ -51,18 +40,10 @@ impl<'a, K: ServedKey> Admission<'a, K> {
         }
         // With users an event belongs to the epoch of its own time, and waits for it. Without, times are
         // public, and no key is moved.
-        let time = if self.reading.has.user {
-            event.time
-        } else {
-            event.time.map(|time| time.min(present))
-        };
+        let time = if self.reading.has.user { event.time } else { event.time.map(|time| time.min(present)) };
         let is_before = |time: i64| since.is_some_and(|since| time < since);
         if !time.is_some_and(is_before) {
-            self.batch.push(Event {
-                time,
-                key: event.key.and_then(K::parse),
-                user: event.user,
-            });
+            self.batch.push(Event { time, key: event.key.and_then(K::parse), user: event.user });
         }
     }
 

@@ -25,10 +25,7 @@ fn reading(row: &Row, wrong: Wrong) -> Reading {
         format: super::format::of_content_type(Some(kind)).unwrap(),
         columns: Columns::default(),
         keys: KeyKind::Bytes,
-        has: Has {
-            time: row.has_time(),
-            user: row.has_user(),
-        },
+        has: Has { time: row.has_time(), user: row.has_user() },
         wrong,
         since: None,
         present: i64::MAX,
@@ -44,10 +41,8 @@ fn bodies_are_the_events_of_the_table() {
         let found = read(&row.body, &reading(&row, Wrong::Skip)).unwrap();
         let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
         let batch = Bytes::batch(&found.batch).unwrap();
-        let events: Vec<Expected> = batch
-            .events()
-            .map(|event| (event.time, owned(event.key), owned(event.user)))
-            .collect();
+        let events: Vec<Expected> =
+            batch.events().map(|event| (event.time, owned(event.key), owned(event.user))).collect();
         assert_eq!(events, row.events, "{}", row.name);
         assert_eq!(found.events, row.events.len() as u64, "{}", row.name);
         let refused = read(&row.body, &reading(&row, Wrong::Refuse));
@@ -69,10 +64,7 @@ fn a_refusal_shows_no_part_of_the_body() {
         let words = row.body.split(|byte| !byte.is_ascii_alphanumeric());
         for word in words.filter(|word| word.len() > 4) {
             let word = String::from_utf8_lossy(word);
-            assert!(
-                allowed.contains(&&*word) || !message.contains(&*word),
-                "{message}"
-            );
+            assert!(allowed.contains(&&*word) || !message.contains(&*word), "{message}");
         }
     }
 }

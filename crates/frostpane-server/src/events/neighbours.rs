@@ -33,10 +33,7 @@ fn reading(format: Format, keys: KeyKind) -> Reading {
         format,
         columns: Columns::default(),
         keys,
-        has: Has {
-            time: true,
-            user: true,
-        },
+        has: Has { time: true, user: true },
         wrong: Wrong::Skip,
         since: None,
         present: NOW,
@@ -116,14 +113,7 @@ const JSON: [&str; 22] = [
 
 fn object(row: &Row) -> Vec<u8> {
     let [key, user] = row;
-    [
-        b"{\"key\": ",
-        &key[..],
-        b", \"time\": 1764547199, \"user\": ",
-        user,
-        b"}",
-    ]
-    .concat()
+    [b"{\"key\": ", &key[..], b", \"time\": 1764547199, \"user\": ", user, b"}"].concat()
 }
 
 #[test]
@@ -148,11 +138,7 @@ fn one_value_of_csv_moves_no_other_event() {
         move |rows: &[Row]| {
             let line = |[key, user]: &Row| [&key[..], b"1764547199", user].join(&delimiter);
             let header = vec![[&b"key"[..], b"time", b"user"].join(&delimiter)];
-            header
-                .into_iter()
-                .chain(rows.iter().map(line))
-                .collect::<Vec<_>>()
-                .join(&b'\n')
+            header.into_iter().chain(rows.iter().map(line)).collect::<Vec<_>>().join(&b'\n')
         }
     };
     for (odd, wrong) in [
@@ -195,9 +181,7 @@ fn stream(rows: &[Row], column: impl Fn(Vec<Option<&str>>) -> ArrayRef) -> Vec<u
         .collect();
     let schema = Arc::new(Schema::new(fields));
     let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-    writer
-        .write(&RecordBatch::try_new(schema, columns).unwrap())
-        .unwrap();
+    writer.write(&RecordBatch::try_new(schema, columns).unwrap()).unwrap();
     writer.into_inner().unwrap()
 }
 
@@ -210,30 +194,20 @@ fn one_value_of_arrow_moves_no_other_event() {
     };
     let integers = |values: Vec<Option<&str>>| -> ArrayRef {
         let value = |text: &str| text.parse::<i64>().ok();
-        Arc::new(Int64Array::from_iter(
-            values.into_iter().map(|text| text.and_then(value)),
-        ))
+        Arc::new(Int64Array::from_iter(values.into_iter().map(|text| text.and_then(value))))
     };
     let unsigned = |values: Vec<Option<&str>>| -> ArrayRef {
         let value = |text: &str| text.trim_start_matches('-').parse::<u64>().ok();
-        Arc::new(UInt64Array::from_iter(
-            values.into_iter().map(|text| text.and_then(value)),
-        ))
+        Arc::new(UInt64Array::from_iter(values.into_iter().map(|text| text.and_then(value))))
     };
     let dictionary = |values: Vec<Option<&str>>| -> ArrayRef {
         let places = (0..values.len()).map(|row| values[row].map(|_| row as i8));
         let places = Int8Array::from_iter(places);
         Arc::new(DictionaryArray::new(places, Arc::new(StringArray::from(values))))
     };
-    for odd in [
-        "none",
-        "",
-        "seven",
-        "0",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "18446744073709551615",
-    ] {
+    for odd in
+        ["none", "", "seven", "0", "9223372036854775807", "-9223372036854775808", "18446744073709551615"]
+    {
         let odd = odd.as_bytes();
         assert_alone(Format::Arrow, |rows| stream(rows, text), odd, [0; 2]);
         assert_alone(Format::Arrow, |rows| stream(rows, bytes), odd, [0; 2]);

@@ -37,11 +37,7 @@ fn no_column(column: &str, format: Format) -> Problem {
         format!("the {place} has no column {column:?}: nothing of the request was taken"),
         then,
     );
-    if format == Format::Arrow {
-        problem
-    } else {
-        problem.at(1)
-    }
+    if format == Format::Arrow { problem } else { problem.at(1) }
 }
 
 fn invalid(fault: Fault, reading: &Reading) -> Problem {
@@ -49,10 +45,9 @@ fn invalid(fault: Fault, reading: &Reading) -> Problem {
     let (key, user) = (&columns.key, &columns.user);
     let time = columns.time.as_deref().unwrap_or("time");
     let (error, then) = match fault {
-        Fault::MissingKey => (
-            format!("an event has no field {key:?} for its key"),
-            "give it one; null if it has no key",
-        ),
+        Fault::MissingKey => {
+            (format!("an event has no field {key:?} for its key"), "give it one; null if it has no key")
+        }
         Fault::MissingTime => (
             format!("an event has no field {time:?} for its time"),
             "give it one: as in RFC 3339, with Z or an offset, or a number since 1970; or have the time of arrival taken, by creating the stream with ?time=arrival",
@@ -61,15 +56,11 @@ fn invalid(fault: Fault, reading: &Reading) -> Problem {
             format!("the field {time:?} of an event is no time"),
             "give one as in RFC 3339, with Z or an offset, or a number since 1970",
         ),
-        Fault::MissingUser => (
-            format!("people are protected, but an event has no field {user:?} for its user"),
-            "give it one",
-        ),
+        Fault::MissingUser => {
+            (format!("people are protected, but an event has no field {user:?} for its user"), "give it one")
+        }
         Fault::Twice => ("an event has a field twice".to_owned(), "give each once"),
-        _ => (
-            "an event is not written as Content-Type says".to_owned(),
-            "correct it",
-        ),
+        _ => ("an event is not written as Content-Type says".to_owned(), "correct it"),
     };
     Problem::new(
         StatusCode::UNPROCESSABLE_ENTITY,

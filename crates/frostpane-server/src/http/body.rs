@@ -77,10 +77,7 @@ pub fn enlarge(permits: &mut Option<BodyPermits>, bodies: [&Arc<Semaphore>; 2], 
     let [one, other] = bodies.map(|bodies| bodies.clone().try_acquire_many_owned(size).ok());
     let more = [one.ok_or_else(overloaded)?, other.ok_or_else(overloaded)?];
     match permits {
-        Some(permits) => permits
-            .iter_mut()
-            .zip(more)
-            .for_each(|(permits, more)| permits.merge(more)),
+        Some(permits) => permits.iter_mut().zip(more).for_each(|(permits, more)| permits.merge(more)),
         None => *permits = Some(more),
     }
     Ok(())
@@ -110,18 +107,12 @@ async fn drain(mut body: Body, most: usize, refused: &Mutex<()>) {
 /// Receives a whole body, if it is not too large.
 pub async fn collect(body: Body, most: usize) -> Result<Bytes> {
     let whole = Limited::new(body, most).collect().await;
-    whole
-        .map(|whole| whole.to_bytes())
-        .map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
-            Some(_) => too_large(most),
-            None => ended_early(),
-        })
+    whole.map(|whole| whole.to_bytes()).map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {
+        Some(_) => too_large(most),
+        None => ended_early(),
+    })
 }
 
 fn ended_early() -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "the body ended early: nothing of it was taken",
-        "send it whole",
-    )
+    Problem::new(StatusCode::BAD_REQUEST, "the body ended early: nothing of it was taken", "send it whole")
 }

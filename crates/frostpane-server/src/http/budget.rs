@@ -15,8 +15,6 @@ use crate::problem::{Problem, Result};
 )]
 pub async fn spent(caller: Caller, Path(StreamPath { name }): Path<StreamPath>) -> Result<Json<Spent>> {
     let stream = caller.reads(&name)?;
-    let budget = stream
-        .budget()
-        .ok_or_else(|| Problem::unavailable("the budget is not known yet"))?;
+    let budget = stream.budget().ok_or_else(|| Problem::unavailable("the budget is not known yet"))?;
     Ok(Json(budget.into()))
 }

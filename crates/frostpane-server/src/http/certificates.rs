@@ -32,10 +32,7 @@ impl Certificates {
 
     /// Returns the acceptor for the next connection.
     pub fn acceptor(&self) -> TlsAcceptor {
-        self.acceptor
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -88,10 +88,7 @@ pub struct SharedPermit {
 impl SharedPermit {
     /// Returns `None` if all permits are taken.
     pub fn new(own: OwnPermit, all: &Arc<Semaphore>) -> Option<Self> {
-        Some(Self {
-            _own: own,
-            _all: all.clone().try_acquire_owned().ok()?,
-        })
+        Some(Self { _own: own, _all: all.clone().try_acquire_owned().ok()? })
     }
 }
 
@@ -120,10 +117,7 @@ mod tests {
         assert!(limit.acquire(Holder::Token("one".to_owned()), 2).is_some());
         drop(held);
         assert!(limit.acquire(of("192.0.2.1"), 2).is_some());
-        assert!(
-            limit.lock().is_empty(),
-            "a holder without permits is not remembered"
-        );
+        assert!(limit.lock().is_empty(), "a holder without permits is not remembered");
         assert_eq!(of("2001:db8::1"), of("2001:db8::2:3"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
     }

@@ -63,10 +63,7 @@ pub struct ActiveRequest(Arc<Connection>);
 
 impl Connections {
     pub fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self {
-            most,
-            open: Mutex::default(),
-        })
+        Arc::new(Self { most, open: Mutex::default() })
     }
 
     /// Admits one more connection. Where few places are left, the longest idle connection is closed.
@@ -86,10 +83,7 @@ impl Connections {
             all: self.clone(),
             admits,
             close: Arc::new(Notify::new()),
-            state: Mutex::new(ConnectionState {
-                has_token: false,
-                idle: None,
-            }),
+            state: Mutex::new(ConnectionState { has_token: false, idle: None }),
             owner: Mutex::default(),
         });
         connection.wait();
@@ -143,9 +137,7 @@ impl Connection {
         if owner.as_ref().is_some_and(|(owner, _)| owner == holder) {
             return true;
         }
-        *owner = all
-            .acquire(holder.clone(), most)
-            .map(|permit| (holder.clone(), permit));
+        *owner = all.acquire(holder.clone(), most).map(|permit| (holder.clone(), permit));
         self.state().has_token = owner.is_some();
         owner.is_some()
     }
@@ -210,10 +202,7 @@ mod tests {
         drop(held.remove(2));
         let all_busy: Vec<ActiveRequest> = held.iter().skip(2).map(Connection::begin).collect();
         let next = all.admit().unwrap();
-        assert!(
-            is_told(&held[0]) && next.admits == ConnectionUse::Any,
-            "no other is idle"
-        );
+        assert!(is_told(&held[0]) && next.admits == ConnectionUse::Any, "no other is idle");
         drop((busy, all_busy));
     }
 

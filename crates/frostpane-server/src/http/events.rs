@@ -133,10 +133,8 @@ impl Ingest<'_> {
         let Ok(turns) = own.and_then(|own| turn.map(|turn| (own, turn))) else {
             return Err(overloaded());
         };
-        let reading = self.reading().map(|reading| crate::events::Reading {
-            most: app.limits.events,
-            ..reading
-        });
+        let reading =
+            self.reading().map(|reading| crate::events::Reading { most: app.limits.events, ..reading });
         let (compression, keyed) = (self.compression, self.id.is_some());
         let bodies = app.bodies.clone();
         let is_long = compression != Compression::None || parts.iter().map(Bytes::len).sum::<usize>() > LONG;
@@ -148,11 +146,8 @@ impl Ingest<'_> {
             let digest = if keyed { digest_of(&body) } else { [0; 32] };
             Ok((digest, reading.and_then(|reading| read(&body, &reading))))
         };
-        let worked = if is_long {
-            app.workers.run(work).await
-        } else {
-            tokio::task::spawn_blocking(work).await.ok()
-        };
+        let worked =
+            if is_long { app.workers.run(work).await } else { tokio::task::spawn_blocking(work).await.ok() };
         let failed = || Err(Problem::invalid("the events cannot be read", "correct them"));
         let (digest, read) = worked.unwrap_or_else(failed)?;
         self.take(digest, read).await
@@ -170,15 +165,9 @@ impl Ingest<'_> {
         let terms = self.terms();
         let identity = self.id.map(|id| Identity { id, digest, terms });
         let (counts, acknowledged) = match read {
-            Err(refusal) => (
-                EventCounts::default(),
-                self.stream.recall_or(identity, refusal).await?,
-            ),
+            Err(refusal) => (EventCounts::default(), self.stream.recall_or(identity, refusal).await?),
             Ok(Read { batch, events, wrong }) => {
-                let counts = EventCounts {
-                    events: Some(events),
-                    wrong: Some(wrong),
-                };
+                let counts = EventCounts { events: Some(events), wrong: Some(wrong) };
                 let receipt = serde_json::to_string(&counts).unwrap_or_default();
                 (counts, self.stream.take(identity, receipt, batch).await?)
             }
@@ -186,9 +175,7 @@ impl Ingest<'_> {
         Ok(match acknowledged {
             Acknowledged::First => Receipt { counts, again: false },
             Acknowledged::Again(receipt) => Receipt {
-                counts: receipt
-                    .and_then(|receipt| serde_json::from_str(&receipt).ok())
-                    .unwrap_or_default(),
+                counts: receipt.and_then(|receipt| serde_json::from_str(&receipt).ok()).unwrap_or_default(),
                 again: true,
             },
         })
@@ -196,11 +183,7 @@ impl Ingest<'_> {
 
     /// The format and options that the id stands for, beside the body.
     fn terms(&self) -> String {
-        let skips = if self.wrong == Wrong::Skip {
-            " wrong=skip"
-        } else {
-            ""
-        };
+        let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
         format!("{}{skips}", format::name(self.format))
     }
 }

@@ -62,9 +62,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Query<T> {
                 StatusCode::BAD_REQUEST,
                 format!(
                     "what stands behind the question mark cannot be used ({})",
-                    refused
-                        .body_text()
-                        .replace("Failed to deserialize query string: ", "")
+                    refused.body_text().replace("Failed to deserialize query string: ", "")
                 ),
                 "look at GET /v1/openapi.json for what can be asked",
             )

@@ -22,14 +22,8 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; frame-ancestors 'none'",
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        "same-origin",
-    ),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
 /// The address of the client, as far as it is known.
@@ -57,12 +51,8 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
         request.extensions_mut().insert(caller);
     }
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let origin = origin.filter(|origin| {
-        app.limits
-            .cors
-            .iter()
-            .any(|allowed| allowed.as_bytes() == origin.as_bytes())
-    });
+    let origin =
+        origin.filter(|origin| app.limits.cors.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()));
     let is_preflight = request.method() == Method::OPTIONS;
     let mut response = match (is_preflight, &origin, permit) {
         _ if admits == ConnectionUse::Probes || (anonymous && admits == ConnectionUse::Tokens) => crowded(),
@@ -72,11 +62,7 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
         (_, _, Ok(permit)) => {
             let answered = tokio::time::timeout(app.limits.time, next.run(request)).await;
             let response = answered.unwrap_or_else(|_| slow().into_response());
-            if response.extensions().get::<Listening>().is_some() {
-                response
-            } else {
-                hold(response, permit)
-            }
+            if response.extensions().get::<Listening>().is_some() { response } else { hold(response, permit) }
         }
     };
     if let Some(holder) = of_token {
@@ -108,9 +94,7 @@ fn share(app: &App, caller: &Caller, request: &Request) -> Result<OwnPermit> {
     let address = request.extensions().get::<Address>().copied();
     let address = address.filter(|Address(address)| app.limits.behind_proxy || !address.is_loopback());
     let most = app.limits.connections.div_ceil(4);
-    app.request_limit
-        .share(caller.holder(address), most)
-        .ok_or_else(too_many)
+    app.request_limit.share(caller.holder(address), most).ok_or_else(too_many)
 }
 
 fn address(app: &App, request: &Request) -> Option<IpAddr> {
@@ -177,14 +161,8 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
             header::ACCESS_CONTROL_ALLOW_HEADERS,
             "authorization, content-type, content-encoding, idempotency-key, last-event-id",
         ),
-        (
-            header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "etag, frostpane-account, frostpane-number, retry-after",
-        ),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "cross-origin",
-        ),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag, frostpane-account, frostpane-number, retry-after"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
     ];
     for (name, value) in all {
         headers.insert(name, HeaderValue::from_static(value));

@@ -44,13 +44,7 @@ impl Phase {
 impl<S> HeadDeadline<S> {
     pub fn new(socket: S, head: Duration, idle: Duration) -> (Self, Phase) {
         let phase = Phase(Arc::new(AtomicU8::new(HEAD)));
-        let connection = Self {
-            socket,
-            phase: phase.clone(),
-            head,
-            idle,
-            timer: None,
-        };
+        let connection = Self { socket, phase: phase.clone(), head, idle, timer: None };
         (connection, phase)
     }
 

@@ -75,9 +75,7 @@ pub async fn stream_is_ready(
     if caller.reads(&name)?.is_well() {
         return Ok("ready\n");
     }
-    Err(Problem::unavailable(
-        "the stream takes no events, or ends no slides",
-    ))
+    Err(Problem::unavailable("the stream takes no events, or ends no slides"))
 }
 
 /// Metrics for the operator, in the format of Prometheus.
@@ -166,10 +164,5 @@ pub async fn of_stream(caller: Caller, Path(StreamPath { name }): Path<StreamPat
         room_bytes: room,
         ingest: (!stream.spec().unit.is_user()).then_some(ingest),
     };
-    Ok((
-        StatusCode::OK,
-        [(header::CACHE_CONTROL, "no-store")],
-        Json(health),
-    )
-        .into_response())
+    Ok((StatusCode::OK, [(header::CACHE_CONTROL, "no-store")], Json(health)).into_response())
 }

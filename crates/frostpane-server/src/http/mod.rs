@@ -69,12 +69,7 @@ impl utoipa::Modify for Bearer {
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(streams::list))
-        .routes(routes!(
-            streams::create,
-            streams::describe,
-            streams::change,
-            streams::delete
-        ))
+        .routes(routes!(streams::create, streams::describe, streams::change, streams::delete))
         .routes(routes!(streams::close))
         .routes(routes!(events::ingest))
         .routes(routes!(releases::after))
@@ -115,30 +110,17 @@ pub fn app(service: Arc<Service>) -> Router {
 
 /// The routes of probes; no limit applies to them.
 pub fn probes(service: Arc<Service>, with_metrics: bool) -> Router {
-    let probes = Router::new()
-        .route(health::HEALTHZ, get(health::lives))
-        .route(health::READYZ, get(health::is_ready));
-    let probes = if with_metrics {
-        probes.route("/metrics", get(health::metrics))
-    } else {
-        probes
-    };
-    probes
-        .fallback(async || Problem::unknown("page"))
-        .with_state(service)
+    let probes =
+        Router::new().route(health::HEALTHZ, get(health::lives)).route(health::READYZ, get(health::is_ready));
+    let probes = if with_metrics { probes.route("/metrics", get(health::metrics)) } else { probes };
+    probes.fallback(async || Problem::unknown("page")).with_state(service)
 }
 
 /// The OpenAPI document of all routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = routes().split_for_parts().1;
     for path in document.paths.paths.values_mut() {
-        let operations = [
-            &mut path.get,
-            &mut path.put,
-            &mut path.post,
-            &mut path.patch,
-            &mut path.delete,
-        ];
+        let operations = [&mut path.get, &mut path.put, &mut path.post, &mut path.patch, &mut path.delete];
         for operation in operations.into_iter().flatten() {
             operation.responses.responses.iter_mut().for_each(describe);
         }

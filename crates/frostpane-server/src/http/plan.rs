@@ -57,9 +57,7 @@ pub async fn of_stream(
     permit: PlanPermit,
 ) -> Result<Json<Value>> {
     let stream = caller.reads(&name)?;
-    make_plan(&app, permit, stream.spec().clone(), params.events)
-        .await
-        .map(Json)
+    make_plan(&app, permit, stream.spec().clone(), params.events).await.map(Json)
 }
 
 /// The plan of a specification, before there is a stream.
@@ -77,9 +75,7 @@ pub async fn of_spec(
     permit: PlanPermit,
     PlanBody(body): PlanBody,
 ) -> Result<Json<Value>> {
-    make_plan(&app, permit, spec_of(&body)?, params.events)
-        .await
-        .map(Json)
+    make_plan(&app, permit, spec_of(&body)?, params.events).await.map(Json)
 }
 
 /// A permit to request a plan, held before anything of the request is read and until its plan is made.
@@ -96,18 +92,13 @@ impl PlanPermit {
         let own =
             own.ok_or_else(|| busy("other plans for this token, or this address, are still being made"))?;
         let all = SharedPermit::new(own, &app.plan_queue);
-        all.map(Self)
-            .ok_or_else(|| busy("too many others are asking for plans"))
+        all.map(Self).ok_or_else(|| busy("too many others are asking for plans"))
     }
 }
 
 fn busy(why: &str) -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
-        why,
-        "ask again after the time that Retry-After says",
-    )
-    .after(1)
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, why, "ask again after the time that Retry-After says")
+        .after(1)
 }
 
 impl FromRequestParts<App> for PlanPermit {
@@ -142,12 +133,7 @@ impl FromRequest<App> for PlanBody {
 /// Makes a plan. Only a few are made at once, and each to its end, even if the client has gone.
 pub async fn make_plan(app: &App, permit: PlanPermit, spec: Spec, events: Option<u64>) -> Result<Value> {
     let failed = || Problem::unavailable("the plan could not be made");
-    let turn = app
-        .plan_turns
-        .clone()
-        .acquire_owned()
-        .await
-        .map_err(|_| failed())?;
+    let turn = app.plan_turns.clone().acquire_owned().await.map_err(|_| failed())?;
     let planned = app.workers.run(move || {
         let _permits = (permit, turn);
         plan::make(&spec, events)

@@ -31,10 +31,7 @@ pub fn start(address: SocketAddr, service: Arc<Service>) -> Result<SocketAddr, S
     let socket = std::net::TcpListener::bind(address).map_err(failed)?;
     socket.set_nonblocking(true).map_err(failed)?;
     let local = socket.local_addr().map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     thread::Builder::new()
         .name("probes".to_owned())
         .spawn(move || runtime.block_on(answer_all(socket, service, local.ip().is_loopback())))

@@ -26,8 +26,7 @@ impl IntoResponses for Refusals {
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::SERVICE_UNAVAILABLE,
         ];
-        all.map(|status| (status.as_str().to_owned(), refusal(status)))
-            .into()
+        all.map(|status| (status.as_str().to_owned(), refusal(status))).into()
     }
 }
 

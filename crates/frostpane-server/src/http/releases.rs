@@ -149,11 +149,7 @@ pub async fn after(
 pub async fn releases_after(stream: &StreamHandle, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
     match stream.shelf().after(number, most) {
         Some(held) => Ok(held),
-        None => {
-            stream
-                .look(|reply| StreamCommand::After { number, most, reply })
-                .await
-        }
+        None => stream.look(|reply| StreamCommand::After { number, most, reply }).await,
     }
 }
 
@@ -223,9 +219,7 @@ pub async fn make(
     };
     let window = asked.window;
     if params.dry_run {
-        let (dry, [from, to]) = stream
-            .ask(|reply| StreamCommand::DryRun { window, reply })
-            .await?;
+        let (dry, [from, to]) = stream.ask(|reply| StreamCommand::DryRun { window, reply }).await?;
         return Ok(Json(Price {
             from,
             to,
@@ -235,9 +229,7 @@ pub async fn make(
         })
         .into_response());
     }
-    let (published, again) = stream
-        .ask(|reply| StreamCommand::Release { id, window, reply })
-        .await?;
+    let (published, again) = stream.ask(|reply| StreamCommand::Release { id, window, reply }).await?;
     let mut response = cached(&stream, &published, &HeaderMap::new(), 0);
     if !again {
         *response.status_mut() = StatusCode::CREATED;
@@ -273,20 +265,11 @@ pub async fn find(
 /// The bytes, unless the client has them.
 fn cached(stream: &StreamHandle, published: &Published, asked: &HeaderMap, seconds: u64) -> Response {
     let known = asked.get_all(header::IF_NONE_MATCH).iter();
-    let mut known = known
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
+    let mut known = known.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     let has = known.any(|tag| tag.trim().trim_start_matches("W/") == published.etag);
-    let mut response = if has {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        published.json.clone().into_response()
-    };
-    let who = if stream.settings().public {
-        "public"
-    } else {
-        "private"
-    };
+    let mut response =
+        if has { StatusCode::NOT_MODIFIED.into_response() } else { published.json.clone().into_response() };
+    let who = if stream.settings().public { "public" } else { "private" };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(NUMBER, published.number.into());
@@ -309,11 +292,7 @@ fn until_next(stream: &StreamHandle) -> u64 {
             let now = now();
             let since = (now - offset).rem_euclid(slide);
             // Between the end of a slide and its release, the one before must not be cached.
-            if stream.clock() >= now - since {
-                (slide - since) as u64 / 1_000_000
-            } else {
-                0
-            }
+            if stream.clock() >= now - since { (slide - since) as u64 / 1_000_000 } else { 0 }
         }
         _ => 0,
     }

@@ -122,10 +122,8 @@ async fn answer_all(
     let (socket, phase) = HeadDeadline::new(socket, header_time, idle_time);
     let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
         phase.answer();
-        let (answering, phase) = (
-            answer(request, app.clone(), service.clone(), connection.clone(), address),
-            phase.clone(),
-        );
+        let (answering, phase) =
+            (answer(request, app.clone(), service.clone(), connection.clone(), address), phase.clone());
         async move {
             let answered = answering.await;
             phase.idle();

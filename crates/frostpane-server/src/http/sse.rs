@@ -62,10 +62,7 @@ pub async fn listen(
     let permit = listener_permit(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
-    let after = last
-        .and_then(|id| id.parse().ok())
-        .unwrap_or(latest.saturating_sub(1))
-        .min(latest);
+    let after = last.and_then(|id| id.parse().ok()).unwrap_or(latest.saturating_sub(1)).min(latest);
     let listener = Listener {
         news: stream.shelf().listen(),
         stopping: app.stopping(),
@@ -76,10 +73,7 @@ pub async fn listen(
         stream,
     };
     let body = Body::from_stream(unfold(listener, Listener::next));
-    let headers = [
-        (header::CONTENT_TYPE, "text/event-stream"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((Extension(Listening), headers, body).into_response())
 }
 

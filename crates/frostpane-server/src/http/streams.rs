@@ -119,11 +119,7 @@ pub async fn list(State(app): State<App>, caller: Caller) -> Response {
         return json(listed.body.clone());
     }
     let body = listed(&app, &caller);
-    *cached = Some(CachedList {
-        revision,
-        at: Instant::now(),
-        body: body.clone(),
-    });
+    *cached = Some(CachedList { revision, at: Instant::now(), body: body.clone() });
     json(body)
 }
 
@@ -134,12 +130,8 @@ fn listed(app: &App, caller: &Caller) -> Bytes {
     let failed = app.failed().into_iter();
     let listed = Descriptions {
         demo: app.demo,
-        streams: seen
-            .map(|stream| Description::of(&stream, &stream.spec_json().brief))
-            .collect(),
-        failed: failed
-            .filter(|name| app.has_failed_in_public(name) || may(name))
-            .collect(),
+        streams: seen.map(|stream| Description::of(&stream, &stream.spec_json().brief)).collect(),
+        failed: failed.filter(|name| app.has_failed_in_public(name) || may(name)).collect(),
     };
     serde_json::to_vec(&listed).unwrap_or_default().into()
 }

@@ -17,11 +17,7 @@ pub struct WriteDeadline<S> {
 
 impl<S> WriteDeadline<S> {
     pub fn new(socket: S, time: Duration) -> Self {
-        Self {
-            socket,
-            time,
-            waiting: None,
-        }
+        Self { socket, time, waiting: None }
     }
 
     /// Fails a write that waits for too long.

@@ -64,9 +64,7 @@ pub async fn pull<S: MessageSource>(mut source: S, stream: Arc<StreamHandle>, fo
             stream.drained();
         }
         let mut conflicts = false;
-        let taken = messages
-            .into_iter()
-            .map(|message| take(&stream, format, message, &left_out));
+        let taken = messages.into_iter().map(|message| take(&stream, format, message, &left_out));
         for taken in join_all(taken).await {
             let acknowledged = match taken {
                 Some(receipt) => source.acknowledge(receipt).await,
@@ -109,11 +107,7 @@ async fn take<M>(
     loop {
         let taken = match parse(stream, format, message.body.clone()).await {
             Ok((digest, events)) => {
-                let identity = Identity {
-                    id: message.id.clone(),
-                    digest,
-                    terms: String::new(),
-                };
+                let identity = Identity { id: message.id.clone(), digest, terms: String::new() };
                 stream.take(Some(identity), String::new(), events.batch).await
             }
             Err(problem) => Err(problem),
@@ -140,8 +134,7 @@ async fn parse(
     let reading = stream.reading(format, Wrong::Skip)?;
     let read =
         tokio::task::spawn_blocking(move || read(&body, &reading).map(|read| (digest_of(&body), read)));
-    read.await
-        .map_err(|_| Problem::invalid("the events cannot be read", "correct them"))?
+    read.await.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))?
 }
 
 /// The digest by which a repeated body is recognized.

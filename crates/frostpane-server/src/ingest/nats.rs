@@ -123,9 +123,6 @@ impl MessageSource for JetStream {
     }
 
     async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {
-        receipt
-            .ack_with(AckKind::Ack)
-            .await
-            .map_err(|cause| cause.to_string())
+        receipt.ack_with(AckKind::Ack).await.map_err(|cause| cause.to_string())
     }
 }

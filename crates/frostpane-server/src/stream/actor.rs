@@ -186,10 +186,7 @@ impl<K: ServedKey> StreamActor<K> {
             .iter()
             .map(|request| Delivery {
                 id: request.identity.as_ref().map(|identity| identity.id.as_str()),
-                digest: request
-                    .identity
-                    .as_ref()
-                    .map_or([0; 32], |identity| identity.digest),
+                digest: request.identity.as_ref().map_or([0; 32], |identity| identity.digest),
                 terms: request.identity.as_ref().map_or("", |identity| &identity.terms),
                 receipt: &request.receipt,
                 batch: K::batch(&request.batch).unwrap_or(&none),
@@ -205,9 +202,7 @@ impl<K: ServedKey> StreamActor<K> {
         self.publish(lists);
         let events = outcomes.iter().zip(&deliveries);
         let events = events.filter(|(outcome, _)| **outcome == DeliveryOutcome::Taken);
-        self.shared
-            .metrics
-            .took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
+        self.shared.metrics.took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
         for (outcome, request) in outcomes.into_iter().zip(all) {
             let answer = self.answer_to(outcome, request.identity.as_ref());
             drop(request.queue_permit);
@@ -218,10 +213,8 @@ impl<K: ServedKey> StreamActor<K> {
     /// Refuses batches, except those that had been taken before.
     fn refuse(&self, all: Vec<IngestRequest>, problem: &Problem) {
         for request in all {
-            let known = request
-                .identity
-                .as_ref()
-                .and_then(|identity| self.acknowledged(identity).transpose());
+            let known =
+                request.identity.as_ref().and_then(|identity| self.acknowledged(identity).transpose());
             let _ = request.reply.send(known.unwrap_or_else(|| Err(problem.clone())));
         }
     }
@@ -230,16 +223,14 @@ impl<K: ServedKey> StreamActor<K> {
     fn acknowledged(&self, identity: &Identity) -> Result<Option<Acknowledged>> {
         let store = self.store.as_ref().ok_or_else(not_open)?;
         let outcome = store.delivered(&identity.id, identity.digest, &identity.terms)?;
-        outcome
-            .map(|outcome| self.answer_to(outcome, Some(identity)))
-            .transpose()
+        outcome.map(|outcome| self.answer_to(outcome, Some(identity))).transpose()
     }
 
     fn answer_to(&self, outcome: DeliveryOutcome, identity: Option<&Identity>) -> Result<Acknowledged> {
         match (outcome, &self.store, identity) {
-            (DeliveryOutcome::Again, Some(store), Some(identity)) => Ok(Acknowledged::Again(
-                store.receipt(&identity.id)?.filter(|text| !text.is_empty()),
-            )),
+            (DeliveryOutcome::Again, Some(store), Some(identity)) => {
+                Ok(Acknowledged::Again(store.receipt(&identity.id)?.filter(|text| !text.is_empty())))
+            }
             (DeliveryOutcome::Again, ..) => Ok(Acknowledged::Again(None)),
             (DeliveryOutcome::Taken, ..) => Ok(Acknowledged::First),
             (DeliveryOutcome::Other, ..) => Err(Problem::conflict(
@@ -367,10 +358,7 @@ impl<K: ServedKey> StreamActor<K> {
     fn reopen(&mut self) {
         drop(self.store.take());
         self.shared.set_status(Status::Failed);
-        if self
-            .reopened_at
-            .is_some_and(|reopened_at| reopened_at.elapsed() < PATIENCE)
-        {
+        if self.reopened_at.is_some_and(|reopened_at| reopened_at.elapsed() < PATIENCE) {
             return;
         }
         self.reopened_at = Some(Instant::now());
@@ -396,10 +384,7 @@ impl<K: ServedKey> StreamActor<K> {
         if !continual {
             self.charged = self.with(|store| charged(store))?;
         }
-        self.numbers = (1..)
-            .zip(&self.charged)
-            .map(|(number, id)| (id.clone(), number))
-            .collect();
+        self.numbers = (1..).zip(&self.charged).map(|(number, id)| (id.clone(), number)).collect();
         let last = if continual {
             self.with(|store| Ok(store.stream().lists()))?
         } else {
@@ -442,12 +427,7 @@ impl<K: ServedKey> StreamActor<K> {
     }
 
     fn publish(&mut self, lists: Vec<ContinualRelease<K>>) {
-        for ContinualRelease {
-            number,
-            json,
-            release,
-        } in lists
-        {
+        for ContinualRelease { number, json, release } in lists {
             let words = release.as_ref().map(ReaderSummary::of);
             self.shared.shelf.put(Published::new(number, None, json, words));
             self.shared.metrics.released();
@@ -458,8 +438,7 @@ impl<K: ServedKey> StreamActor<K> {
     /// Publishes progress to requests.
     fn publish_progress(&mut self) {
         let Some(store) = &self.store else { return };
-        self.shared
-            .set_progress(store.stream().now(), store.stream().dropped());
+        self.shared.set_progress(store.stream().now(), store.stream().dropped());
         let budget_of = (store.stream().numbers(), self.charged.len());
         if self.budget_of.as_ref() != Some(&budget_of)
             && let Ok(budget) = store.budget()
@@ -497,10 +476,7 @@ impl<K: ServedKey> StreamActor<K> {
         }
         Err(Problem::conflict(
             "no epoch has ended since the stream was begun: there is nothing to release, and nothing was charged",
-            format!(
-                "ask again after {}",
-                store.moment(stream.begins(stream.end_of_window() + 1))
-            ),
+            format!("ask again after {}", store.moment(stream.begins(stream.end_of_window() + 1))),
         ))
     }
 
@@ -636,11 +612,7 @@ impl<K: ServedKey> StreamActor<K> {
         };
         let reached = store.stream().clock();
         let stride = slide.saturating_mul(self.slides);
-        let until = if reached > 0 {
-            reached.saturating_add(stride).min(present)
-        } else {
-            present
-        };
+        let until = if reached > 0 { reached.saturating_add(stride).min(present) } else { present };
         let began = Instant::now();
         match self.with(|store| store.tick(until)) {
             Ok(lists) => self.publish(lists),
@@ -656,19 +628,13 @@ impl<K: ServedKey> StreamActor<K> {
         };
         let store = self.store.as_ref();
         let moved = store.is_some_and(|store| store.stream().clock() > reached);
-        if until == present || !moved {
-            StepOutcome::Done
-        } else {
-            StepOutcome::Partial
-        }
+        if until == present || !moved { StepOutcome::Done } else { StepOutcome::Partial }
     }
 
     /// Returns true if more slides have to end than one transaction ends.
     fn is_far_behind(&self) -> bool {
         let reached = self.store.as_ref().map_or(0, |store| store.stream().clock());
-        self.shared
-            .slide
-            .is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
+        self.shared.slide.is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
     }
 
     fn set_behind(&self, behind: bool) {

@@ -16,11 +16,7 @@ pub struct DiskQuota {
 
 impl DiskQuota {
     pub fn new(most: u64) -> Self {
-        Self {
-            most,
-            is_over: false,
-            looked: None,
-        }
+        Self { most, is_over: false, looked: None }
     }
 
     /// Returns true if the stream was over its quota at the last look.

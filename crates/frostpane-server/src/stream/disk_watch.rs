@@ -20,9 +20,7 @@ pub struct DiskOperation<'a>(Option<&'a DiskWatch>);
 
 impl DiskWatch {
     pub fn begin(&self) -> DiskOperation<'_> {
-        let begun = self
-            .since
-            .compare_exchange(0, passed().max(1), Ordering::Relaxed, Ordering::Relaxed);
+        let begun = self.since.compare_exchange(0, passed().max(1), Ordering::Relaxed, Ordering::Relaxed);
         DiskOperation(begun.is_ok().then_some(self))
     }
 
@@ -68,10 +66,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         drop(watch.begin());
         assert!(watch.lasts() >= Duration::from_millis(5));
-        assert!(
-            !watch.ended_within(Duration::MAX),
-            "an inner operation does not count"
-        );
+        assert!(!watch.ended_within(Duration::MAX), "an inner operation does not count");
         drop(outer);
         assert!(watch.lasts() == Duration::ZERO && watch.ended_within(Duration::MAX));
     }

@@ -141,11 +141,9 @@ impl SharedState {
     /// is new.
     fn set_status_by_clock(&self, to: Status) -> bool {
         let by_clock = [Status::Ready, Status::Clock, Status::Waiting].map(|status| status as u8);
-        let changed = self
-            .status
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
-                (by_clock.contains(&from) && from != to as u8).then_some(to as u8)
-            });
+        let changed = self.status.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
+            (by_clock.contains(&from) && from != to as u8).then_some(to as u8)
+        });
         changed.is_ok()
     }
 
@@ -278,10 +276,7 @@ impl StreamHandle {
 
     /// The settings, which may change.
     pub fn settings(&self) -> Arc<Settings> {
-        self.settings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Changes and stores settings, at a limited rate, on a thread that may wait for the disk.
@@ -302,9 +297,7 @@ impl StreamHandle {
         let (stream, changed) = (self.clone(), Arc::new(changed));
         let written = changed.clone();
         let failed = || Problem::unavailable("the settings of a stream cannot be written");
-        tokio::task::spawn_blocking(move || written.write(&stream.folder))
-            .await
-            .map_err(|_| failed())??;
+        tokio::task::spawn_blocking(move || written.write(&stream.folder)).await.map_err(|_| failed())??;
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = changed;
         Ok(())
     }
@@ -349,11 +342,7 @@ impl StreamHandle {
 
     /// The budget as of the last pane that ended or release that was made.
     pub(crate) fn budget(&self) -> Option<Budget> {
-        self.shared
-            .budget
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.shared.budget.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The time of this stream, as of which events are parsed now.
@@ -441,21 +430,10 @@ impl StreamHandle {
     ) -> Result<Acknowledged> {
         // A batch larger than the queue takes all of it.
         let size = u32::try_from(batch.bytes().clamp(1, QUEUE_BYTES)).unwrap_or(u32::MAX);
-        let queue_permit = self
-            .queue_bytes
-            .clone()
-            .try_acquire_many_owned(size)
-            .map_err(|_| overloaded())?;
+        let queue_permit = self.queue_bytes.clone().try_acquire_many_owned(size).map_err(|_| overloaded())?;
         let known = identity.clone();
-        let ingest = |reply| {
-            StreamCommand::Ingest(IngestRequest {
-                identity,
-                receipt,
-                batch,
-                queue_permit,
-                reply,
-            })
-        };
+        let ingest =
+            |reply| StreamCommand::Ingest(IngestRequest { identity, receipt, batch, queue_permit, reply });
         let sent = {
             // Held until the batch is in the queue, so that none follows the close.
             let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
@@ -497,12 +475,10 @@ impl StreamHandle {
         command: impl FnOnce(Reply<T>) -> StreamCommand,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, answer) = oneshot::channel();
-        self.commands
-            .try_send(command(reply))
-            .map_err(|refused| match refused {
-                TrySendError::Full(_) => overloaded(),
-                TrySendError::Disconnected(_) => stopping(),
-            })?;
+        self.commands.try_send(command(reply)).map_err(|refused| match refused {
+            TrySendError::Full(_) => overloaded(),
+            TrySendError::Disconnected(_) => stopping(),
+        })?;
         Ok(answer)
     }
 
@@ -543,10 +519,7 @@ fn reach(spec: &Spec) -> i64 {
 }
 
 pub(crate) fn closed() -> Problem {
-    Problem::conflict(
-        "this stream is closed, and takes no more events",
-        "send them to another",
-    )
+    Problem::conflict("this stream is closed, and takes no more events", "send them to another")
 }
 
 fn changed_too_often() -> Problem {

@@ -59,19 +59,12 @@ pub struct Most {
 impl Most {
     /// A limit of a number of releases and of bytes.
     pub fn new(number: usize, bytes: usize) -> Self {
-        Self {
-            number,
-            bytes,
-            is_first: true,
-        }
+        Self { number, bytes, is_first: true }
     }
 
     /// Returns true if one more fits, and counts it.
     pub fn take(&mut self, next: &Published) -> bool {
-        let (fits, size) = (
-            self.bytes.checked_sub(next.json.len()),
-            self.number.checked_sub(1),
-        );
+        let (fits, size) = (self.bytes.checked_sub(next.json.len()), self.number.checked_sub(1));
         let taken = match (size, fits) {
             (None, _) => false,
             (Some(number), Some(bytes)) => {
@@ -120,10 +113,7 @@ impl Latest {
 
 impl Default for Shelf {
     fn default() -> Self {
-        Self {
-            held: Mutex::default(),
-            latest: watch::Sender::new(0),
-        }
+        Self { held: Mutex::default(), latest: watch::Sender::new(0) }
     }
 }
 
@@ -143,10 +133,7 @@ impl Shelf {
     /// The release with an id, if it is held.
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
         let held = self.held();
-        let mut found = held
-            .releases
-            .iter()
-            .filter(|published| published.id.as_deref() == Some(id));
+        let mut found = held.releases.iter().filter(|published| published.id.as_deref() == Some(id));
         found.next().cloned()
     }
 
@@ -199,15 +186,8 @@ mod tests {
         let large = shelf(&[HELD_BYTES / 3; 40]);
         assert_eq!(large.held().releases.len(), 2);
         assert!(large.held().bytes <= HELD_BYTES);
-        assert_eq!(
-            numbers(large.after(10, Most::new(100, usize::MAX))),
-            None,
-            "on disk"
-        );
-        assert_eq!(
-            numbers(large.after(38, Most::new(100, usize::MAX))),
-            Some(vec![39, 40])
-        );
+        assert_eq!(numbers(large.after(10, Most::new(100, usize::MAX))), None, "on disk");
+        assert_eq!(numbers(large.after(38, Most::new(100, usize::MAX))), Some(vec![39, 40]));
         let larger = shelf(&[10, HELD_BYTES + 1]);
         assert_eq!(larger.latest().map(|latest| latest.number), Some(2));
         assert_eq!(larger.held().releases.len(), 1);

@@ -47,11 +47,7 @@ pub struct Columns {
 
 impl Default for Columns {
     fn default() -> Self {
-        Self {
-            key: "key".to_owned(),
-            time: Some("time".to_owned()),
-            user: "user".to_owned(),
-        }
+        Self { key: "key".to_owned(), time: Some("time".to_owned()), user: "user".to_owned() }
     }
 }
 

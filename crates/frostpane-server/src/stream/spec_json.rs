@@ -24,10 +24,7 @@ impl SpecJson {
             if let Some(declared) = declared {
                 value["keys"] = json!({ "declared": declared, "at": format!("/v1/streams/{name}") });
             }
-            Ok(Self {
-                whole,
-                brief: raw(&value)?,
-            })
+            Ok(Self { whole, brief: raw(&value)? })
         });
         written.map_err(|_| Problem::unavailable("the specification of a stream cannot be written as JSON"))
     }

@@ -33,9 +33,7 @@ pub fn find() -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH")?;
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let candidates = NAMES
-        .iter()
-        .flat_map(|name| places.iter().map(move |place| place.join(name)));
+    let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
@@ -76,12 +74,7 @@ impl Browser {
             }
         });
         let to = child.stdin.take().unwrap();
-        let wire = RefCell::new(Wire {
-            to,
-            from,
-            last: 0,
-            events: Vec::new(),
-        });
+        let wire = RefCell::new(Wire { to, from, last: 0, events: Vec::new() });
         Self { child, profile, wire }
     }
 
@@ -219,10 +212,7 @@ impl Tab<'_> {
         self.resize(width, height);
         let still = json!({ "name": "prefers-reduced-motion", "value": "reduce" });
         let theme = json!({ "name": "prefers-color-scheme", "value": self.theme });
-        self.send(
-            "Emulation.setEmulatedMedia",
-            json!({ "features": [still, theme] }),
-        );
+        self.send("Emulation.setEmulatedMedia", json!({ "features": [still, theme] }));
         self.eval("document.activeElement.blur()");
         self.until("document.getAnimations().length === 0");
         let shot = self.send("Page.captureScreenshot", json!({ "format": "png" }));

@@ -40,31 +40,19 @@ const CHAPTERS: [Chapter; 20] = [
     ("a connection that is lost is told, and nothing is missed", lost),
     ("a key can be followed", followed),
     ("sliders change what the plan says", plan),
-    (
-        "the operator sees nothing without a token, and with one what there is",
-        operator,
-    ),
+    ("the operator sees nothing without a token, and with one what there is", operator),
     ("a list that is asked for has its budget", on_demand),
     ("a phone shows all of it", phone),
     ("the keyboard reaches everything", keyboard),
-    (
-        "nothing keeps people out, light or dark, wide or narrow",
-        barriers,
-    ),
+    ("nothing keeps people out, light or dark, wide or narrow", barriers),
     ("numbers of events are no moments", by_count),
     ("hostile keys are text", hostile),
     ("keys that look the same can be told apart", look_alikes),
-    (
-        "ties are drawn as ties, steps by time, colours and names apart",
-        chart,
-    ),
+    ("ties are drawn as ties, steps by time, colours and names apart", chart),
     ("a stream that is not there is not another", unknown),
     ("a page that is not there is a page for a browser", missing),
     ("a stream without events has no axis", empty),
-    (
-        "a service that is gone leaves an old list, and a state that is damaged a card",
-        gone,
-    ),
+    ("a service that is gone leaves an old list, and a state that is damaged a card", gone),
     ("what is wrong is found", found),
 ];
 
@@ -77,11 +65,7 @@ fn the_dashboard_in_a_browser() {
         return;
     };
     let (server, browser) = (Server::demo(), Browser::open(&program));
-    let scene = Scene {
-        server: &server,
-        browser: &browser,
-        axe: axe(),
-    };
+    let scene = Scene { server: &server, browser: &browser, axe: axe() };
     let only = std::env::var("CHAPTER").unwrap_or_default();
     let mut failed = Vec::new();
     for (name, chapter) in CHAPTERS.into_iter().filter(|(name, _)| name.contains(&only)) {
@@ -191,17 +175,11 @@ fn served(scene: &Scene<'_>) {
         assert_eq!(header("x-content-type-options"), "nosniff", "{at}");
         assert_eq!(body, fs::read_to_string(&path).unwrap(), "{at}");
         let policy = header("content-security-policy");
-        for part in [
-            "default-src 'none'",
-            "require-trusted-types-for 'script'",
-            "frame-ancestors 'none'",
-        ] {
+        for part in ["default-src 'none'", "require-trusted-types-for 'script'", "frame-ancestors 'none'"] {
             assert!(policy.contains(part), "{policy}");
         }
         assert!(!policy.contains("unsafe"), "{policy}");
-        let again = scene
-            .server
-            .get(&at, &format!("If-None-Match: {}\r\n", header("etag")));
+        let again = scene.server.get(&at, &format!("If-None-Match: {}\r\n", header("etag")));
         assert!(again.starts_with("HTTP/1.1 304"), "{at}: {again}");
     }
 }
@@ -209,22 +187,12 @@ fn served(scene: &Scene<'_>) {
 fn demo(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
     assert!(text(&tab, "#made-up").contains("made up"));
-    assert_eq!(
-        number(&tab, "document.querySelectorAll('#streams a').length"),
-        3.0
-    );
-    assert_eq!(
-        number(&tab, "document.querySelectorAll('.list tbody tr').length"),
-        15.0
-    );
+    assert_eq!(number(&tab, "document.querySelectorAll('#streams a').length"), 3.0);
+    assert_eq!(number(&tab, "document.querySelectorAll('.list tbody tr').length"), 15.0);
     assert!(text(&tab, "#covered").contains("(UTC)"));
     assert!(text(&tab, "#holds").contains("Every true count lies between the two numbers beside it"));
     assert!(text(&tab, "#holds").contains("Not hidden: that an event took place"));
-    assert!(
-        text(&tab, "#budget").contains("lists are left of the 100,000"),
-        "{}",
-        text(&tab, "#budget")
-    );
+    assert!(text(&tab, "#budget").contains("lists are left of the 100,000"), "{}", text(&tab, "#budget"));
     assert!(
         text(&tab, "#budget")
             .contains("Every pane is charged epsilon 1 when it opens. That covers all lists it is in"),
@@ -250,19 +218,13 @@ fn moves(scene: &Scene<'_>) {
     let first = number(&tab, "shown()");
     tab.eval("window.before = document.querySelector('.list').textContent");
     tab.until(&format!("shown() >= {first} + 3"));
-    assert_eq!(
-        tab.eval("document.querySelector('.list').textContent !== before"),
-        true
-    );
+    assert_eq!(tab.eval("document.querySelector('.list').textContent !== before"), true);
     tab.until("document.getElementById('told').textContent.includes('First are')");
     pause(&tab);
     assert_eq!(text(&tab, "#pause"), "Go on");
     tab.eval("window.before = document.querySelector('.list').textContent");
     tab.until("/Paused at list [\\d,]+, \\d+ newer/.test(document.getElementById('state')?.textContent)");
-    assert_eq!(
-        tab.eval("document.querySelector('.list').textContent === before"),
-        true
-    );
+    assert_eq!(tab.eval("document.querySelector('.list').textContent === before"), true);
     click(&tab, "#pause");
     tab.until("shown() > 0 && document.querySelector('.list').textContent !== before");
     scene.well(&tab);
@@ -296,19 +258,13 @@ fn followed(scene: &Scene<'_>) {
     tab.eval("document.querySelector('.list .key').focus()");
     tab.press(" ");
     tab.until("document.querySelector('.bump.following .series.followed') !== null");
-    let (row, line) = (
-        text(&tab, "tr.followed bdi"),
-        text(&tab, ".series.followed title"),
-    );
+    let (row, line) = (text(&tab, "tr.followed bdi"), text(&tab, ".series.followed title"));
     assert_eq!(row, line);
     click(&tab, "#pause");
     let first = number(&tab, "shown()");
     tab.until(&format!("shown() > {first}"));
     assert_eq!(text(&tab, "tr.followed bdi"), row);
-    assert_eq!(
-        tab.eval("document.activeElement.closest('tr')?.className"),
-        "followed"
-    );
+    assert_eq!(tab.eval("document.activeElement.closest('tr')?.className"), "followed");
     tab.press(" ");
     tab.until("document.querySelector('.followed') === null");
     scene.well(&tab);
@@ -331,18 +287,12 @@ fn plan(scene: &Scene<'_>) {
     assert!(after > before, "a smaller epsilon hides more: {before}, {after}");
     assert_eq!(tab.eval("document.getElementById('epsilon').ariaValueText ?? document.getElementById('epsilon').getAttribute('aria-valuetext')"), "0.7");
     let (before, after) = change("#continual", " ");
-    assert!(
-        after > before,
-        "a list at every slide is noisier: {before}, {after}"
-    );
+    assert!(after > before, "a list at every slide is noisier: {before}, {after}");
     let (_, of_people) = change("[name=unit]", "ArrowDown");
     assert!(text(&tab, "#answer").contains("Of each person and day at most 4 keys are counted"));
     assert!(text(&tab, "#keys tr.followed th").contains('4'));
     let (_, more_keys) = change("#per-user", "ArrowRight");
-    assert!(
-        more_keys > of_people,
-        "more keys, more noise: {of_people}, {more_keys}"
-    );
+    assert!(more_keys > of_people, "more keys, more noise: {of_people}, {more_keys}");
     let (before, after) = change("#window", "ArrowRight");
     assert!(after != before);
     assert!(text(&tab, "#spec").contains("\"per_user\": 6"));
@@ -350,11 +300,7 @@ fn plan(scene: &Scene<'_>) {
     let said = tab.eval(
         "fetch('/v1/plan?events=100000', { method: 'POST', body: document.getElementById('spec').textContent }).then((answer) => answer.json())",
     );
-    assert_eq!(
-        said["forecast"]["least_listed"].as_f64().unwrap(),
-        number(&tab, SURE),
-        "{said}"
-    );
+    assert_eq!(said["forecast"]["least_listed"].as_f64().unwrap(), number(&tab, SURE), "{said}");
     // After fast moves, the last position counts.
     tab.eval("document.querySelector('#events').focus()");
     (0..6).for_each(|_| tab.press("ArrowLeft"));
@@ -389,15 +335,9 @@ fn operator(scene: &Scene<'_>) {
     for card in [2, 3] {
         let of_people = text(&tab, &format!(".card:nth-child({card})"));
         assert!(!of_people.contains("Events since start"), "{of_people}");
-        assert!(
-            of_people.contains("Numbers of events are not shown"),
-            "{of_people}"
-        );
+        assert!(of_people.contains("Numbers of events are not shown"), "{of_people}");
     }
-    assert_eq!(
-        tab.eval("sessionStorage.length + localStorage.length + document.cookie.length"),
-        1
-    );
+    assert_eq!(tab.eval("sessionStorage.length + localStorage.length + document.cookie.length"), 1);
     let page = tab
         .eval("location.href + document.documentElement.outerHTML + document.getElementById('token').value");
     assert!(!page.as_str().unwrap().contains(&scene.server.token));
@@ -486,24 +426,12 @@ const CONTINUAL: &str = r#"{ "window": "10m", "slide": "2s", "all": true, "epsil
 fn stream_of<'a>(scene: &'a Scene<'_>, name: &str, keys: &[&str]) -> Tab<'a> {
     let tab = scene.tab("/operator", WIDE, "light");
     let token = &scene.server.token;
-    ask(
-        &tab,
-        token,
-        "PUT",
-        &format!("{name}?public=true&time=arrival"),
-        CONTINUAL,
-    );
-    let counts = keys
-        .iter()
-        .enumerate()
-        .map(|(index, key)| (*key, 4_000 - 200 * index));
+    ask(&tab, token, "PUT", &format!("{name}?public=true&time=arrival"), CONTINUAL);
+    let counts = keys.iter().enumerate().map(|(index, key)| (*key, 4_000 - 200 * index));
     ask(&tab, token, "POST", &format!("{name}/events"), &events(counts));
     tab.open(&scene.server.url(&format!("/?stream={name}")));
     tab.eval(CHECKS);
-    tab.until(&format!(
-        "document.querySelectorAll('.list tbody tr').length === {}",
-        keys.len()
-    ));
+    tab.until(&format!("document.querySelectorAll('.list tbody tr').length === {}", keys.len()));
     tab
 }
 
@@ -521,10 +449,7 @@ fn hostile(scene: &Scene<'_>) {
     assert_eq!(shown[3], "⟨U+202E⟩gnihtemos⟨U+202C⟩⟨U+000A⟩{{7*7}} ${7*7}");
     assert_eq!(tab.eval("window.pwned ?? null"), Value::Null);
     assert_eq!(
-        number(
-            &tab,
-            "document.querySelectorAll('main img, main script, main b[onmouseover]').length"
-        ),
+        number(&tab, "document.querySelectorAll('main img, main script, main b[onmouseover]').length"),
         0.0
     );
     scene.well(&tab);
@@ -555,9 +480,7 @@ fn look_alikes(scene: &Scene<'_>) {
     let tab = stream_of(scene, "look-alikes", &keys);
     pause(&tab);
     let names = |place: &str| {
-        tab.eval(&format!(
-            "[...document.querySelectorAll({place:?})].map((name) => name.textContent)"
-        ))
+        tab.eval(&format!("[...document.querySelectorAll({place:?})].map((name) => name.textContent)"))
     };
     assert_eq!(names(".list bdi"), json!(LOOK_ALIKES.map(|(_, name)| name)));
     assert_eq!(
@@ -595,10 +518,8 @@ fn chart(scene: &Scene<'_>) {
     ask(&tab, token, "PUT", "chart?public=true&time=arrival", spec);
     for (round, rest) in [1_100, 1_100, 3_500, 1_100, 2_300].into_iter().enumerate() {
         let fresh: Vec<String> = (0..4).map(|index| format!("key {}", 4 * round + index)).collect();
-        let fresh = fresh
-            .iter()
-            .enumerate()
-            .map(|(index, key)| (key.as_str(), 1_000 * (round + 1) + 100 * index));
+        let fresh =
+            fresh.iter().enumerate().map(|(index, key)| (key.as_str(), 1_000 * (round + 1) + 100 * index));
         // Each leads in turn, by less than the intervals.
         let [ash, elm] = [[724, 720, 728, 720, 728][round], [720, 728, 720, 728, 720][round]];
         let tied = [("ash", ash), ("elm", elm), ("oak", 650)];
@@ -645,12 +566,7 @@ fn unknown(scene: &Scene<'_>) {
 fn missing(scene: &Scene<'_>) {
     let page = scene.server.get("/nosuch", "Accept: text/html,*/*;q=0.8\r\n");
     assert!(page.starts_with("HTTP/1.1 404"), "{page}");
-    for part in [
-        "text/html",
-        "default-src 'none'",
-        "vary: accept",
-        "<h1>Page not found</h1>",
-    ] {
+    for part in ["text/html", "default-src 'none'", "vary: accept", "<h1>Page not found</h1>"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     for accept in ["", "Accept: */*\r\n", "Accept: application/json\r\n"] {
@@ -675,13 +591,7 @@ fn empty(scene: &Scene<'_>) {
         ("empty-by-count", r#"{ "window": 1000, "top": 5, "releases": 3 }"#),
     ];
     for (name, spec) in specs {
-        ask(
-            &tab,
-            &scene.server.token,
-            "PUT",
-            &format!("{name}?public=true"),
-            spec,
-        );
+        ask(&tab, &scene.server.token, "PUT", &format!("{name}?public=true"), spec);
         let tab = scene.tab(&format!("/?stream={name}"), WIDE, "light");
         tab.until("document.getElementById('state')?.textContent === 'Connected, no list yet'");
         tab.until("document.querySelector('#budget p') !== null");
@@ -702,11 +612,7 @@ fn empty(scene: &Scene<'_>) {
 /// A service is killed while a page is open, and restarts with an unreadable state.
 fn gone(scene: &Scene<'_>) {
     let server = Server::plain();
-    let own = Scene {
-        server: &server,
-        browser: scene.browser,
-        axe: scene.axe.clone(),
-    };
+    let own = Scene { server: &server, browser: scene.browser, axe: scene.axe.clone() };
     let tab = stream_of(&own, "works", &["ash", "elm"]);
     let operator = own.tab("/operator", WIDE, "light");
     for (name, public) in [("broken", true), ("secret", false)] {
@@ -723,14 +629,8 @@ fn gone(scene: &Scene<'_>) {
     tab.until(
         "/^Not live, list \\d+, \\d+ seconds old$/.test(document.getElementById('state')?.textContent)",
     );
-    assert_eq!(
-        text(&tab, "#problem"),
-        "The service does not answer. This page keeps trying."
-    );
-    assert_eq!(
-        number(&tab, "document.querySelectorAll('.list tbody tr').length"),
-        2.0
-    );
+    assert_eq!(text(&tab, "#problem"), "The service does not answer. This page keeps trying.");
+    assert_eq!(number(&tab, "document.querySelectorAll('.list tbody tr').length"), 2.0);
     no_barriers(scene, &tab, "a service that is gone");
     operator.until("document.querySelector('#health.stale') !== null && /below is \\d+ seconds? old/.test(document.getElementById('ready').textContent)");
     no_barriers(scene, &operator, "the operator of a service that is gone");
@@ -747,12 +647,7 @@ fn gone(scene: &Scene<'_>) {
         "document.querySelectorAll('.card.failed').length === 2 && document.querySelector('.stale') === null",
     );
     let cards = text(&operator, ".cards");
-    for part in [
-        "broken",
-        "secret",
-        "cannot be opened or written",
-        "start the service again",
-    ] {
+    for part in ["broken", "secret", "cannot be opened or written", "start the service again"] {
         assert!(cards.contains(part), "{part}: {cards}");
     }
     no_barriers(scene, &operator, "the operator of a failed stream");
@@ -778,14 +673,9 @@ fn on_demand(scene: &Scene<'_>) {
     assert_eq!(tab.eval(&asked), 201);
     // The page shows the release and its cost.
     tab.until("document.querySelectorAll('.list tbody tr').length === 15");
-    tab.until(&format!(
-        "number(document.querySelector('#budget b').textContent) === {before} - 1"
-    ));
+    tab.until(&format!("number(document.querySelector('#budget b').textContent) === {before} - 1"));
     let budget = text(&tab, "#budget");
-    assert!(
-        budget.contains("leave the window on ") && budget.contains("(UTC); then "),
-        "{budget}"
-    );
+    assert!(budget.contains("leave the window on ") && budget.contains("(UTC); then "), "{budget}");
     assert!(budget.contains("epsilon 0.5"), "{budget}");
     tab.until("document.querySelector('#budget .plot') !== null");
     tab.picture("dashboard-on-demand", WIDE.0, 1_180);
@@ -794,10 +684,7 @@ fn on_demand(scene: &Scene<'_>) {
 
 /// The pixels by which the page is too wide.
 fn over(tab: &Tab<'_>) -> f64 {
-    number(
-        tab,
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-    )
+    number(tab, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 }
 
 fn fits(tab: &Tab<'_>, what: &str) {
@@ -863,11 +750,7 @@ fn keyboard(scene: &Scene<'_>) {
             tab.press("Tab");
             let at = tab.eval("focused()");
             if let Some(tour) = at["tour"].as_str() {
-                assert_eq!(
-                    at["ringed"], true,
-                    "it cannot be seen that this has the focus: {}",
-                    at["what"]
-                );
+                assert_eq!(at["ringed"], true, "it cannot be seen that this has the focus: {}", at["what"]);
                 reached.insert(tour.to_owned());
             }
         }
@@ -907,11 +790,7 @@ fn barriers(scene: &Scene<'_>) {
             pause_if_it_moves(&tab);
             tab.eval(axe);
             let found = faults(&tab, "barriers()");
-            all.extend(
-                found
-                    .into_iter()
-                    .map(|fault| format!("{page} {theme} {}: {fault}", size.0)),
-            );
+            all.extend(found.into_iter().map(|fault| format!("{page} {theme} {}: {fault}", size.0)));
         }
     }
     assert!(all.is_empty(), "{all:#?}");

@@ -46,12 +46,7 @@ impl Server {
         let token = String::from_utf8(made.stdout).unwrap().trim().to_owned();
         assert!(token.starts_with("frostpane_"), "{token}");
         let (child, lines) = start(&folder, &["data", "--listen", "127.0.0.1:0"]);
-        Self {
-            child: RefCell::new(child),
-            folder,
-            address: told(&lines, "listening on http://"),
-            token,
-        }
+        Self { child: RefCell::new(child), folder, address: told(&lines, "listening on http://"), token }
     }
 
     /// Kills the process.
@@ -81,11 +76,7 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let host = &self.address;
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n"
-        )
-        .unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         String::from_utf8_lossy(&answer).into_owned()

@@ -29,11 +29,7 @@ async fn a_plan_is_made_or_refused_in_a_while_whatever_it_is_of() {
     let api = Api::new();
     for spec in GREEDY {
         let answer = api.raw("POST", "/v1/plan", &[], spec).await;
-        assert!(
-            [200, 422].contains(&answer.status.as_u16()),
-            "{spec} {}",
-            answer.text()
-        );
+        assert!([200, 422].contains(&answer.status.as_u16()), "{spec} {}", answer.text());
     }
 }
 
@@ -93,9 +89,7 @@ pub fn try_begin(process: &Process, request: &str) -> std::io::Result<(TcpStream
     socket.write_all(request.as_bytes())?;
     let mut answer = [0; 12];
     socket.read_exact(&mut answer)?;
-    let status = std::str::from_utf8(&answer[9..])
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let status = std::str::from_utf8(&answer[9..]).ok().and_then(|text| text.parse().ok());
     Ok((socket, status.unwrap_or(0)))
 }
 
@@ -115,13 +109,7 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
     let folder = Folder::new();
     let (token, other) = (token(&folder.0, "crowd"), token(&folder.0, "other"));
     let process = Process::with(&folder.0, &["--most-connections", "8"]);
-    let create = process.call(
-        "PUT",
-        "/v1/streams/one?public=true",
-        &token,
-        "",
-        BY_COUNT.as_bytes(),
-    );
+    let create = process.call("PUT", "/v1/streams/one?public=true", &token, "", BY_COUNT.as_bytes());
     create.unwrap().is(201);
     let ask = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     assert_eq!(process.raw(ask).unwrap().status, 200);
@@ -129,11 +117,7 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
     let live = "GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\n";
     let slow = "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
     let by_token = format!("authorization: Bearer {token}\r\n");
-    let held = [
-        (live, "", 200, 3),
-        (live, &*by_token, 200, 2),
-        (slow, &*by_token, 100, 2),
-    ];
+    let held = [(live, "", 200, 3), (live, &*by_token, 200, 2), (slow, &*by_token, 100, 2)];
     let mut busy = Vec::new();
     for (request, headers, status, times) in held {
         for _ in 0..times {
@@ -149,55 +133,32 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
 
 #[tokio::test]
 async fn a_few_listen_without_a_token_and_leave_places() {
-    let few = Limits {
-        connections: 4,
-        ..limits()
-    };
+    let few = Limits { connections: 4, ..limits() };
     let api = Api::with_limits(Folder::new(), few);
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     let listen = async |token: Option<&str>| {
         let mut request = axum::http::Request::get("/v1/streams/one/live");
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let request = request.body(Body::empty()).unwrap();
-        tower::ServiceExt::oneshot(api.router.clone(), request)
-            .await
-            .unwrap()
+        tower::ServiceExt::oneshot(api.router.clone(), request).await.unwrap()
     };
     let mut first = vec![listen(None).await, listen(None).await];
     assert_eq!(listen(None).await.status(), 429);
     assert_eq!(listen(Some(&api.token)).await.status(), 200);
     first.pop();
-    assert_eq!(
-        listen(None).await.status(),
-        200,
-        "whoever goes gives a place back"
-    );
+    assert_eq!(listen(None).await.status(), 200, "whoever goes gives a place back");
 }
 
 #[tokio::test]
 async fn whoever_keeps_answers_for_others_is_told_that_they_differ_by_origin() {
-    let cors = Limits {
-        cors: vec!["https://example.org".to_owned()],
-        ..limits()
-    };
+    let cors = Limits { cors: vec!["https://example.org".to_owned()], ..limits() };
     let api = Api::with_limits(Folder::new(), cors);
-    for (origin, allowed) in [
-        ("https://example.org", "https://example.org"),
-        ("https://evil.example", ""),
-    ] {
-        let answer = api
-            .raw("GET", "/v1/streams", &[("origin", origin)], "")
-            .await
-            .is(200);
+    for (origin, allowed) in [("https://example.org", "https://example.org"), ("https://evil.example", "")] {
+        let answer = api.raw("GET", "/v1/streams", &[("origin", origin)], "").await.is(200);
         assert_eq!(
-            (
-                answer.header("vary"),
-                answer.header("access-control-allow-origin")
-            ),
+            (answer.header("vary"), answer.header("access-control-allow-origin")),
             ("origin", allowed)
         );
     }
@@ -227,9 +188,8 @@ fn an_address_has_a_few_plans_a_second_without_a_token() {
     let request = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx";
     // Invalid specifications, which cost no time.
     let statuses: Vec<StatusCode> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..40)
-            .map(|_| scope.spawn(|| process.raw(request.as_bytes()).unwrap().status))
-            .collect();
+        let asked: Vec<_> =
+            (0..40).map(|_| scope.spawn(|| process.raw(request.as_bytes()).unwrap().status)).collect();
         asked.into_iter().map(|asked| asked.join().unwrap()).collect()
     });
     assert!(
@@ -241,23 +201,10 @@ fn an_address_has_a_few_plans_a_second_without_a_token() {
 
 #[tokio::test]
 async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
-    let api = Api::with_limits(
-        Folder::new(),
-        Limits {
-            small_body: 1 << 20,
-            ..limits()
-        },
-    );
-    let keys: Vec<String> = (0..20_000)
-        .map(|number| format!("\"declared {number}\""))
-        .collect();
-    let spec = format!(
-        r#"{{ "window": 1000, "slide": 100, "top": 5, "keys": [{}] }}"#,
-        keys.join(",")
-    );
-    api.call("PUT", "/v1/streams/many?public=true", spec)
-        .await
-        .is(201);
+    let api = Api::with_limits(Folder::new(), Limits { small_body: 1 << 20, ..limits() });
+    let keys: Vec<String> = (0..20_000).map(|number| format!("\"declared {number}\"")).collect();
+    let spec = format!(r#"{{ "window": 1000, "slide": 100, "top": 5, "keys": [{}] }}"#, keys.join(","));
+    api.call("PUT", "/v1/streams/many?public=true", spec).await.is(201);
     for stranger in [false, true] {
         let listed = match stranger {
             true => api.raw("GET", "/v1/streams", &[], "").await.is(200),
@@ -265,28 +212,19 @@ async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
         };
         assert!(listed.body.len() < 4_096, "{}", listed.body.len());
         let keys = listed.json()["streams"][0]["spec"]["keys"].clone();
-        assert_eq!(
-            keys,
-            serde_json::json!({ "declared": 20_000, "at": "/v1/streams/many" })
-        );
+        assert_eq!(keys, serde_json::json!({ "declared": 20_000, "at": "/v1/streams/many" }));
     }
     let whole = api.raw("GET", "/v1/streams/many", &[], "").await.is(200).json();
     assert_eq!(whole["spec"]["keys"].as_array().unwrap().len(), 20_000);
     // A change invalidates the list for clients without a token.
-    api.call("PATCH", "/v1/streams/many", r#"{ "public": false }"#)
-        .await
-        .is(200);
+    api.call("PATCH", "/v1/streams/many", r#"{ "public": false }"#).await.is(200);
     let listed = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
     assert_eq!(listed["streams"], serde_json::json!([]));
 }
 
 #[tokio::test]
 async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
-    let few = Limits {
-        body: 32 << 20,
-        events: 10_000,
-        ..limits()
-    };
+    let few = Limits { body: 32 << 20, events: 10_000, ..limits() };
     let api = Api::with_limits(Folder::new(), few);
     api.create("one", BY_COUNT).await;
     let send = async |packed: bool, body: Vec<u8>| {
@@ -297,20 +235,12 @@ async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
     let bomb = gzip(&vec![b'\n'; 32 << 20]);
     assert!(bomb.len() < 64 << 10);
     let refused = send(true, bomb).await.is(413);
-    assert!(
-        refused.text().contains("256 times as large"),
-        "{}",
-        refused.text()
-    );
+    assert!(refused.text().contains("256 times as large"), "{}", refused.text());
     let too_many = vec![b'\n'; 10_001];
     for packed in [false, true] {
         let body = if packed { gzip(&too_many) } else { too_many.clone() };
         let refused = send(packed, body).await.is(413);
-        assert!(
-            refused.text().contains("more than 10000 events"),
-            "{}",
-            refused.text()
-        );
+        assert!(refused.text().contains("more than 10000 events"), "{}", refused.text());
     }
     send(true, gzip(&too_many[1..])).await.is(200);
     api.service.stop().await;

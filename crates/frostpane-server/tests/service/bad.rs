@@ -24,14 +24,7 @@ enum Who {
 use Scope::{Admin, Ingest, Read as Reads, Release};
 use Who::{Nobody, Only, Operator, Other, Says};
 
-type Row = (
-    u16,
-    Who,
-    &'static str,
-    &'static str,
-    &'static [(&'static str, &'static str)],
-    &'static [u8],
-);
+type Row = (u16, Who, &'static str, &'static str, &'static [(&'static str, &'static str)], &'static [u8]);
 
 const J: (&str, &str) = ("content-type", JSONL);
 const EVENTS: &str = "/v1/streams/one/events";
@@ -213,20 +206,9 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
         let what = format!("{who:?} {method} {path} {headers:?}: {}", answer.text());
         assert_eq!(answer.status.as_u16(), *status, "{what}");
         let said = answer.json();
-        assert!(
-            said["error"].as_str().is_some_and(|text| text.len() > 10),
-            "{what}"
-        );
+        assert!(said["error"].as_str().is_some_and(|text| text.len() > 10), "{what}");
         assert!(said["do"].as_str().is_some_and(|text| text.len() > 3), "{what}");
-        for leak in [
-            "hidden-key",
-            "frostpane_",
-            "passwd\"",
-            "root:",
-            "/tmp",
-            "panicked",
-            ".rs:",
-        ] {
+        for leak in ["hidden-key", "frostpane_", "passwd\"", "root:", "/tmp", "panicked", ".rs:"] {
             assert!(!answer.text().contains(leak), "{what}");
         }
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
@@ -234,22 +216,14 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
     }
     let named = |folder: &str| {
         let all = std::fs::read_dir(api.folder.0.join(folder)).unwrap();
-        let mut all: Vec<_> = all
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut all: Vec<_> = all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         all.sort();
         all
     };
     assert_eq!(named("streams"), ["closed", "one", "people", "single"]);
-    assert_eq!(
-        named(""),
-        ["gone", "lock", "streams", "tokens.json", "tokens.lock"]
-    );
+    assert_eq!(named(""), ["gone", "lock", "streams", "tokens.json", "tokens.lock"]);
     api.service.stop().await;
-    assert_eq!(
-        (api.counted("one"), api.counted("closed"), api.counted("single")),
-        (0, 0, 0)
-    );
+    assert_eq!((api.counted("one"), api.counted("closed"), api.counted("single")), (0, 0, 0));
     assert!(!api.service.stream("one").unwrap().settings().public);
 }
 
@@ -258,17 +232,10 @@ async fn bodies_that_are_too_large_are_refused_before_they_are_read() {
     let api = Api::new();
     api.create("one", BY_COUNT).await;
     api.send("one", JSONL, vec![b' '; (1 << 20) + 1]).await.is(413);
-    api.call("PUT", "/v1/streams/two", vec![b' '; 1 << 17])
-        .await
-        .is(413);
+    api.call("PUT", "/v1/streams/two", vec![b' '; 1 << 17]).await.is(413);
     api.call("POST", "/v1/plan", vec![b' '; 1 << 17]).await.is(413);
-    let many = (1..=1_000)
-        .map(|window| window.to_string())
-        .collect::<Vec<_>>()
-        .join(",");
-    api.call("POST", "/v1/plan", format!("{{\"window\":[{many}]}}"))
-        .await
-        .is(422);
+    let many = (1..=1_000).map(|window| window.to_string()).collect::<Vec<_>>().join(",");
+    api.call("POST", "/v1/plan", format!("{{\"window\":[{many}]}}")).await.is(422);
     api.service.stop().await;
     assert_eq!(api.counted("one"), 0);
 }
@@ -288,8 +255,7 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
     // A body that never ends.
     let began = Instant::now();
     let mut slow = TcpStream::connect(process.address).unwrap();
-    slow.write_all(format!("{start}content-length: 1000\r\n\r\n{good}").as_bytes())
-        .unwrap();
+    slow.write_all(format!("{start}content-length: 1000\r\n\r\n{good}").as_bytes()).unwrap();
     slow.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut answer = [0; 12];
     slow.read_exact(&mut answer).unwrap();
@@ -298,8 +264,7 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
 
     // Half a batch, then nothing more.
     let mut half = TcpStream::connect(process.address).unwrap();
-    half.write_all(format!("{start}content-length: 1000\r\n\r\n{good}{good}").as_bytes())
-        .unwrap();
+    half.write_all(format!("{start}content-length: 1000\r\n\r\n{good}{good}").as_bytes()).unwrap();
     drop(half);
 
     let length = good.len();
@@ -313,31 +278,20 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
         format!("{start}content-length: {length}\r\nx: a\r\n b: c\r\n\r\n{good}"),
         format!("{start}content-length : {length}\r\n\r\n{good}"),
         format!("{start}transfer-encoding: chunked\r\n\r\nzz\r\n{good}\r\n0\r\n\r\n"),
-        format!(
-            "{start}x: {}\r\ncontent-length: {length}\r\n\r\n{good}",
-            "y".repeat(1 << 17)
-        ),
+        format!("{start}x: {}\r\ncontent-length: {length}\r\n\r\n{good}", "y".repeat(1 << 17)),
         format!("POST {EVENTS} HTTP/9.9\r\n\r\n"),
         "\x16\x03\x01\x02\x00\x01\x00".to_owned(),
     ];
     for request in smuggled {
         let answer = process.raw(request.as_bytes());
-        let refused = answer
-            .as_ref()
-            .map_or(true, |answer| answer.status.is_client_error());
+        let refused = answer.as_ref().map_or(true, |answer| answer.status.is_client_error());
         assert!(refused, "{request:.300} {answer:?}");
     }
     // A body that is too large is refused, and none of it is left for the next request.
     let kind = format!("content-type: {JSONL}\r\n");
     let huge = vec![b' '; (1 << 20) + 10];
-    process
-        .call("POST", EVENTS, &token, &kind, &huge)
-        .unwrap()
-        .is(413);
-    process
-        .call("POST", EVENTS, &token, &kind, good.as_bytes())
-        .unwrap()
-        .is(200);
+    process.call("POST", EVENTS, &token, &kind, &huge).unwrap().is(413);
+    process.call("POST", EVENTS, &token, &kind, good.as_bytes()).unwrap().is(200);
     assert!(process.stop());
     assert_eq!(folder.counted("one"), 1);
 }

@@ -95,12 +95,7 @@ impl Answer {
 }
 
 pub fn limits() -> Limits {
-    Limits {
-        body: 1 << 20,
-        small_body: 1 << 16,
-        time: Duration::from_secs(20),
-        ..Limits::default()
-    }
+    Limits { body: 1 << 20, small_body: 1 << 16, time: Duration::from_secs(20), ..Limits::default() }
 }
 
 impl Api {
@@ -124,12 +119,7 @@ impl Api {
         };
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
         let (_, token) = service.tokens.make("tests", "*", &all).unwrap();
-        Self {
-            router: app(service.clone()),
-            service,
-            token,
-            folder,
-        }
+        Self { router: app(service.clone()), service, token, folder }
     }
 
     /// Stops the service and opens its folder again.
@@ -141,12 +131,7 @@ impl Api {
 
     /// Drops the service and returns its folder.
     pub fn into_folder(self) -> Folder {
-        let Self {
-            folder,
-            service,
-            router,
-            ..
-        } = self;
+        let Self { folder, service, router, .. } = self;
         drop((service, router));
         folder
     }
@@ -206,9 +191,7 @@ impl Api {
     }
 
     pub async fn create(&self, name: &str, spec: &'static str) {
-        self.call("PUT", &format!("/v1/streams/{name}"), spec)
-            .await
-            .is(201);
+        self.call("PUT", &format!("/v1/streams/{name}"), spec).await.is(201);
     }
 
     pub async fn send(&self, name: &str, kind: &str, body: impl Into<Body>) -> Answer {
@@ -224,9 +207,7 @@ impl Api {
 /// Events as JSON Lines.
 pub fn lines(events: usize) -> String {
     let key = |number| if number % 3 == 0 { "snow" } else { "rain" };
-    (0..events)
-        .map(|number| format!("{{\"key\":\"{}\"}}\n", key(number)))
-        .collect()
+    (0..events).map(|number| format!("{{\"key\":\"{}\"}}\n", key(number))).collect()
 }
 
 pub const JSONL: &str = "application/x-ndjson";

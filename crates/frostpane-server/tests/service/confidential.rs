@@ -13,10 +13,7 @@ fn no_key_and_no_user_is_told_to_anybody() {
     let process = Process::start(&folder.0);
     let spec = br#"{ "window": "7d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
     process.create("one", &token, spec);
-    let good = format!(
-        "{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n",
-        jiff::Timestamp::now()
-    );
+    let good = format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
     let bad = [
         format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{KEY}\"}}\n"),
         format!("{{\"{KEY}\":\"{USER}\"}}\n"),
@@ -35,19 +32,12 @@ fn no_key_and_no_user_is_told_to_anybody() {
     for kind in kinds {
         let kind = format!("content-type: {kind}\r\nidempotency-key: {kind}\r\n");
         for body in bad.iter().chain([&good]) {
-            let answer = process
-                .call("POST", "/v1/streams/one/events", &token, &kind, body.as_bytes())
-                .unwrap();
+            let answer =
+                process.call("POST", "/v1/streams/one/events", &token, &kind, body.as_bytes()).unwrap();
             told += &answer.text();
         }
     }
-    for path in [
-        "/metrics",
-        "/v1/streams/one/health",
-        "/v1/streams",
-        "/v1/streams/one/budget",
-        "/readyz",
-    ] {
+    for path in ["/metrics", "/v1/streams/one/health", "/v1/streams", "/v1/streams/one/budget", "/readyz"] {
         told += &process.get(path, &token).is(200).text();
     }
     let log = process.log.clone();

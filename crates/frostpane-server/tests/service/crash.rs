@@ -39,12 +39,9 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
         let name = if request % 2 == 0 { "lists" } else { "single" };
         until_answered(process, |process| {
             let path = format!("/v1/streams/{name}/events");
-            let answer = process
-                .call("POST", &path, token, &key, lines(EVENTS as usize).as_bytes())
-                .ok()?;
+            let answer = process.call("POST", &path, token, &key, lines(EVENTS as usize).as_bytes()).ok()?;
             let taken = (answer.status == 200).then(|| answer.json())?;
-            seen.again
-                .fetch_add(u64::from(taken["again"] == true), Ordering::Relaxed);
+            seen.again.fetch_add(u64::from(taken["again"] == true), Ordering::Relaxed);
             Some(())
         });
         seen.acknowledged.fetch_add(EVENTS, Ordering::Relaxed);
@@ -65,20 +62,16 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
 
 fn look(process: &RwLock<Option<Process>>, token: &str, seen: &Seen) {
     let guard = process.read().unwrap();
-    let Some(answer) = guard.as_ref().and_then(|process| {
-        process
-            .call("GET", "/v1/streams/lists/releases/latest", token, "", b"")
-            .ok()
-    }) else {
+    let Some(answer) = guard
+        .as_ref()
+        .and_then(|process| process.call("GET", "/v1/streams/lists/releases/latest", token, "", b"").ok())
+    else {
         return;
     };
     if answer.status == 200 {
         let number = answer.header("frostpane-number").parse().unwrap();
         let before = seen.lists.lock().unwrap().insert(number, answer.body.clone());
-        assert!(
-            before.is_none_or(|before| before == answer.body),
-            "a list has two noises"
-        );
+        assert!(before.is_none_or(|before| before == answer.body), "a list has two noises");
     }
 }
 
@@ -99,10 +92,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
     let first = Process::start(&folder.0);
     for (name, spec) in [("lists", LISTS), ("single", SINGLE)] {
         let path = format!("/v1/streams/{name}");
-        first
-            .call("PUT", &path, &token, "", spec.as_bytes())
-            .unwrap()
-            .is(201);
+        first.call("PUT", &path, &token, "", spec.as_bytes()).unwrap().is(201);
     }
     let process = Arc::new(RwLock::new(Some(first)));
     let (over, seen) = (AtomicBool::new(false), Seen::default());
@@ -115,10 +105,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
             thread::sleep(Duration::from_millis(150 + 97 * (kill % 7)));
             // Clients hold the lock while they call, so the process is killed by its id.
             let id = process.read().unwrap().as_ref().unwrap().id();
-            std::process::Command::new("kill")
-                .args(["-KILL", &id.to_string()])
-                .status()
-                .unwrap();
+            std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap();
             let mut place = process.write().unwrap();
             drop(place.take());
             *place = Some(Process::start(&folder.0));
@@ -135,12 +122,8 @@ fn check(folder: &Path, seen: &Seen) {
     let (lists, single) = (open("lists"), open("single"));
     let acknowledged = seen.acknowledged.load(Ordering::Relaxed);
     assert_eq!(lists.stream().counted() + single.stream().counted(), acknowledged);
-    let kept: BTreeMap<u64, Vec<u8>> = lists
-        .lists_after(0)
-        .unwrap()
-        .into_iter()
-        .map(|list| (list.number, list.json))
-        .collect();
+    let kept: BTreeMap<u64, Vec<u8>> =
+        lists.lists_after(0).unwrap().into_iter().map(|list| (list.number, list.json)).collect();
     assert_eq!(kept.len() as u64, lists.stream().counted() / 400);
     for (number, list) in &*seen.lists.lock().unwrap() {
         assert_eq!(kept.get(number), Some(list), "list {number} is another now");
@@ -156,11 +139,7 @@ fn check(folder: &Path, seen: &Seen) {
         .collect();
     let releases = seen.releases.lock().unwrap();
     for (id, bytes) in &*releases {
-        assert_eq!(
-            charged.iter().filter(|charged| *charged == id).count(),
-            1,
-            "{id} is charged once"
-        );
+        assert_eq!(charged.iter().filter(|charged| *charged == id).count(), 1, "{id} is charged once");
         assert_eq!(single.released(id).unwrap().unwrap().json, *bytes);
     }
     assert!(acknowledged > 0 && !releases.is_empty() && !seen.lists.lock().unwrap().is_empty());
@@ -181,16 +160,7 @@ fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
     process.create("one", &token, spec);
     process.create("two", &token, LISTS);
     let kind = "content-type: application/x-ndjson\r\n";
-    process
-        .call(
-            "POST",
-            "/v1/streams/two/events",
-            &token,
-            kind,
-            lines(799).as_bytes(),
-        )
-        .unwrap()
-        .is(200);
+    process.call("POST", "/v1/streams/two/events", &token, kind, lines(799).as_bytes()).unwrap().is(200);
     assert!(process.stop());
     let open = |name: &str| Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
     let two = open("two");

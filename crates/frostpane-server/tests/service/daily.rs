@@ -11,11 +11,7 @@ const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "us
 
 fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
-    let done = Command::new("cp")
-        .args(["-r", "-p"])
-        .args([from, to])
-        .status()
-        .unwrap();
+    let done = Command::new("cp").args(["-r", "-p"]).args([from, to]).status().unwrap();
     assert!(done.success());
 }
 
@@ -28,16 +24,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     process.create("people", &token, SPEC);
     process.create("count", &token, br#"{ "window": 1000, "top": 5 }"#);
     let kind = "content-type: application/x-ndjson\r\n";
-    process
-        .call(
-            "POST",
-            "/v1/streams/count/events",
-            &token,
-            kind,
-            lines(10).as_bytes(),
-        )
-        .unwrap()
-        .is(200);
+    process.call("POST", "/v1/streams/count/events", &token, kind, lines(10).as_bytes()).unwrap().is(200);
     // Before an epoch has ended, nothing is released or charged.
     let until = Instant::now() + Duration::from_secs(30);
     loop {
@@ -54,34 +41,21 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
 
     // The copy lacks a later release.
     let process = Process::with(&folder.0, &options);
-    let two = process
-        .call("PUT", "/v1/streams/people/releases/two", &token, "", b"")
-        .unwrap()
-        .is(201);
+    let two = process.call("PUT", "/v1/streams/people/releases/two", &token, "", b"").unwrap().is(201);
     assert!(two.text().contains("\"heavy\""));
     assert!(process.stop());
     copy(&backup.0, &folder.0);
     let process = Process::with(&folder.0, &options);
     let ready = |path: &str| process.get(path, &token).status.as_u16();
     assert_eq!((ready("/v1/streams/people/ready"), ready("/readyz")), (503, 200));
-    process
-        .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
-        .unwrap()
-        .is(503);
+    process.call("PUT", "/v1/streams/people/releases/three", &token, "", b"").unwrap().is(503);
     process.get("/v1/streams/count", &token).is(200);
     assert!(process.stop());
 
     let restore = |stream: &str| {
-        let restored = Command::new(PROGRAM)
-            .arg("restore")
-            .arg(&folder.0)
-            .arg(stream)
-            .output();
+        let restored = Command::new(PROGRAM).arg("restore").arg(&folder.0).arg(stream).output();
         let restored = restored.unwrap();
-        (
-            restored.status.success(),
-            String::from_utf8(restored.stderr).unwrap(),
-        )
+        (restored.status.success(), String::from_utf8(restored.stderr).unwrap())
     };
     let (done, said) = restore("people");
     assert!(done && said.contains("takes events again from"), "{said}");
@@ -91,40 +65,20 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     process.get("/v1/streams/people/ready", &token).is(200);
     let budget = process.get("/v1/streams/people/budget", &token).is(200).json();
     assert_eq!(budget["left"], 0, "all of its past is spent");
-    process
-        .call("PUT", "/v1/streams/people/releases/three", &token, "", b"")
-        .unwrap()
-        .is(402);
+    process.call("PUT", "/v1/streams/people/releases/three", &token, "", b"").unwrap().is(402);
     // Until the stream continues, events are refused and may be sent again.
     let event = r#"{"key":"snow","user":"u","time":1763380800}"#;
-    let early = process
-        .call(
-            "POST",
-            "/v1/streams/people/events",
-            &token,
-            kind,
-            event.as_bytes(),
-        )
-        .unwrap()
-        .is(503);
+    let early =
+        process.call("POST", "/v1/streams/people/events", &token, kind, event.as_bytes()).unwrap().is(503);
     assert!(early.text().contains("restored"), "{}", early.text());
     let health = process.get("/v1/streams/people/health", &token).is(200);
     assert_eq!(health.json()["standing"], "waiting");
 
-    let listed = Command::new(PROGRAM)
-        .args(["token", "list"])
-        .arg(&folder.0)
-        .output()
-        .unwrap();
+    let listed = Command::new(PROGRAM).args(["token", "list"]).arg(&folder.0).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let id = listed.split_whitespace().next().unwrap();
     assert!(listed.contains("producer web") && !listed.contains("frostpane_"));
-    let revoked = Command::new(PROGRAM)
-        .args(["token", "revoke"])
-        .arg(&folder.0)
-        .arg(id)
-        .status()
-        .unwrap();
+    let revoked = Command::new(PROGRAM).args(["token", "revoke"]).arg(&folder.0).arg(id).status().unwrap();
     assert!(revoked.success());
     process.get("/v1/streams/count", &token).is(401);
 }
@@ -132,11 +86,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
 #[test]
 fn others_can_connect_only_if_what_they_send_is_encrypted() {
     let folder = Folder::new();
-    let open = Command::new(PROGRAM)
-        .arg(&folder.0)
-        .args(["--listen", "0.0.0.0:0"])
-        .output()
-        .unwrap();
+    let open = Command::new(PROGRAM).arg(&folder.0).args(["--listen", "0.0.0.0:0"]).output().unwrap();
     assert!(!open.status.success());
     assert!(String::from_utf8(open.stderr).unwrap().contains("--tls-cert"));
     let files = Folder::new();
@@ -157,10 +107,7 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
     asks.stdin.as_mut().unwrap().write_all(request).unwrap();
     let answer = asks.wait_with_output().unwrap();
     assert!(String::from_utf8(answer.stdout).unwrap().contains("it answers"));
-    assert!(
-        process.raw(request).is_err(),
-        "what is not encrypted is not answered"
-    );
+    assert!(process.raw(request).is_err(), "what is not encrypted is not answered");
 }
 
 /// Copies a state of an earlier version, which had no deliveries. Returns its releases.
@@ -202,12 +149,7 @@ fn give_up(stream: &Path, id: &str) {
     let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
     let row = br#"{"window":1000}"#;
-    let was = transaction
-        .open_table(releases)
-        .unwrap()
-        .insert(id, row.as_slice())
-        .unwrap()
-        .is_some();
+    let was = transaction.open_table(releases).unwrap().insert(id, row.as_slice()).unwrap().is_some();
     assert!(was);
     transaction.commit().unwrap();
 }
@@ -225,9 +167,7 @@ async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
     give_up(&api.folder.0.join("streams/one"), "monday");
     let api = api.restarted().await;
     api.get("/v1/streams/one/releases/monday").await.is(404);
-    api.call("PUT", "/v1/streams/one/releases/monday", "")
-        .await
-        .is(409);
+    api.call("PUT", "/v1/streams/one/releases/monday", "").await.is(409);
     api.get("/v1/streams/one/releases/tuesday").await.is(200);
     let page = api.get("/v1/streams/one/releases").await.is(200).json();
     assert_eq!(page["releases"].as_array().unwrap().len(), 1);

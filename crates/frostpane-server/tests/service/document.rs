@@ -14,42 +14,12 @@ const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
     ("get", "/v1/openapi.json", "/v1/openapi.json", "", 200),
     ("get", "/v1/streams", "/v1/streams", "", 200),
     ("post", "/v1/plan", "/v1/plan?events=1000", BY_COUNT, 200),
-    (
-        "put",
-        "/v1/streams/{name}",
-        "/v1/streams/new?public=true&key=k&time=t&user=u",
-        BY_COUNT,
-        201,
-    ),
+    ("put", "/v1/streams/{name}", "/v1/streams/new?public=true&key=k&time=t&user=u", BY_COUNT, 201),
     ("get", "/v1/streams/{name}", "/v1/streams/one", "", 200),
-    (
-        "get",
-        "/v1/streams/{name}/ready",
-        "/v1/streams/one/ready",
-        "",
-        200,
-    ),
-    (
-        "patch",
-        "/v1/streams/{name}",
-        "/v1/streams/one",
-        r#"{ "public": true }"#,
-        200,
-    ),
-    (
-        "post",
-        "/v1/streams/{name}/events",
-        "/v1/streams/one/events?wrong=skip",
-        "{\"key\":\"snow\"}",
-        200,
-    ),
-    (
-        "get",
-        "/v1/streams/{name}/releases",
-        "/v1/streams/one/releases?after=0&most=10",
-        "",
-        200,
-    ),
+    ("get", "/v1/streams/{name}/ready", "/v1/streams/one/ready", "", 200),
+    ("patch", "/v1/streams/{name}", "/v1/streams/one", r#"{ "public": true }"#, 200),
+    ("post", "/v1/streams/{name}/events", "/v1/streams/one/events?wrong=skip", "{\"key\":\"snow\"}", 200),
+    ("get", "/v1/streams/{name}/releases", "/v1/streams/one/releases?after=0&most=10", "", 200),
     (
         "put",
         "/v1/streams/{name}/releases/{id}",
@@ -57,56 +27,14 @@ const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
         r#"{ "window": 1000 }"#,
         201,
     ),
-    (
-        "get",
-        "/v1/streams/{name}/releases/{id}",
-        "/v1/streams/one/releases/monday",
-        "",
-        200,
-    ),
-    (
-        "get",
-        "/v1/streams/{name}/releases/latest",
-        "/v1/streams/one/releases/latest",
-        "",
-        200,
-    ),
-    (
-        "get",
-        "/v1/streams/{name}/releases/latest/words",
-        "/v1/streams/one/releases/latest/words",
-        "",
-        200,
-    ),
+    ("get", "/v1/streams/{name}/releases/{id}", "/v1/streams/one/releases/monday", "", 200),
+    ("get", "/v1/streams/{name}/releases/latest", "/v1/streams/one/releases/latest", "", 200),
+    ("get", "/v1/streams/{name}/releases/latest/words", "/v1/streams/one/releases/latest/words", "", 200),
     ("get", "/v1/streams/{name}/live", "/v1/streams/gone/live", "", 410),
-    (
-        "get",
-        "/v1/streams/{name}/budget",
-        "/v1/streams/one/budget",
-        "",
-        200,
-    ),
-    (
-        "get",
-        "/v1/streams/{name}/plan",
-        "/v1/streams/one/plan?events=500",
-        "",
-        200,
-    ),
-    (
-        "get",
-        "/v1/streams/{name}/health",
-        "/v1/streams/one/health",
-        "",
-        200,
-    ),
-    (
-        "post",
-        "/v1/streams/{name}/close",
-        "/v1/streams/one/close",
-        "",
-        200,
-    ),
+    ("get", "/v1/streams/{name}/budget", "/v1/streams/one/budget", "", 200),
+    ("get", "/v1/streams/{name}/plan", "/v1/streams/one/plan?events=500", "", 200),
+    ("get", "/v1/streams/{name}/health", "/v1/streams/one/health", "", 200),
+    ("post", "/v1/streams/{name}/close", "/v1/streams/one/close", "", 200),
     ("delete", "/v1/streams/{name}", "/v1/streams/one", "", 204),
 ];
 
@@ -122,30 +50,19 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     let mut called = BTreeSet::new();
     for (method, route, path, body, status) in REQUESTS {
         let headers = [("content-type", JSONL)];
-        api.with(&method.to_uppercase(), path, &headers, *body)
-            .await
-            .is(*status);
+        api.with(&method.to_uppercase(), path, &headers, *body).await.is(*status);
         let said = &document["paths"][route][method]["responses"];
-        assert!(
-            said[status.to_string()].is_object(),
-            "{method} {route} does not say {status}"
-        );
+        assert!(said[status.to_string()].is_object(), "{method} {route} does not say {status}");
         called.insert(((*method).to_owned(), (*route).to_owned()));
     }
     let paths = document["paths"].as_object().unwrap();
     let routes = paths.iter().flat_map(|(path, methods)| {
-        methods
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(move |method| (method.clone(), path.clone()))
+        methods.as_object().unwrap().keys().map(move |method| (method.clone(), path.clone()))
     });
     assert_eq!(routes.collect::<BTreeSet<_>>(), called);
     references(&document, &document);
     let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
-    let ids: Vec<&str> = operations
-        .map(|operation| operation["operationId"].as_str().unwrap())
-        .collect();
+    let ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
 }
 

@@ -13,10 +13,7 @@ const BY_CLOCK: &str = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
 fn arrow_with_times() -> Vec<u8> {
     let now = jiff::Timestamp::now().as_second();
     arrow([
-        (
-            "key",
-            Arc::new(StringArray::from(vec![Some("snow"), None, Some("rain")])),
-        ),
+        ("key", Arc::new(StringArray::from(vec![Some("snow"), None, Some("rain")]))),
         ("time", Arc::new(Int64Array::from(vec![now, now, now]))),
     ])
 }
@@ -44,29 +41,15 @@ async fn events_may_come_in_any_form() {
     ];
     for (kind, body) in all {
         let taken = api.send("clock", kind, body).await.is(200).json();
-        assert_eq!(
-            (&taken["events"], &taken["wrong"]),
-            (&3.into(), &0.into()),
-            "{kind}"
-        );
+        assert_eq!((&taken["events"], &taken["wrong"]), (&3.into(), &0.into()), "{kind}");
     }
     api.create("count", BY_COUNT).await;
-    let taken = api
-        .send("count", "text/plain", "snow\nrain\r\n\nhail\n")
-        .await
-        .is(200)
-        .json();
+    let taken = api.send("count", "text/plain", "snow\nrain\r\n\nhail\n").await.is(200).json();
     assert_eq!(taken["events"], 4, "an empty line is an event without a key");
-    let taken = api
-        .send("count", "text/csv", "key\nsnow\n\n")
-        .await
-        .is(200)
-        .json();
+    let taken = api.send("count", "text/csv", "key\nsnow\n\n").await.is(200).json();
     assert_eq!(taken["events"], 2, "so is an empty row");
     api.send("count", JSONL, "{\"key\":\"snow\"}\n\n").await.is(422);
-    api.call("PUT", "/v1/streams/arrival?time=arrival", BY_CLOCK)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/arrival?time=arrival", BY_CLOCK).await.is(201);
     api.send("arrival", "text/plain", "snow\nrain").await.is(200);
     api.send("clock", "text/plain", "snow\nrain").await.is(422);
     let ports = r#"{ "window": 1000, "slide": 100, "top": 5, "keys": "0..1000" }"#;
@@ -83,26 +66,16 @@ async fn packed_events_are_unpacked_up_to_a_limit() {
     let body = lines(50);
     let path = "/v1/streams/one/events";
     let kind = ("content-type", JSONL);
-    let packed = [
-        ("gzip", gzip(body.as_bytes())),
-        ("zstd", zstd::encode_all(body.as_bytes(), 1).unwrap()),
-    ];
+    let packed = [("gzip", gzip(body.as_bytes())), ("zstd", zstd::encode_all(body.as_bytes(), 1).unwrap())];
     for (name, bytes) in packed {
-        let taken = api
-            .with("POST", path, &[kind, ("content-encoding", name)], bytes)
-            .await;
+        let taken = api.with("POST", path, &[kind, ("content-encoding", name)], bytes).await;
         assert_eq!(taken.is(200).json()["events"], 50);
     }
     let bomb = vec![b'\n'; 64 << 20];
-    let bombs = [
-        ("gzip", gzip(&bomb)),
-        ("zstd", zstd::encode_all(&*bomb, 1).unwrap()),
-    ];
+    let bombs = [("gzip", gzip(&bomb)), ("zstd", zstd::encode_all(&*bomb, 1).unwrap())];
     for (name, bytes) in bombs {
         assert!(bytes.len() < 1 << 19, "it comes in small");
-        api.with("POST", path, &[kind, ("content-encoding", name)], bytes)
-            .await
-            .is(413);
+        api.with("POST", path, &[kind, ("content-encoding", name)], bytes).await.is(413);
     }
     api.service.stop().await;
     assert_eq!(api.counted("one"), 100);
@@ -117,18 +90,10 @@ async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
     assert_eq!(refused.json()["line"], 2);
     assert!(!refused.text().contains("secret"), "{}", refused.text());
     let path = "/v1/streams/one/events?wrong=skip";
-    let taken = api
-        .with("POST", path, &[("content-type", JSONL)], body)
-        .await
-        .is(200)
-        .json();
+    let taken = api.with("POST", path, &[("content-type", JSONL)], body).await.is(200).json();
     assert_eq!((&taken["events"], &taken["wrong"]), (&5.into(), &2.into()));
     api.service.stop().await;
-    assert_eq!(
-        api.counted("one"),
-        5,
-        "nothing of the request that was refused is there"
-    );
+    assert_eq!(api.counted("one"), 5, "nothing of the request that was refused is there");
 }
 
 #[tokio::test]
@@ -139,23 +104,15 @@ async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
     let headers = [("content-type", JSONL), ("idempotency-key", "monday")];
     let first = api.with("POST", path, &headers, lines(10)).await.is(200).json();
     assert_eq!(first["again"], false);
-    assert_eq!(
-        api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"],
-        true
-    );
+    assert_eq!(api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"], true);
     // The digest is of the decompressed body.
     let packed = [&headers[..], &[("content-encoding", "gzip")]].concat();
-    let again = api
-        .with("POST", path, &packed, gzip(lines(10).as_bytes()))
-        .await
-        .is(200);
+    let again = api.with("POST", path, &packed, gzip(lines(10).as_bytes())).await.is(200);
     assert_eq!(again.json()["again"], true);
     api.with("POST", path, &headers, lines(11)).await.is(409);
     // Keys belong to a producer, whichever of its tokens it uses.
-    let (mine, other) = (
-        api.token_for("tests", "one", &[Scope::Ingest]),
-        api.token_for("somebody", "one", &[Scope::Ingest]),
-    );
+    let (mine, other) =
+        (api.token_for("tests", "one", &[Scope::Ingest]), api.token_for("somebody", "one", &[Scope::Ingest]));
     let send = async |token: &str| {
         let token = format!("Bearer {token}");
         let all = [&headers[..], &[("authorization", &token)]].concat();
@@ -164,10 +121,7 @@ async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
     assert_eq!(send(&mine).await, true);
     assert_eq!(send(&other).await, false);
     let api = api.restarted().await;
-    assert_eq!(
-        api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"],
-        true
-    );
+    assert_eq!(api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"], true);
     api.service.stop().await;
     assert_eq!(api.counted("one"), 20);
 }
@@ -182,9 +136,7 @@ async fn requests_at_the_same_time_share_a_transaction() {
         all.spawn(async move {
             let key = format!("request {}", number % 100);
             let headers = [("content-type", JSONL), ("idempotency-key", key.as_str())];
-            api.with("POST", "/v1/streams/one/events", &headers, lines(5))
-                .await
-                .is(200);
+            api.with("POST", "/v1/streams/one/events", &headers, lines(5)).await.is(200);
         });
     }
     while let Some(done) = all.join_next().await {
@@ -237,13 +189,7 @@ async fn of_people_nothing_tells_how_many_events_there_were() {
     let of_people: Vec<&str> = metrics.lines().filter(|line| line.contains("people")).collect();
     assert_eq!(of_people.len(), 2, "{of_people:?}");
     assert!(!metrics.contains("37"));
-    api.send(
-        "people",
-        JSONL,
-        format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n"),
-    )
-    .await
-    .is(422);
+    api.send("people", JSONL, format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n")).await.is(422);
 }
 
 #[tokio::test]
@@ -256,10 +202,7 @@ async fn clocks_of_producers_may_be_a_little_ahead() {
     let taken = api.send("one", JSONL, body).await.is(200).json();
     assert_eq!((&taken["events"], &taken["wrong"]), (&2.into(), &2.into()));
     let health = api.health("one").await;
-    assert_eq!(
-        (&health["ingest"]["events"], &health["ingest"]["late"]),
-        (&2.into(), &0.into())
-    );
+    assert_eq!((&health["ingest"]["events"], &health["ingest"]["late"]), (&2.into(), &0.into()));
 }
 
 /// A dictionary that grows with every batch.

@@ -27,9 +27,7 @@ fn start(folder: &Folder, log: Stdio) -> (Child, SocketAddr) {
 /// Checks that the process takes events and stops in order.
 fn works(folder: &Folder, token: &str, (mut child, address): (Child, SocketAddr)) {
     let call = |method: &str, path: &str, headers: &str, body: &str| {
-        ask(address, method, path, token, headers, body.as_bytes())
-            .unwrap()
-            .status
+        ask(address, method, path, token, headers, body.as_bytes()).unwrap().status
     };
     assert_eq!(call("PUT", "/v1/streams/one", "", BY_COUNT), 201);
     let kind = "content-type: application/x-ndjson\r\n";
@@ -58,11 +56,7 @@ fn a_log_that_cannot_be_written_ends_nothing() {
 #[test]
 fn what_was_asked_for_and_cannot_be_written_is_an_error() {
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let document = Command::new(PROGRAM)
-        .arg("openapi")
-        .stdout(full)
-        .output()
-        .unwrap();
+    let document = Command::new(PROGRAM).arg("openapi").stdout(full).output().unwrap();
     assert_eq!(document.status.code(), Some(1));
     let told = String::from_utf8(document.stderr).unwrap();
     assert!(told.contains("could not be written"), "{told}");

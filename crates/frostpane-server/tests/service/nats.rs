@@ -18,9 +18,7 @@ const KILLS: u64 = 10;
 fn program() -> Option<PathBuf> {
     let places = std::env::var_os("PATH")?;
     let places = std::env::split_paths(&places).chain(["/usr/sbin".into()]);
-    places
-        .map(|place| place.join("nats-server"))
-        .find(|path| path.exists())
+    places.map(|place| place.join("nats-server")).find(|path| path.exists())
 }
 
 pub struct NatsServer(Child);
@@ -124,13 +122,9 @@ async fn publish(context: &jetstream::Context, id: usize) {
     loop {
         let mut headers = async_nats::HeaderMap::new();
         headers.insert("Nats-Msg-Id", id.to_string());
-        let sent = context
-            .publish_with_headers("searches", headers, lines(EVENTS).into())
-            .await;
+        let sent = context.publish_with_headers("searches", headers, lines(EVENTS).into()).await;
         if let Ok(sent) = sent
-            && tokio::time::timeout(Duration::from_secs(2), sent)
-                .await
-                .is_ok_and(|done| done.is_ok())
+            && tokio::time::timeout(Duration::from_secs(2), sent).await.is_ok_and(|done| done.is_ok())
         {
             return;
         }
@@ -217,9 +211,7 @@ async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_
     process.get("/v1/streams/searches/ready", &token).is(200);
     let events = || {
         let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
-        health.unwrap().is(200).json()["ingest"]["events"]
-            .as_u64()
-            .unwrap()
+        health.unwrap().is(200).json()["ingest"]["events"].as_u64().unwrap()
     };
     wait_until(|| events() >= EVENTS as u64);
     assert!(!process.log.lock().unwrap().contains("pane:1"));
@@ -239,10 +231,7 @@ fn a_password_in_the_command_line_is_refused() {
         .unwrap();
     assert!(!refused.status.success());
     let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(
-        told.contains("--from-credentials") && !told.contains("frost:pane"),
-        "{told}"
-    );
+    assert!(told.contains("--from-credentials") && !told.contains("frost:pane"), "{told}");
 }
 
 /// A message that is ahead of the clock counts in the epoch of its own time.
@@ -261,16 +250,8 @@ async fn events_of_users_that_are_ahead_wait_for_their_epoch() {
     assert!(process.stop());
     // On either side of the beginning, before the stream, and further ahead than it may be.
     for second in [1, -1, 1, -50_000, 7_200] {
-        let event = format!(
-            "{{\"key\":\"x\",\"time\":{},\"user\":\"challenge\"}}",
-            begins + second
-        );
-        context
-            .publish("users", event.into())
-            .await
-            .unwrap()
-            .await
-            .unwrap();
+        let event = format!("{{\"key\":\"x\",\"time\":{},\"user\":\"challenge\"}}", begins + second);
+        context.publish("users", event.into()).await.unwrap().await.unwrap();
     }
     let from = nats.url("USERS");
     let pulling = ["--from", &from, "--into", "users", "--tolerance", "120"];

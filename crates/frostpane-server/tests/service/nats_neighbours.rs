@@ -116,39 +116,15 @@ const LINES: [&str; 22] = [
 
 /// The same, with a field or an object twice: of keys the last counts, of times and users the first.
 const TWICE: [(&str, Option<u64>); 5] = [
-    (
-        "{\"key\": 3, \"key\": 4, \"time\": TIME, \"user\": \"ann\"}",
-        Some(4),
-    ),
-    (
-        "{\"key\": 3, \"time\": TIME, \"time\": 5, \"user\": \"ann\"}",
-        Some(3),
-    ),
-    (
-        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"-1\"}",
-        Some(3),
-    ),
-    (
-        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"ann\"}",
-        Some(3),
-    ),
-    (
-        "{\"key\": 3, \"time\": TIME, \"user\": \"ann\"} {\"key\": 3, \"time\": TIME, \"user\": \"bob\"}",
-        None,
-    ),
+    ("{\"key\": 3, \"key\": 4, \"time\": TIME, \"user\": \"ann\"}", Some(4)),
+    ("{\"key\": 3, \"time\": TIME, \"time\": 5, \"user\": \"ann\"}", Some(3)),
+    ("{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"-1\"}", Some(3)),
+    ("{\"key\": 3, \"time\": TIME, \"user\": \"ann\", \"user\": \"ann\"}", Some(3)),
+    ("{\"key\": 3, \"time\": TIME, \"user\": \"ann\"} {\"key\": 3, \"time\": TIME, \"user\": \"bob\"}", None),
 ];
 
 fn event(key: &[u8], time: &[u8], user: &[u8]) -> Vec<u8> {
-    [
-        b"{\"key\": ",
-        key,
-        b", \"time\": ",
-        time,
-        b", \"user\": ",
-        user,
-        b"}",
-    ]
-    .concat()
+    [b"{\"key\": ", key, b", \"time\": ", time, b", \"user\": ", user, b"}"].concat()
 }
 
 /// JSON in the place of a time; true if it is a time of this epoch.
@@ -218,13 +194,7 @@ fn rows(second: i64) -> Vec<Row> {
         (of(&long(900_000)), None),
         (of(&deep), None),
     ];
-    users
-        .chain(keys)
-        .chain(times)
-        .chain(lines)
-        .chain(twice)
-        .chain(rest)
-        .collect()
+    users.chain(keys).chain(times).chain(lines).chain(twice).chain(rest).collect()
 }
 
 /// The messages of a thousand users: each once, each with one of five keys.
@@ -258,12 +228,7 @@ struct Neighbour {
 impl Neighbour {
     fn new(number: usize, place: Place, row: Option<Row>) -> Self {
         let name = format!("{place:?}-{number}").to_lowercase();
-        Self {
-            name,
-            place,
-            row,
-            number,
-        }
+        Self { name, place, row, number }
     }
 
     fn all(second: i64) -> Vec<Self> {
@@ -367,12 +332,7 @@ fn published(mut release: Value) -> Published {
 async fn pull(folder: &Path, context: &jetstream::Context, port: u16, streams: &[Neighbour]) {
     let options = streams.iter().flat_map(|stream| {
         let from = format!("nats://127.0.0.1:{port}/{}", stream.name);
-        [
-            "--from".to_owned(),
-            from,
-            "--into".to_owned(),
-            stream.name.clone(),
-        ]
+        ["--from".to_owned(), from, "--into".to_owned(), stream.name.clone()]
     });
     let options: Vec<String> = options.collect();
     let process = Process::with(folder, &options);
@@ -402,10 +362,7 @@ async fn one_odd_event_moves_one_count_or_nothing() {
     assert!(process.stop());
     pull(&folder.0, context, nats.port, &streams).await;
 
-    let releases: Vec<Published> = streams
-        .iter()
-        .map(|stream| stream.release(folder, begins))
-        .collect();
+    let releases: Vec<Published> = streams.iter().map(|stream| stream.release(folder, begins)).collect();
     for (counts, _) in &releases[..2] {
         assert_eq!(*counts, [EVENTS / KEYS; KEYS as usize]);
     }

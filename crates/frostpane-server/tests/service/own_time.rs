@@ -82,26 +82,15 @@ const ROWS: [Row; 9] = [
 
 #[tokio::test]
 async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
-    let forms = [
-        JSONL,
-        "application/json",
-        "text/csv",
-        "text/tab-separated-values",
-        ARROW,
-    ];
-    let tolerance = Limits {
-        tolerance: TOLERANCE,
-        ..limits()
-    };
+    let forms = [JSONL, "application/json", "text/csv", "text/tab-separated-values", ARROW];
+    let tolerance = Limits { tolerance: TOLERANCE, ..limits() };
     let api = Api::with_limits(Folder::new(), tolerance);
     let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
     let mut rows = Vec::new();
     for (number, (what, seconds, counts)) in ROWS.into_iter().enumerate() {
         for (form, kind) in forms.into_iter().enumerate() {
             let name = format!("row-{number}-{form}");
-            api.call("PUT", &format!("/v1/streams/{name}"), spec(begins))
-                .await
-                .is(201);
+            api.call("PUT", &format!("/v1/streams/{name}"), spec(begins)).await.is(201);
             for second in seconds {
                 let body = body(kind, &[begins + second]);
                 let taken = api.send(&name, kind, body).await.is(200).json();
@@ -120,10 +109,7 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
 
 #[tokio::test]
 async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
-    let tolerance = || Limits {
-        tolerance: TOLERANCE,
-        ..limits()
-    };
+    let tolerance = || Limits { tolerance: TOLERANCE, ..limits() };
     let mut api = Api::with_limits(Folder::new(), tolerance());
     let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
     api.call("PUT", "/v1/streams/one", spec(begins)).await.is(201);

@@ -36,14 +36,7 @@ pub fn certify(name: &str, folder: &Path) -> Option<[String; 4]> {
     let [certificate, key] = ["certificate", "key"].map(|file| folder.join(file).display().to_string());
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"])
-        .args([
-            "-subj",
-            &format!("/CN={name}"),
-            "-keyout",
-            &key,
-            "-out",
-            &certificate,
-        ])
+        .args(["-subj", &format!("/CN={name}"), "-keyout", &key, "-out", &certificate])
         .output();
     if !made.is_ok_and(|made| made.status.success()) {
         println!("openssl is missing: TLS was NOT tried");
@@ -83,16 +76,10 @@ impl Process {
         let log = Arc::new(Mutex::new(String::new()));
         let address = loop {
             let mut line = String::new();
-            assert!(
-                lines.read_line(&mut line).unwrap() > 0,
-                "it ended: {}",
-                log.lock().unwrap()
-            );
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it ended: {}", log.lock().unwrap());
             log.lock().unwrap().push_str(&line);
-            if let Some((_, address)) = line
-                .trim()
-                .split_once("listening on http")
-                .and_then(|(_, rest)| rest.split_once("://"))
+            if let Some((_, address)) =
+                line.trim().split_once("listening on http").and_then(|(_, rest)| rest.split_once("://"))
             {
                 break address.parse().unwrap();
             }
@@ -187,10 +174,7 @@ pub fn ask(
     headers: &str,
     body: &[u8],
 ) -> io::Result<Answer> {
-    let head = format!(
-        "authorization: Bearer {token}\r\ncontent-length: {}\r\n{headers}",
-        body.len()
-    );
+    let head = format!("authorization: Bearer {token}\r\ncontent-length: {}\r\n{headers}", body.len());
     let mut request =
         format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{head}\r\n")
             .into_bytes();
@@ -219,17 +203,10 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
     let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
     let headers = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-    let headers: HeaderMap = headers
-        .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-        .collect();
+    let headers: HeaderMap =
+        headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     let body = bytes[end + 4..].to_vec();
-    let length = headers
-        .get("content-length")
-        .map(|length| length.to_str().unwrap().parse());
+    let length = headers.get("content-length").map(|length| length.to_str().unwrap().parse());
     let is_whole = length.is_none_or(|length| length == Ok(body.len()));
-    is_whole.then_some(Answer {
-        status,
-        headers,
-        body,
-    })
+    is_whole.then_some(Answer { status, headers, body })
 }

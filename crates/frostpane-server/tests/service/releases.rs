@@ -12,59 +12,30 @@ use crate::call::{Api, BY_COUNT, JSONL, SINGLE, WATCHED, lines};
 #[tokio::test]
 async fn lists_come_at_every_slide_and_are_the_same_bytes_for_everybody() {
     let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     let latest = "/v1/streams/one/releases/latest";
     api.raw("GET", latest, &[], "").await.is(404);
     api.send("one", JSONL, lines(250)).await.is(200);
     let with_token = api.get(latest).await.is(200);
     let without = api.raw("GET", latest, &[], "").await.is(200);
-    assert_eq!(
-        (with_token.header("frostpane-number"), &with_token.body),
-        ("2", &without.body)
-    );
+    assert_eq!((with_token.header("frostpane-number"), &with_token.body), ("2", &without.body));
     let etag = without.header("etag").to_owned();
-    let same = api
-        .raw("GET", latest, &[("if-none-match", &etag)], "")
-        .await
-        .is(304);
+    let same = api.raw("GET", latest, &[("if-none-match", &etag)], "").await.is(304);
     assert!(same.body.is_empty());
     assert!(without.header("cache-control").starts_with("public"));
 
-    let words = api
-        .raw("GET", "/v1/streams/one/releases/latest/words", &[], "")
-        .await
-        .is(200)
-        .json();
+    let words = api.raw("GET", "/v1/streams/one/releases/latest/words", &[], "").await.is(200).json();
     assert!(words["words"]["holds"].as_array().unwrap().len() >= 2);
     let api = api.restarted().await;
     assert_eq!(api.raw("GET", latest, &[], "").await.is(200).body, without.body);
-    let again = api
-        .raw("GET", "/v1/streams/one/releases/latest/words", &[], "")
-        .await
-        .is(200)
-        .json();
+    let again = api.raw("GET", "/v1/streams/one/releases/latest/words", &[], "").await.is(200).json();
     assert_eq!(again, words, "what it says is known after a restart too");
     api.send("one", JSONL, lines(100)).await.is(200);
-    let page = api
-        .raw("GET", "/v1/streams/one/releases?after=1&most=1", &[], "")
-        .await
-        .is(200);
-    assert_eq!(
-        (&page.json()["releases"][0]["number"], &page.json()["next"]),
-        (&2.into(), &2.into())
-    );
+    let page = api.raw("GET", "/v1/streams/one/releases?after=1&most=1", &[], "").await.is(200);
+    assert_eq!((&page.json()["releases"][0]["number"], &page.json()["next"]), (&2.into(), &2.into()));
     assert!(page.text().contains(&without.text()), "the same bytes in a page");
-    let all = api
-        .raw("GET", "/v1/streams/one/releases", &[], "")
-        .await
-        .is(200)
-        .json();
-    assert_eq!(
-        (all["releases"].as_array().unwrap().len(), &all["next"]),
-        (3, &serde_json::Value::Null)
-    );
+    let all = api.raw("GET", "/v1/streams/one/releases", &[], "").await.is(200).json();
+    assert_eq!((all["releases"].as_array().unwrap().len(), &all["next"]), (3, &serde_json::Value::Null));
 }
 
 #[tokio::test]
@@ -76,15 +47,8 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
     assert_eq!(left(&api).await, 2);
     let path = "/v1/streams/one/releases/monday";
     api.get(path).await.is(404);
-    let dry = api
-        .call("PUT", &format!("{path}?dry_run=true"), "")
-        .await
-        .is(200)
-        .json();
-    assert_eq!(
-        (&dry["left"], &dry["charge"]["epsilon"]),
-        (&1.into(), &1.0.into())
-    );
+    let dry = api.call("PUT", &format!("{path}?dry_run=true"), "").await.is(200).json();
+    assert_eq!((&dry["left"], &dry["charge"]["epsilon"]), (&1.into(), &1.0.into()));
     assert_eq!(left(&api).await, 2);
     let first = api.call("PUT", path, "").await.is(201);
     assert_eq!(left(&api).await, 1);
@@ -92,33 +56,19 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
         assert_eq!(api.call("PUT", path, "").await.is(200).body, first.body);
     }
     assert_eq!(api.get(path).await.is(200).body, first.body);
-    assert_eq!(
-        api.get("/v1/streams/one/releases/latest").await.is(200).body,
-        first.body
-    );
+    assert_eq!(api.get("/v1/streams/one/releases/latest").await.is(200).body, first.body);
     api.call("PUT", path, r#"{ "window": 500 }"#).await.is(409);
     assert_eq!(left(&api).await, 1);
     let api = api.restarted().await;
     assert_eq!(api.call("PUT", path, "").await.is(200).body, first.body);
-    api.call("PUT", "/v1/streams/one/releases/tuesday", "")
-        .await
-        .is(201);
-    let refused = api
-        .call("PUT", "/v1/streams/one/releases/wednesday", "")
-        .await
-        .is(402);
-    assert!(
-        refused.json()["error"].as_str().unwrap().contains("epsilon"),
-        "{}",
-        refused.text()
-    );
+    api.call("PUT", "/v1/streams/one/releases/tuesday", "").await.is(201);
+    let refused = api.call("PUT", "/v1/streams/one/releases/wednesday", "").await.is(402);
+    assert!(refused.json()["error"].as_str().unwrap().contains("epsilon"), "{}", refused.text());
     api.get("/v1/streams/one/releases/wednesday").await.is(404);
     // Continual release excludes single releases.
     api.create("two", BY_COUNT).await;
     api.send("two", JSONL, lines(10)).await.is(200);
-    api.call("PUT", "/v1/streams/two/releases/monday", "")
-        .await
-        .is(422);
+    api.call("PUT", "/v1/streams/two/releases/monday", "").await.is(422);
     api.service.stop().await;
     let folder = api.folder.0.join("streams/one");
     let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
@@ -133,11 +83,7 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
     let spec = r#"{ "window": "10s", "slide": "1s", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1s" } } }"#;
     let began = Instant::now();
     api.create("one", spec).await;
-    let number = async || {
-        api.get("/v1/streams/one").await.is(200).json()["releases"]
-            .as_u64()
-            .unwrap()
-    };
+    let number = async || api.get("/v1/streams/one").await.is(200).json()["releases"].as_u64().unwrap();
     while number().await < 3 {
         assert!(began.elapsed() < Duration::from_secs(60));
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -152,28 +98,19 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
 #[tokio::test]
 async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
     let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     api.send("one", JSONL, lines(350)).await.is(200);
     let listen = async |last: Option<&str>| {
         let mut request = Request::get("/v1/streams/one/live");
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
-        let response = api
-            .router
-            .clone()
-            .oneshot(request.body(Body::empty()).unwrap())
-            .await
-            .unwrap();
+        let response = api.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         response.into_body()
     };
     let hear = async |body: &mut Body| {
-        let frame = tokio::time::timeout(Duration::from_secs(20), body.frame())
-            .await
-            .unwrap();
+        let frame = tokio::time::timeout(Duration::from_secs(20), body.frame()).await.unwrap();
         String::from_utf8(frame.unwrap().unwrap().into_data().unwrap().to_vec()).unwrap()
     };
     let mut new = listen(None).await;
@@ -191,37 +128,20 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200).text();
     let mut again = listen(Some("4")).await;
     hear(&mut again).await;
-    assert_eq!(
-        hear(&mut again).await,
-        format!("id: 5\nevent: release\ndata: {latest}\n\n")
-    );
+    assert_eq!(hear(&mut again).await, format!("id: 5\nevent: release\ndata: {latest}\n\n"));
     // A listener without permission is disconnected.
-    api.call("PATCH", "/v1/streams/one", r#"{ "public": false }"#)
-        .await
-        .is(200);
+    api.call("PATCH", "/v1/streams/one", r#"{ "public": false }"#).await.is(200);
     api.send("one", JSONL, lines(100)).await.is(200);
-    assert!(
-        tokio::time::timeout(Duration::from_secs(20), new.frame())
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(20), new.frame()).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn who_listens_to_a_stream_that_is_deleted_hears_its_end() {
     let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     let request = Request::get("/v1/streams/one/live").body(Body::empty()).unwrap();
     let mut body = api.router.clone().oneshot(request).await.unwrap().into_body();
     body.frame().await.unwrap().unwrap();
     api.call("DELETE", "/v1/streams/one", "").await.is(204);
-    assert!(
-        tokio::time::timeout(Duration::from_secs(10), body.frame())
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(tokio::time::timeout(Duration::from_secs(10), body.frame()).await.unwrap().is_none());
 }

@@ -20,10 +20,7 @@ async fn send(api: &Api, path: &str, kind: &str, key: &str, body: &str) -> Answe
 fn is_again(answer: Answer, first: &serde_json::Value) {
     let again = answer.is(200).json();
     assert_eq!(again["again"], true);
-    assert_eq!(
-        (&again["events"], &again["wrong"]),
-        (&first["events"], &first["wrong"])
-    );
+    assert_eq!((&again["events"], &again["wrong"]), (&first["events"], &first["wrong"]));
 }
 
 #[tokio::test]
@@ -66,13 +63,9 @@ async fn a_key_stands_for_the_format_and_the_options_of_its_request() {
 
 #[tokio::test]
 async fn an_event_that_was_ahead_is_said_to_be_left_out_also_when_it_is_ahead_no_more() {
-    let limits = Limits {
-        tolerance: Duration::ZERO,
-        ..limits()
-    };
+    let limits = Limits { tolerance: Duration::ZERO, ..limits() };
     let api = Api::with_limits(Folder::new(), limits);
-    api.create("one", r#"{ "window": "1h", "slide": "1m", "top": 5 }"#)
-        .await;
+    api.create("one", r#"{ "window": "1h", "slide": "1m", "top": 5 }"#).await;
     let ahead = jiff::Timestamp::now() + Duration::from_secs(2);
     let body = format!("{{\"key\":\"snow\",\"time\":\"{ahead}\"}}\n");
     let first = send(&api, PATH, JSONL, "a", &body).await.is(200).json();

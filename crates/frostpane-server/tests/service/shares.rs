@@ -46,10 +46,7 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
     let hanging: Vec<String> = (0..8).map(|number| format!("hanging-{number}")).collect();
     for name in hanging.iter().map(String::as_str).chain(["other"]) {
         let path = format!("/v1/streams/{name}");
-        process
-            .call("PUT", &path, &token, "", BY_COUNT.as_bytes())
-            .unwrap()
-            .is(201);
+        process.call("PUT", &path, &token, "", BY_COUNT.as_bytes()).unwrap().is(201);
     }
     let begin_change = |name: &str| {
         let draft = folder.0.join("streams").join(name).join("service.json.draft");
@@ -70,13 +67,7 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
     for _ in 0..20 {
         assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
         let events = "content-type: application/x-ndjson\r\n";
-        let sent = process.call(
-            "POST",
-            "/v1/streams/other/events",
-            &token,
-            events,
-            lines(10).as_bytes(),
-        );
+        let sent = process.call("POST", "/v1/streams/other/events", &token, events, lines(10).as_bytes());
         sent.unwrap().is(200);
         process.get("/v1/streams/hanging-0", &token).is(200);
         let probe = process.probe("/readyz").unwrap();
@@ -91,14 +82,7 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
 fn probes_have_a_listener_of_their_own() {
     let folder = Folder::new();
     let token = token(&folder.0, "prober");
-    let options = [
-        "--probe",
-        "127.0.0.1:0",
-        "--most-connections",
-        "1",
-        "--most-requests",
-        "1",
-    ];
+    let options = ["--probe", "127.0.0.1:0", "--most-connections", "1", "--most-requests", "1"];
     let process = Process::with(&folder.0, &options);
     for _ in 0..50 {
         process.probe("/healthz").unwrap().is(200);
@@ -194,9 +178,7 @@ fn connections_without_a_request_give_way() {
     let folder = Folder::new();
     let token = token(&folder.0, "one");
     let process = Process::with(&folder.0, &["--most-connections", "8"]);
-    let idle: Vec<TcpStream> = (0..64)
-        .map(|_| TcpStream::connect(process.address).unwrap())
-        .collect();
+    let idle: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(process.address).unwrap()).collect();
     for _ in 0..8 {
         assert_eq!(until_there(|| process.raw(HEALTHZ)).status, 200);
         until_there(|| process.call("GET", "/v1/streams", &token, "", b"")).is(200);
@@ -206,10 +188,7 @@ fn connections_without_a_request_give_way() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_come_together_share_the_transactions_of_a_second() {
-    let slow = Limits {
-        commits: 1,
-        ..limits()
-    };
+    let slow = Limits { commits: 1, ..limits() };
     let api = std::sync::Arc::new(Api::with_limits(Folder::new(), slow));
     api.create("one", BY_COUNT).await;
     let began = Instant::now();
@@ -230,13 +209,7 @@ async fn requests_that_come_together_share_the_transactions_of_a_second() {
 
 #[tokio::test]
 async fn a_stream_is_asked_for_no_more_memory_than_its_share() {
-    let api = Api::with_limits(
-        Folder::new(),
-        Limits {
-            memory: 16 << 20,
-            ..limits()
-        },
-    );
+    let api = Api::with_limits(Folder::new(), Limits { memory: 16 << 20, ..limits() });
     let spec =
         |memory: &str| format!(r#"{{ "window": 1000, "slide": 100, "top": 5, "memory": "{memory}" }}"#);
     let refused = api.call("PUT", "/v1/streams/one", spec("17MiB")).await.is(422);
@@ -251,10 +224,7 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
     api.send("one", JSONL, lines(500)).await.is(200);
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
     api.service.stop().await;
-    let few = Limits {
-        disk: 1 << 10,
-        ..limits()
-    };
+    let few = Limits { disk: 1 << 10, ..limits() };
     let api = Api::with_limits(api.into_folder(), few);
     let refused = api.send("one", JSONL, lines(10)).await.is(507);
     assert!(refused.text().contains("--most-disk"), "{}", refused.text());
@@ -271,38 +241,24 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
 /// Releases with long keys: a few are in memory, all can be read, and each page is small.
 #[tokio::test]
 async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
-    let api = Api::with_limits(
-        Folder::new(),
-        Limits {
-            body: 8 << 20,
-            ..limits()
-        },
-    );
+    let api = Api::with_limits(Folder::new(), Limits { body: 8 << 20, ..limits() });
     let spec = r#"{ "window": 40, "slide": 4, "top": 4, "continual": true, "epsilon": 50 }"#;
     api.create("one", spec).await;
     let key = |number: usize| format!("{number}{}", "x".repeat(60_000));
     let batch: String = (0..80).map(|number| key(number % 4) + "\n").collect();
     for _ in 0..4 {
         let headers = [("content-type", "text/plain")];
-        api.with("POST", "/v1/streams/one/events", &headers, batch.clone())
-            .await
-            .is(200);
+        api.with("POST", "/v1/streams/one/events", &headers, batch.clone()).await.is(200);
     }
     let mut api = api;
     for _ in 0..2 {
         let stream = api.service.stream("one").unwrap();
         let latest = stream.shelf().latest().unwrap();
         assert!(latest.json.len() > 100_000, "{}", latest.json.len());
-        assert!(
-            stream.shelf().after(0, Most::new(1, 1)).is_none(),
-            "the first is not held any more"
-        );
+        assert!(stream.shelf().after(0, Most::new(1, 1)).is_none(), "the first is not held any more");
         let (mut after, mut numbers) = (0, Vec::new());
         loop {
-            let page = api
-                .get(&format!("/v1/streams/one/releases?after={after}"))
-                .await
-                .is(200);
+            let page = api.get(&format!("/v1/streams/one/releases?after={after}")).await.is(200);
             assert!(page.body.len() < 800_000);
             let page = page.json();
             let releases = page["releases"].as_array().unwrap();

@@ -31,11 +31,7 @@ impl Stuck {
         std::fs::rename(&self.0, &away).unwrap();
         let without_waiting = 0o4000;
         let mut options = std::fs::File::options();
-        options
-            .read(true)
-            .custom_flags(without_waiting)
-            .open(away)
-            .unwrap()
+        options.read(true).custom_flags(without_waiting).open(away).unwrap()
     }
 }
 
@@ -43,10 +39,7 @@ impl Stuck {
 async fn a_disk_that_hangs_shows_and_passes() {
     let (folder, witnesses) = (Folder::new(), Folder::new());
     std::fs::create_dir_all(&witnesses.0).unwrap();
-    let limits = Limits {
-        hung: Duration::from_millis(200),
-        ..limits()
-    };
+    let limits = Limits { hung: Duration::from_millis(200), ..limits() };
     let service = Service::open(&folder.0, Some(witnesses.0.clone()), limits).unwrap();
     let service = Arc::new(service);
     let all = [Scope::Ingest, Scope::Read, Scope::Admin];
@@ -65,10 +58,7 @@ async fn a_disk_that_hangs_shows_and_passes() {
     let headers = [("content-type", JSONL), ("idempotency-key", "a")];
     let sending = tokio::spawn({
         let api = api.clone();
-        async move {
-            api.with("POST", "/v1/streams/one/events", &headers, lines(100))
-                .await
-        }
+        async move { api.with("POST", "/v1/streams/one/events", &headers, lines(100)).await }
     });
     for probe in ["/readyz", "/healthz"] {
         eventually(async || api.get(probe).await.status == 503).await;
@@ -80,9 +70,7 @@ async fn a_disk_that_hangs_shows_and_passes() {
     sending.await.unwrap();
     eventually(async || api.get("/readyz").await.status == 200).await;
     api.get("/healthz").await.is(200);
-    api.with("POST", "/v1/streams/one/events", &headers, lines(100))
-        .await
-        .is(200);
+    api.with("POST", "/v1/streams/one/events", &headers, lines(100)).await.is(200);
     api.service.stop().await;
     assert_eq!(api.counted("one"), 100);
 }
@@ -130,10 +118,7 @@ fn a_month_off_is_caught_up_with_step_by_step_and_a_stop_does_not_wait_for_it() 
     let store = Store::<Bytes>::open(&stream).unwrap();
     let clock = store.stream().clock();
     let now = jiff::Timestamp::now().as_microsecond();
-    assert!(
-        month_ago < clock && clock < now - 86_400_000_000,
-        "somewhere on the way"
-    );
+    assert!(month_ago < clock && clock < now - 86_400_000_000, "somewhere on the way");
 }
 
 #[tokio::test]
@@ -148,18 +133,12 @@ async fn a_new_stream_is_of_no_time_before_its_own() {
         for part in ["", "/budget", "/health", "/plan"] {
             let path = format!("/v1/streams/{name}{part}");
             let told = api.get(&path).await.is(200).text();
-            assert!(
-                !told.contains("1969-") && !told.contains("1970-"),
-                "{path}: {told}"
-            );
+            assert!(!told.contains("1969-") && !told.contains("1970-"), "{path}: {told}");
         }
     }
     let budget = api.get("/v1/streams/stream-0/budget").await;
     let budget = budget.is(200).json();
-    assert_eq!(
-        (&budget["left"], &budget["periods"]),
-        (&1.into(), &serde_json::json!([]))
-    );
+    assert_eq!((&budget["left"], &budget["periods"]), (&1.into(), &serde_json::json!([])));
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
     api.send("stream-0", JSONL, event).await.is(200);
@@ -222,9 +201,7 @@ fn a_connection_is_kept_between_requests_for_longer_than_headers_may_take() {
     let mut socket = TcpStream::connect(process.address).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let mut ask = || {
-        socket
-            .write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            .unwrap();
+        socket.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
         let mut answer = Vec::new();
         while !answer.ends_with(b"it answers\n") {
             let mut part = [0; 1024];

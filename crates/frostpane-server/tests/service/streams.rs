@@ -10,10 +10,7 @@ use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, lines};
 async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
     let api = Api::new();
     let begun = api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(201).json();
-    assert_eq!(
-        (&begun["continual"], &begun["public"]),
-        (&true.into(), &false.into())
-    );
+    assert_eq!((&begun["continual"], &begun["public"]), (&true.into(), &false.into()));
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(200);
     api.call("PUT", "/v1/streams/one", SINGLE).await.is(409);
     api.call("PUT", "/v1/streams/two", PEOPLE).await.is(201);
@@ -33,13 +30,9 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
     assert!(!api.folder.0.join("streams/one").exists());
     // By count it is not known which events were released.
-    api.call("PUT", "/v1/streams/three?replaces=one", BY_COUNT)
-        .await
-        .is(422);
+    api.call("PUT", "/v1/streams/three?replaces=one", BY_COUNT).await.is(422);
     api.call("DELETE", "/v1/streams/two", "").await.is(204);
-    api.call("PUT", "/v1/streams/three?replaces=two", PEOPLE)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/three?replaces=two", PEOPLE).await.is(201);
 }
 
 #[tokio::test]
@@ -49,56 +42,32 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     api.create("old", by_clock).await;
     let before = jiff::Timestamp::now();
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
-    api.call("PUT", "/v1/streams/new?replaces=old", by_clock)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/new?replaces=old", by_clock).await.is(201);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
     let body = event(before) + &event(jiff::Timestamp::now());
     let taken = api.send("new", JSONL, body).await.is(200).json();
-    assert_eq!(
-        taken["events"], 1,
-        "the one from before may be in a list of the stream that was here"
-    );
-    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock)
-        .await
-        .is(422);
-    api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT)
-        .await
-        .is(422);
+    assert_eq!(taken["events"], 1, "the one from before may be in a list of the stream that was here");
+    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock).await.is(422);
+    api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT).await.is(422);
     api.create("there", by_clock).await;
-    api.call("PUT", "/v1/streams/there?replaces=old", by_clock)
-        .await
-        .is(409);
+    api.call("PUT", "/v1/streams/there?replaces=old", by_clock).await.is(409);
     // With users, it begins with the next whole epoch.
     api.create("people", PEOPLE).await;
     api.call("DELETE", "/v1/streams/people", "").await.is(204);
-    api.call("PUT", "/v1/streams/after?replaces=people", PEOPLE)
-        .await
-        .is(201);
-    let event = format!(
-        "{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{}\"}}\n",
-        jiff::Timestamp::now()
-    );
+    api.call("PUT", "/v1/streams/after?replaces=people", PEOPLE).await.is(201);
+    let event = format!("{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
     assert_eq!(api.send("after", JSONL, event).await.is(200).json()["events"], 0);
 }
 
 #[tokio::test]
 async fn a_dry_run_says_what_to_expect_and_begins_nothing() {
     let api = Api::new();
-    let plan = api
-        .call("PUT", "/v1/streams/one?dry_run=true&events=5000", PEOPLE)
-        .await
-        .is(200)
-        .json();
+    let plan = api.call("PUT", "/v1/streams/one?dry_run=true&events=5000", PEOPLE).await.is(200).json();
     assert_eq!(plan["events"], 5000);
     assert!(plan["forecast"]["least_listed"].as_u64().unwrap() > 0);
     assert_eq!(plan["per_user"].as_array().unwrap().len(), 6);
     api.get("/v1/streams/one").await.is(404);
-    let same = api
-        .call("POST", "/v1/plan?events=5000", PEOPLE)
-        .await
-        .is(200)
-        .json();
+    let same = api.call("POST", "/v1/plan?events=5000", PEOPLE).await.is(200).json();
     assert_eq!(same, plan);
     api.create("one", PEOPLE).await;
     let same = api.get("/v1/streams/one/plan?events=5000").await.is(200).json();
@@ -116,10 +85,7 @@ async fn a_state_that_the_program_began_can_be_served() {
         .unwrap();
     let api = api.restarted().await;
     let told = api.get("/v1/streams/begun").await.is(200).json();
-    assert_eq!(
-        (&told["columns"]["key"], &told["public"]),
-        (&"search".into(), &false.into())
-    );
+    assert_eq!((&told["columns"]["key"], &told["public"]), (&"search".into(), &false.into()));
     api.send("begun", JSONL, "{\"search\":\"snow\"}\n").await.is(200);
 }
 
@@ -234,10 +200,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     api.send("old", JSONL, event.clone()).await.is(503);
     api.service.stop().await;
     let folder = api.into_folder();
-    let accepted = frostpane_server::Limits {
-        accept_clock: true,
-        ..crate::call::limits()
-    };
+    let accepted = frostpane_server::Limits { accept_clock: true, ..crate::call::limits() };
     let api = Api::with_limits(folder, accepted);
     api.send("old", JSONL, event).await.is(200);
 }

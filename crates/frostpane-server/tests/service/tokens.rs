@@ -42,15 +42,10 @@ async fn a_token_that_was_revoked_is_none_at_once() {
     let bearer = format!("Bearer {text}");
     let headers = [("authorization", bearer.as_str())];
     api.raw("GET", "/v1/streams/one", &headers, "").await.is(200);
-    frostpane_server::Tokens::of(&api.folder.0)
-        .revoke(&token.id)
-        .unwrap();
+    frostpane_server::Tokens::of(&api.folder.0).revoke(&token.id).unwrap();
     api.raw("GET", "/v1/streams/one", &headers, "").await.is(401);
     let kept = std::fs::read_to_string(api.folder.0.join("tokens.json")).unwrap();
-    assert!(
-        !kept.contains(&api.token["frostpane_".len()..]),
-        "only hashes are kept"
-    );
+    assert!(!kept.contains(&api.token["frostpane_".len()..]), "only hashes are kept");
     assert_eq!(api.token.len(), "frostpane_".len() + 64);
 }
 
@@ -58,26 +53,13 @@ async fn a_token_that_was_revoked_is_none_at_once() {
 async fn only_public_streams_are_seen_without_a_token() {
     let api = Api::new();
     api.create("hidden", BY_COUNT).await;
-    api.call("PUT", "/v1/streams/shown?public=true", BY_COUNT)
-        .await
-        .is(201);
+    api.call("PUT", "/v1/streams/shown?public=true", BY_COUNT).await.is(201);
     let seen = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
     assert_eq!(seen["streams"].as_array().unwrap().len(), 1);
     assert_eq!(seen["streams"][0]["name"], "shown");
-    for path in [
-        "",
-        "/releases",
-        "/releases/latest",
-        "/releases/latest/words",
-        "/live",
-        "/budget",
-        "/plan",
-    ] {
+    for path in ["", "/releases", "/releases/latest", "/releases/latest/words", "/live", "/budget", "/plan"] {
         let of = async |name: &str| {
-            api.raw("GET", &format!("/v1/streams/{name}{path}"), &[], "")
-                .await
-                .status
-                .as_u16()
+            api.raw("GET", &format!("/v1/streams/{name}{path}"), &[], "").await.status.as_u16()
         };
         assert_eq!((of("hidden").await, of("nothing").await), (401, 401), "{path}");
         if path != "/live" {
@@ -93,9 +75,7 @@ async fn tokens_that_are_made_and_revoked_at_once_are_all_made_and_revoked() {
     let folder = &api.folder.0;
     let change = |number: usize| {
         let tokens = frostpane_server::Tokens::of(folder);
-        let (token, _) = tokens
-            .make(&format!("made {number}"), "*", &[Scope::Read])
-            .unwrap();
+        let (token, _) = tokens.make(&format!("made {number}"), "*", &[Scope::Read]).unwrap();
         if number.is_multiple_of(2) {
             tokens.revoke(&token.id).unwrap();
         }

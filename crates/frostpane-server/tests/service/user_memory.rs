@@ -13,16 +13,11 @@ const SPECS: [&str; 2] = [
 fn crowd(users: std::ops::Range<u32>) -> String {
     let now = jiff::Timestamp::now().as_second();
     let rows = users.map(|user| format!("snow,{now},{user}\n"));
-    std::iter::once("key,time,user\n".to_owned())
-        .chain(rows)
-        .collect()
+    std::iter::once("key,time,user\n".to_owned()).chain(rows).collect()
 }
 
 fn large() -> Limits {
-    Limits {
-        body: 32 << 20,
-        ..limits()
-    }
+    Limits { body: 32 << 20, ..limits() }
 }
 
 #[tokio::test]
@@ -49,11 +44,7 @@ async fn users_whom_neither_memory_nor_disk_has_room_for_stop_a_stream_for_good(
         let in_the_way = api.folder.0.join("streams/one/scratch/folder");
         std::fs::create_dir_all(in_the_way).unwrap();
         let full = api.send("one", CSV, crowd(0..600_000)).await.is(507);
-        assert!(
-            full.text().contains("did not fit into the memory"),
-            "{}",
-            full.text()
-        );
+        assert!(full.text().contains("did not fit into the memory"), "{}", full.text());
         let mut api = api;
         for _ in 0..2 {
             // The text does not depend on the users, and nothing is released.

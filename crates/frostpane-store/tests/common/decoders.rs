@@ -115,38 +115,25 @@ impl Written {
     /// One stream of each kind, early and late.
     pub fn all() -> Vec<Self> {
         let kinds = ALL.iter().flat_map(|kind| HOURS.map(|hours| (kind, hours)));
-        kinds
-            .map(|((name, json), hours)| Self::of(name, json, hours))
-            .collect()
+        kinds.map(|((name, json), hours)| Self::of(name, json, hours)).collect()
     }
 
     fn of(name: &'static str, json: &str, hours: i64) -> Self {
         let spec: Spec = serde_json::from_str(json).unwrap();
-        let mut stream = Stream::seeded(spec.clone(), Keys::open(), 0, 5)
-            .unwrap()
-            .drawing_from(known);
+        let mut stream = Stream::seeded(spec.clone(), Keys::open(), 0, 5).unwrap().drawing_from(known);
         for hour in 0..hours {
             let batch = batch(by_count(&stream), hour * HOUR, 300);
             stream.take(&batch, later(hour * HOUR)).unwrap();
             stream.tick(later(hour * HOUR)).unwrap();
         }
-        stream
-            .take(&batch(by_count(&stream), hours * HOUR, 30), hours * HOUR)
-            .unwrap();
-        let paid = if spec.continual {
-            Vec::new()
-        } else {
-            stream.pay(spec.longest()).unwrap().unwrap().to_bytes()
-        };
+        stream.take(&batch(by_count(&stream), hours * HOUR, 30), hours * HOUR).unwrap();
+        let paid =
+            if spec.continual { Vec::new() } else { stream.pay(spec.longest()).unwrap().unwrap().to_bytes() };
         let pane = |bounds: &Range<i64>| ((bounds.start, bounds.end), stream.closed_pane(bounds).unwrap());
         let mut written = Self {
             name,
             panes: stream.closed().iter().map(pane).collect(),
-            secrets: stream
-                .secrets()
-                .into_iter()
-                .map(|secret| (mark_of(secret), *secret))
-                .collect(),
+            secrets: stream.secrets().into_iter().map(|secret| (mark_of(secret), *secret)).collect(),
             accounts: stream.accounts(),
             state: stream.state(),
             spec,
@@ -160,10 +147,7 @@ impl Written {
     }
 
     fn restored(mut self) -> Result<Stream<Bytes>> {
-        let (state, accounts) = (
-            std::mem::take(&mut self.state),
-            std::mem::take(&mut self.accounts),
-        );
+        let (state, accounts) = (std::mem::take(&mut self.state), std::mem::take(&mut self.accounts));
         let stream = Stream::restore(self.spec.clone(), Keys::open(), [&state, &accounts], &mut self)?;
         Ok(stream.drawing_from(known))
     }

@@ -30,10 +30,7 @@ pub struct Known {
 
 pub fn remember(shown: &mut BTreeMap<u64, u64>, number: u64, hash: u64, line: &str) {
     let before = shown.insert(number, hash);
-    assert!(
-        before.is_none_or(|before| before == hash),
-        "shown with two noises: {line}"
-    );
+    assert!(before.is_none_or(|before| before == hash), "shown with two noises: {line}");
 }
 
 /// Checks that everything acknowledged is stored once, and everything shown is stored as it was shown, and
@@ -53,19 +50,12 @@ pub fn check(name: &str, folder: &Path, json: &str, known: &mut Known) {
         assert_eq!(counted, events, "{name}");
     }
     let lists = store.lists_after(0).unwrap();
-    assert_eq!(
-        lists.len() as u64,
-        store.stream().lists(),
-        "{name}: a list for each pane that has ended"
-    );
+    assert_eq!(lists.len() as u64, store.stream().lists(), "{name}: a list for each pane that has ended");
     for list in &lists {
         remember(&mut known.lists, list.number, hash(&list.json), name);
     }
     let last = lists.last().map_or(0, |list| list.number);
-    assert!(
-        known.lists.keys().all(|shown| *shown <= last),
-        "{name}: a list was shown that is not there"
-    );
+    assert!(known.lists.keys().all(|shown| *shown <= last), "{name}: a list was shown that is not there");
     check_releases(name, &mut store, known);
 }
 
@@ -80,20 +70,10 @@ fn check_releases(name: &str, store: &mut Store<Bytes>, known: &Known) {
         assert_eq!(charges(&id), 1, "{name}: {id}");
     }
     let kept = store.releases().unwrap().len();
-    assert_eq!(
-        history
-            .iter()
-            .filter(|record| matches!(record.what, Action::Charged { .. }))
-            .count(),
-        kept
-    );
+    assert_eq!(history.iter().filter(|record| matches!(record.what, Action::Charged { .. })).count(), kept);
     for (number, shown) in &known.releases {
         let release = store.release(&format!("release {number}"), window).unwrap();
         assert!(release.again, "{name}: it was shown before it was kept");
-        assert_eq!(
-            hash(&release.json),
-            *shown,
-            "{name}: release {number} has two noises"
-        );
+        assert_eq!(hash(&release.json), *shown, "{name}: release {number} has two noises");
     }
 }

@@ -31,11 +31,8 @@ impl Folder {
 
     fn within(place: &Path) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "frostpane-store-{}-{}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed)
-        );
+        let name =
+            format!("frostpane-store-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let folder = place.join(name);
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
@@ -79,34 +76,19 @@ pub fn spec(json: &str) -> Spec {
 
 /// Every policy, both units, single and continual releases.
 pub const ALL: [(&str, &str); 8] = [
-    (
-        "uniform",
-        r#"{"window": 5000, "slide": 250, "norm": "l1", "policy": "uniform", "releases": 9}"#,
-    ),
+    ("uniform", r#"{"window": 5000, "slide": 250, "norm": "l1", "policy": "uniform", "releases": 9}"#),
     (
         "exponential",
         r#"{"window": 5000, "slide": 100, "policy": "exponential", "entries": 60, "releases": 9}"#,
     ),
-    (
-        "smooth",
-        r#"{"window": 50000, "slide": 100, "policy": "smooth", "entries": 90, "releases": 9}"#,
-    ),
-    (
-        "clock",
-        r#"{"window": "24h", "slide": "1h", "lateness": "30m", "releases": 9}"#,
-    ),
+    ("smooth", r#"{"window": 50000, "slide": 100, "policy": "smooth", "entries": 90, "releases": 9}"#),
+    ("clock", r#"{"window": "24h", "slide": "1h", "lateness": "30m", "releases": 9}"#),
     (
         "people",
         r#"{"window": "24h", "top": 9, "unit": {"user": {"per_user": 3, "epoch": "6h"}}, "releases": 9, "epsilon": 9}"#,
     ),
-    (
-        "list by count",
-        r#"{"window": 5000, "slide": 500, "norm": "l1", "continual": true, "epsilon": 40}"#,
-    ),
-    (
-        "list",
-        r#"{"window": "24h", "slide": "1h", "continual": true, "epsilon": 40}"#,
-    ),
+    ("list by count", r#"{"window": 5000, "slide": 500, "norm": "l1", "continual": true, "epsilon": 40}"#),
+    ("list", r#"{"window": "24h", "slide": "1h", "continual": true, "epsilon": 40}"#),
     (
         "list of people",
         r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"per_user": 3, "epoch": "6h"}}, "continual": true, "epsilon": 40}"#,
@@ -139,11 +121,7 @@ pub fn hour(store: &mut Store<Bytes>, hour: i64, by_count: bool) -> Result<Vec<C
     let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
     for number in 0..400 {
         let (time, key, user) = event(hour, number);
-        feed.push(if by_count {
-            Event::of(key.as_slice())
-        } else {
-            Event::by(&user, time, key.as_slice())
-        })?;
+        feed.push(if by_count { Event::of(key.as_slice()) } else { Event::by(&user, time, key.as_slice()) })?;
     }
     let (_, mut lists) = feed.finish(true)?;
     if !by_count {

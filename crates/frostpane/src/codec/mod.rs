@@ -128,10 +128,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn raw(&mut self, length: usize) -> Result<&'a [u8]> {
-        let (bytes, rest) = self
-            .0
-            .split_at_checked(length)
-            .ok_or_else(|| damaged("bytes end early"))?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or_else(|| damaged("bytes end early"))?;
         self.0 = rest;
         Ok(bytes)
     }
@@ -144,11 +141,7 @@ impl<'a> Reader<'a> {
 
     pub fn range(&mut self) -> Result<Range<i64>> {
         let range = self.position()?..self.position()?;
-        if range.start <= range.end {
-            Ok(range)
-        } else {
-            Err(damaged("a range ends before it begins"))
-        }
+        if range.start <= range.end { Ok(range) } else { Err(damaged("a range ends before it begins")) }
     }
 
     /// A number of items that take at least one byte each.

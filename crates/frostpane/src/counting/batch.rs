@@ -37,13 +37,7 @@ pub struct Batch<K> {
 
 impl<K> Default for Batch<K> {
     fn default() -> Self {
-        Self {
-            bytes: Vec::new(),
-            events: 0,
-            timed: 0,
-            in_calendar: true,
-            keys: PhantomData,
-        }
+        Self { bytes: Vec::new(), events: 0, timed: 0, in_calendar: true, keys: PhantomData }
     }
 }
 
@@ -153,11 +147,7 @@ fn next<'a, K: Key>(rest: &mut &'a [u8]) -> Option<Event<'a, K>> {
         return None;
     }
     *rest = from.rest();
-    Some(Event {
-        time,
-        key: key.flatten(),
-        user: user.flatten(),
-    })
+    Some(Event { time, key: key.flatten(), user: user.flatten() })
 }
 
 #[inline]
@@ -181,11 +171,7 @@ mod tests {
             Event::at(-5, b"\xff".as_slice()),
             Event::by(b"", 9, b"key".as_slice()),
             Event::by(b"someone", i64::MAX, long.as_slice()),
-            Event {
-                time: None,
-                key: None,
-                user: None,
-            },
+            Event { time: None, key: None, user: None },
         ];
         let mut batch = Batch::<Bytes>::new();
         events.into_iter().for_each(|event| batch.push(event));
@@ -193,10 +179,7 @@ mod tests {
         assert_eq!((read.len(), batch.len()), (5, 5));
         for (read, mut event) in read.events().zip(events) {
             event.key = event.key.filter(|key| key.len() <= LONGEST_KEY);
-            assert_eq!(
-                (read.time, read.user, read.key),
-                (event.time, event.user, event.key)
-            );
+            assert_eq!((read.time, read.user, read.key), (event.time, event.user, event.key));
         }
         for length in 1..batch.as_bytes().len() {
             let part = Batch::<Bytes>::from_bytes(batch.as_bytes()[..length].to_vec());

@@ -11,10 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
 /// Counts events, or users within their bounds.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one, and each event goes through it"
-)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and each event goes through it")]
 pub(crate) enum Counter<K: Key> {
     Events(Intake<K>),
     /// Users of windows whose end is known.
@@ -80,10 +77,7 @@ impl<K: Key> Counter<K> {
         match self {
             Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(no_events),
             Self::FixedUsers(window) => window.numbers_of_window(length),
-            Self::Users(panes) => Ok(WindowNumbers {
-                covered: panes.epochs(length),
-                boundary: None,
-            }),
+            Self::Users(panes) => Ok(WindowNumbers { covered: panes.epochs(length), boundary: None }),
         }
     }
 
@@ -98,8 +92,7 @@ impl<K: Key> Counter<K> {
 
     /// No window reaches accounts before this one any more.
     pub fn oldest_account(&self) -> i64 {
-        self.intake()
-            .map_or(i64::MIN, |intake| intake.timeline.oldest_position())
+        self.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position())
     }
 
     /// The refusal of a release that some would be in beyond `most`.

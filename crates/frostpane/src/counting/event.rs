@@ -38,31 +38,19 @@ impl<'a, K: Key> Event<'a, K> {
     /// An event of a window by count.
     #[inline]
     pub fn of(key: K::Ref<'a>) -> Self {
-        Self {
-            time: None,
-            key: Some(key),
-            user: None,
-        }
+        Self { time: None, key: Some(key), user: None }
     }
 
     /// An event of a window by the clock, at a time in microseconds since 1970.
     #[inline]
     pub fn at(time: i64, key: K::Ref<'a>) -> Self {
-        Self {
-            time: Some(time),
-            key: Some(key),
-            user: None,
-        }
+        Self { time: Some(time), key: Some(key), user: None }
     }
 
     /// An event of a user.
     #[inline]
     pub fn by(user: &'a [u8], time: i64, key: K::Ref<'a>) -> Self {
-        Self {
-            time: Some(time),
-            key: Some(key),
-            user: Some(user),
-        }
+        Self { time: Some(time), key: Some(key), user: Some(user) }
     }
 }
 

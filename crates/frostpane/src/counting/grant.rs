@@ -34,13 +34,7 @@ impl Quote {
         let accountant = ledger.charge(covered.clone(), charge, cap)?;
         let paying = boundary.clone();
         let boundary_paid = paying.is_some_and(|boundary| ledger.charge(boundary, charge, cap).is_ok());
-        Ok(Grant {
-            length: self.length,
-            numbers: covered,
-            boundary,
-            boundary_paid,
-            accountant,
-        })
+        Ok(Grant { length: self.length, numbers: covered, boundary, boundary_paid, accountant })
     }
 }
 
@@ -109,10 +103,6 @@ impl Grant {
             },
         };
         from.finish()?;
-        if grant.length > 0 {
-            Ok(grant)
-        } else {
-            Err(damaged("a window has no length"))
-        }
+        if grant.length > 0 { Ok(grant) } else { Err(damaged("a window has no length")) }
     }
 }

@@ -82,13 +82,7 @@ impl Key for Bytes {
     fn footprint(bytes: u64) -> Footprint {
         let reference = size_of::<&[u8]>() as u64;
         let packed = bytes.saturating_add(if bytes < 128 { 1 } else { 2 });
-        Footprint {
-            held: packed,
-            listed: false,
-            packed,
-            reference,
-            block: block(bytes),
-        }
+        Footprint { held: packed, listed: false, packed, reference, block: block(bytes) }
     }
 }
 

@@ -18,7 +18,6 @@ pub struct Footprint {
 impl Footprint {
     /// In a release, with its count and interval.
     pub(crate) fn in_list(&self) -> u64 {
-        self.block
-            .saturating_add(self.reference + 3 * size_of::<u64>() as u64)
+        self.block.saturating_add(self.reference + 3 * size_of::<u64>() as u64)
     }
 }

@@ -81,12 +81,6 @@ impl Key for u64 {
 
     fn footprint(_: u64) -> Footprint {
         let bytes = size_of::<u64>() as u64;
-        Footprint {
-            held: 0,
-            listed: true,
-            packed: bytes,
-            reference: bytes,
-            block: 0,
-        }
+        Footprint { held: 0, listed: true, packed: bytes, reference: bytes, block: 0 }
     }
 }

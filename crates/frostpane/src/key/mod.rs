@@ -152,14 +152,8 @@ mod tests {
     /// where the hash is 0 and the key is empty.
     #[test]
     fn what_is_held_stands_for_its_key_alone() {
-        let keys: [(&[u8], u64); 6] = [
-            (b"", 0),
-            (b"a", 0),
-            (b"b", 0),
-            (b"b", 1 << 41),
-            (b"a", u64::MAX),
-            (&[7; 300], 5 << 50),
-        ];
+        let keys: [(&[u8], u64); 6] =
+            [(b"", 0), (b"a", 0), (b"b", 0), (b"b", 1 << 41), (b"a", u64::MAX), (&[7; 300], 5 << 50)];
         let mut store = Vec::new();
         assert!(!Bytes::holds(0, b"", 0, &store));
         for bit in 0..u64::BITS {
@@ -224,15 +218,9 @@ mod tests {
     #[test]
     fn a_hash_follows_from_all_of_the_key_and_from_the_seed() {
         let keys: [&[u8]; 5] = [b"", b"fig", b"fih", b"gig", b"figs"];
-        let mut hashes: Vec<u64> = [1, 2]
-            .iter()
-            .flat_map(|seed| keys.map(|key| Bytes::hash(key, *seed)))
-            .collect();
-        hashes.extend(
-            [1, 2]
-                .iter()
-                .flat_map(|seed| [0, 1].map(|key| u64::hash(key, *seed << 8))),
-        );
+        let mut hashes: Vec<u64> =
+            [1, 2].iter().flat_map(|seed| keys.map(|key| Bytes::hash(key, *seed))).collect();
+        hashes.extend([1, 2].iter().flat_map(|seed| [0, 1].map(|key| u64::hash(key, *seed << 8))));
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 2 * 5 + 2 * 2);

@@ -194,12 +194,7 @@ impl<K: Key> KeyList<K> {
         for i in 0..keys.len() {
             index.insert_unique(hash(&i), i, hash);
         }
-        Ok(Self {
-            key_bytes: Self::mean_of_longest(&keys),
-            keys,
-            index,
-            bytes,
-        })
+        Ok(Self { key_bytes: Self::mean_of_longest(&keys), keys, index, bytes })
     }
 
     fn mean_of_longest(keys: &[K]) -> u64 {
@@ -211,9 +206,7 @@ impl<K: Key> KeyList<K> {
 
     /// Memory of keys as they were read, including repeated ones, and of their index.
     fn most_bytes(keys: &[K]) -> u64 {
-        let blocks = keys
-            .iter()
-            .map(|key| K::footprint(K::length(key.borrowed())).block);
+        let blocks = keys.iter().map(|key| K::footprint(K::length(key.borrowed())).block);
         // While a list grows, its previous allocation still exists.
         let rooms = size_of_val(keys) / 2 * 3;
         let slots = (keys.len() / 7 * 8 + 8).next_power_of_two() * (size_of::<usize>() + 1);
@@ -227,9 +220,7 @@ impl<K: Key> Universe<K> for KeyList<K> {
     }
 
     fn rank(&self, key: K::Ref<'_>) -> Option<u64> {
-        self.index
-            .find(K::hash(key, 0), |&i| self.keys[i].is(key))
-            .map(|&i| i as u64)
+        self.index.find(K::hash(key, 0), |&i| self.keys[i].is(key)).map(|&i| i as u64)
     }
 
     fn key(&self, rank: u64) -> K {
@@ -255,9 +246,7 @@ mod tests {
     use crate::key::Bytes;
 
     fn assert_numbered<K: Key>(keys: Keys<K>, expected: &[K]) {
-        let Keys::Declared(universe) = keys else {
-            panic!("open keys")
-        };
+        let Keys::Declared(universe) = keys else { panic!("open keys") };
         assert_eq!(universe.size(), expected.len() as u64);
         let mut visited = 0;
         universe.for_each(&mut |key| {
@@ -275,10 +264,7 @@ mod tests {
     fn a_list_numbers_its_keys_in_order_and_repeated_ones_once() {
         let texts = ["pear", "fig", "pear", "", "plum", "fig", "pear"];
         let list = Keys::list(texts.map(|text| Bytes::from(text.as_bytes()))).unwrap();
-        assert_numbered(
-            list.clone(),
-            &["", "fig", "pear", "plum"].map(|text| Bytes::from(text.as_bytes())),
-        );
+        assert_numbered(list.clone(), &["", "fig", "pear", "plum"].map(|text| Bytes::from(text.as_bytes())));
         let Keys::Declared(universe) = list else { panic!() };
         assert_eq!(universe.rank(b"quince"), None);
 
@@ -294,9 +280,7 @@ mod tests {
     #[test]
     fn a_list_says_what_it_takes_and_how_long_its_keys_are() {
         let known = |keys: Vec<Bytes>| {
-            let Keys::Declared(universe) = Keys::list(keys).unwrap() else {
-                panic!()
-            };
+            let Keys::Declared(universe) = Keys::list(keys).unwrap() else { panic!() };
             (universe.bytes(), universe.key_bytes())
         };
         let key = |number: usize, length: usize| Bytes::from(format!("{number:0length$}").as_bytes());
@@ -307,18 +291,14 @@ mod tests {
         assert_eq!(known(again), (2_000 * (24 + 32) + 4_096 * 9, Some(10)));
         let mixed = (0..1_000).map(|number| key(number, if number < 32 { 110 } else { 10 }));
         assert_eq!(known(mixed.collect()).1, Some(60));
-        let Keys::Declared(range) = Keys::range(0..9).unwrap() else {
-            panic!()
-        };
+        let Keys::Declared(range) = Keys::range(0..9).unwrap() else { panic!() };
         assert_eq!((range.bytes(), range.key_bytes()), (0, None));
     }
 
     #[test]
     fn a_range_numbers_its_keys_from_its_start() {
         assert_numbered(Keys::range(5..9).unwrap(), &[5, 6, 7, 8]);
-        let Keys::Declared(universe) = Keys::range(5..9).unwrap() else {
-            panic!()
-        };
+        let Keys::Declared(universe) = Keys::range(5..9).unwrap() else { panic!() };
         assert_eq!([4, 9].map(|key| universe.rank(key)), [None, None]);
     }
 }

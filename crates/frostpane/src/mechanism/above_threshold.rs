@@ -98,16 +98,10 @@ mod tests {
     /// With a noise of 3, a value needs 97 to reach 100.
     #[test]
     fn a_bound_answers_no_alone_and_never_yes() {
-        for (value, open, above) in [
-            (86, false, false),
-            (87, true, false),
-            (96, true, false),
-            (97, true, true),
-        ] {
-            let mut draws = ScriptedDraws {
-                noise: vec![0, 3],
-                laws: Vec::new(),
-            };
+        for (value, open, above) in
+            [(86, false, false), (87, true, false), (96, true, false), (97, true, true)]
+        {
+            let mut draws = ScriptedDraws { noise: vec![0, 3], laws: Vec::new() };
             let question = AboveThreshold::new(100, 1, Epsilon::new(1.0).unwrap(), &mut draws).unwrap();
             let answer = question.ask(BoundedNumber(value, open), &mut draws);
             assert_eq!(matches!(answer, Answer::Above), above, "{value}");
@@ -120,10 +114,7 @@ mod tests {
     fn the_threshold_has_one_noise_and_every_question_a_fresh_one_of_twice_the_scale() {
         let epsilon = Epsilon::new(0.5).unwrap();
         for noise in [-7, 0, 5] {
-            let mut draws = ScriptedDraws {
-                noise: vec![noise, 1, -9, 3],
-                laws: Vec::new(),
-            };
+            let mut draws = ScriptedDraws { noise: vec![noise, 1, -9, 3], laws: Vec::new() };
             let question = AboveThreshold::new(100, 3, epsilon, &mut draws).unwrap();
             let reached = (100 + noise) as u64;
             let Answer::Below(question) = question.ask(Secret::new(reached - 2), &mut draws) else {

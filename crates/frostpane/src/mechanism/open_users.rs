@@ -26,29 +26,21 @@ pub struct SharedKeys(Vec<KeyCountBlock>);
 impl SharedKeys {
     /// Without a delta, as with Laplace noise: it is worst that no key is shared.
     pub fn pure(bounds: Bounds) -> Self {
-        Self(vec![KeyCountBlock {
-            last: bounds.per_user,
-            delta: 0.0,
-        }])
+        Self(vec![KeyCountBlock { last: bounds.per_user, delta: 0.0 }])
     }
 
     /// With the delta of Gaussian noise on the shared keys.
     pub fn of_gaussian(gaussian: &DiscreteGaussian, bounds: Bounds, epsilon: Epsilon) -> Self {
         let shared = |own: u32| gaussian.delta(bounds.per_user - own, bounds.per_key, epsilon);
-        let blocks = blocks(bounds.per_user).map(|[first, last]| KeyCountBlock {
-            last,
-            delta: shared(first),
-        });
+        let blocks =
+            blocks(bounds.per_user).map(|[first, last]| KeyCountBlock { last, delta: shared(first) });
         Self(blocks.collect())
     }
 
     /// An approximation to the largest probability with which each key may be named; not above 0 if
     /// there is none.
     fn chance(&self, delta: f64) -> f64 {
-        let chances = self
-            .0
-            .iter()
-            .map(|block| (delta - block.delta) / f64::from(block.last));
+        let chances = self.0.iter().map(|block| (delta - block.delta) / f64::from(block.last));
         chances.fold(1.0, f64::min)
     }
 }
@@ -93,11 +85,7 @@ fn worst(named: &Enclosure, blocks: &[KeyCountBlock]) -> Enclosure {
     blocks.iter().fold(none, |worst, block| {
         let shared = Enclosure::of_float(block.delta, bits).complement();
         let chance = hidden.power(u64::from(block.last)).times(&shared).complement();
-        Enclosure {
-            low: worst.low.max(chance.low),
-            high: worst.high.max(chance.high),
-            bits,
-        }
+        Enclosure { low: worst.low.max(chance.low), high: worst.high.max(chance.high), bits }
     })
 }
 
@@ -127,11 +115,9 @@ mod tests {
     /// The deviations and thresholds of both distributions, and the choice, at epsilon 1 and delta 1e-9.
     #[test]
     fn the_lower_threshold_wins() {
-        for (per_user, laplace, gaussian) in [
-            (1, (1.36, 22), (5.5, 35)),
-            (5, (7.06, 110), (12.3, 79)),
-            (20, (28.3, 463), (24.6, 161)),
-        ] {
+        for (per_user, laplace, gaussian) in
+            [(1, (1.36, 22), (5.5, 35)), (5, (7.06, 110), (12.3, 79)), (20, (28.3, 463), (24.6, 161))]
+        {
             let bounds = Bounds::new(per_user);
             let of = |found: Threshold| (found.noise().variance().sqrt(), found.value());
             let by_laplace = of(Threshold::by_laplace(bounds, epsilon(1.0), 1e-9));
@@ -179,9 +165,7 @@ mod tests {
         let mut all = vec![[1.0, 1.0]];
         for counts in keys {
             let shown = shown(noise, threshold, *counts);
-            let pairs = all
-                .iter()
-                .flat_map(|[p, q]| shown.iter().map(move |[r, s]| [p * r, q * s]));
+            let pairs = all.iter().flat_map(|[p, q]| shown.iter().map(move |[r, s]| [p * r, q * s]));
             all = pairs.collect();
         }
         let part = |p: f64, q: f64| (p - epsilon.exp() * q).max(0.0);
@@ -204,22 +188,16 @@ mod tests {
         };
         // The order of keys does not matter.
         let sorted = (0..number).map(keys).filter(|keys| keys.is_sorted());
-        sorted
-            .map(|keys| enumerated(noise, threshold, &keys, epsilon))
-            .fold(0.0, f64::max)
+        sorted.map(|keys| enumerated(noise, threshold, &keys, epsilon)).fold(0.0, f64::max)
     }
 
     /// All outputs for one to three keys: no mixture of them exceeds delta, and a threshold of one less
     /// would.
     #[test]
     fn thresholds_of_both_kinds_are_the_least_that_hide_every_mixture_of_keys() {
-        for (per_user, per_key, given, delta) in [
-            (1, 1, 1.0, 0.01),
-            (1, 3, 0.8, 0.02),
-            (2, 1, 1.0, 0.01),
-            (2, 2, 1.5, 0.003),
-            (3, 1, 1.5, 0.001),
-        ] {
+        for (per_user, per_key, given, delta) in
+            [(1, 1, 1.0, 0.01), (1, 3, 0.8, 0.02), (2, 1, 1.0, 0.01), (2, 2, 1.5, 0.003), (3, 1, 1.5, 0.001)]
+        {
             let bounds = Bounds::new(per_user).per_key(per_key);
             let laplace = Threshold::by_laplace(bounds, epsilon(given), delta);
             let gaussian = Threshold::by_gaussian(bounds, epsilon(given), delta).unwrap();
@@ -248,15 +226,9 @@ mod tests {
             first = block.last + 1;
         }
         assert_eq!(first, 121);
-        let found = worst(
-            &Enclosure::of_float(0.25, 128),
-            &[KeyCountBlock { last: 3, delta: 0.5 }],
-        );
+        let found = worst(&Enclosure::of_float(0.25, 128), &[KeyCountBlock { last: 3, delta: 0.5 }]);
         assert_eq!(found.at_most(1.0 - 0.5 * 0.75_f64.powi(3)), Some(true));
-        assert_eq!(
-            found.at_most((1.0 - 0.5 * 0.75_f64.powi(3)).next_down()),
-            Some(false)
-        );
+        assert_eq!(found.at_most((1.0 - 0.5 * 0.75_f64.powi(3)).next_down()), Some(false));
     }
 
     /// Compared with giving all of delta to the noise, each number of keys treated separately.
@@ -265,9 +237,7 @@ mod tests {
         for (per_user, per_key, given) in [(40, 1, 1.0), (150, 2, 3.0), (300, 1, 0.5)] {
             let bounds = Bounds::new(per_user).per_key(per_key);
             let found = Threshold::by_gaussian(bounds, epsilon(given), 1e-9).unwrap();
-            let Noise::Gaussian(gaussian) = *found.noise() else {
-                panic!("{found:?}")
-            };
+            let Noise::Gaussian(gaussian) = *found.noise() else { panic!("{found:?}") };
             let each = (1..=per_user).map(|own| KeyCountBlock {
                 last: own,
                 delta: gaussian.delta(per_user - own, per_key, epsilon(given)),
@@ -300,15 +270,9 @@ mod tests {
     #[test]
     fn where_shared_keys_take_all_of_delta_there_is_no_threshold() {
         let bounds = Bounds::new(2);
-        let noise = Threshold::by_laplace(bounds, epsilon(1.0), 1e-9)
-            .noise()
-            .to_owned();
-        let shared = |delta| {
-            SharedKeys(vec![
-                KeyCountBlock { last: 1, delta },
-                KeyCountBlock { last: 2, delta: 0.0 },
-            ])
-        };
+        let noise = Threshold::by_laplace(bounds, epsilon(1.0), 1e-9).noise().to_owned();
+        let shared =
+            |delta| SharedKeys(vec![KeyCountBlock { last: 1, delta }, KeyCountBlock { last: 2, delta: 0.0 }]);
         assert_eq!(least_threshold(noise, bounds, &shared(1e-9), 1e-9), None);
         assert!(
             least_threshold(noise, bounds, &shared(0.9e-9), 1e-9)

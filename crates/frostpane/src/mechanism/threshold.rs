@@ -25,10 +25,7 @@ impl Threshold {
     /// most `delta`.
     pub fn for_open_keys(noise: impl Into<Noise>, delta: f64) -> Self {
         let noise = noise.into();
-        Self {
-            noise,
-            value: 1 + noise.reach(delta),
-        }
+        Self { noise, value: 1 + noise.reach(delta) }
     }
 
     /// For open keys of users who contribute within these bounds: the noise and the least threshold that hide
@@ -38,9 +35,7 @@ impl Threshold {
         let delta = delta.max(f64::MIN_POSITIVE);
         let laplace = Self::by_laplace(bounds, epsilon, delta);
         let gaussian = Self::by_gaussian(bounds, epsilon, delta);
-        gaussian
-            .filter(|gaussian| gaussian.value < laplace.value)
-            .unwrap_or(laplace)
+        gaussian.filter(|gaussian| gaussian.value < laplace.value).unwrap_or(laplace)
     }
 
     pub(super) fn by_laplace(bounds: Bounds, epsilon: Epsilon, delta: f64) -> Self {
@@ -58,44 +53,29 @@ impl Threshold {
         let gaussian = DiscreteGaussian::for_keys(bounds.per_user, bounds.per_key, epsilon, delta)?;
         let shared = SharedKeys::of_gaussian(&gaussian, bounds, epsilon);
         let value = least_threshold(gaussian.into(), bounds, &shared, delta)?;
-        Some(Self {
-            noise: gaussian.into(),
-            value,
-        })
+        Some(Self { noise: gaussian.into(), value })
     }
 
     /// For a declared universe: the least threshold that does not flood the list with noise.
     pub fn for_declared_keys(noise: DiscreteLaplace, size: u64) -> Self {
         let chance = MOST_EXPECTED_FROM_NOISE as f64 / size as f64;
-        Self {
-            noise: noise.into(),
-            value: noise.reach(chance).max(1),
-        }
+        Self { noise: noise.into(), value: noise.reach(chance).max(1) }
     }
 
     /// For audits: one too low, so it names a key that occurred once more often than delta allows.
     pub(crate) fn less_one(self) -> Self {
-        Self {
-            value: (self.value - 1).max(1),
-            ..self
-        }
+        Self { value: (self.value - 1).max(1), ..self }
     }
 
     /// For audits: as if the noise were continuous, `Pr[1 + X >= tau] = exp(-(tau - 1)/scale)/2 <= delta`.
     pub(crate) fn of_continuous(noise: DiscreteLaplace, delta: f64) -> Self {
         let reach = -noise.scale() * (2.0 * delta).min(1.0).ln();
-        Self {
-            noise: noise.into(),
-            value: 1 + reach.ceil() as u64,
-        }
+        Self { noise: noise.into(), value: 1 + reach.ceil() as u64 }
     }
 
     /// Raises the threshold to at least `value`.
     pub fn raised_to(self, value: u64) -> Self {
-        Self {
-            value: self.value.max(value),
-            ..self
-        }
+        Self { value: self.value.max(value), ..self }
     }
 
     /// The least noisy count that is listed; at least 1.
@@ -134,10 +114,7 @@ impl Threshold {
     }
 
     fn jointly(&self, laplace: DiscreteLaplace) -> Jointly {
-        Jointly {
-            laplace,
-            value: self.value,
-        }
+        Jointly { laplace, value: self.value }
     }
 
     fn one_by_one<T>(
@@ -249,20 +226,11 @@ mod tests {
     /// below its distance, then the rest of the distance, then the excess.
     #[test]
     fn a_key_below_the_threshold_passes_by_the_tail_of_its_distance() {
-        let threshold = Threshold {
-            noise: noise(0.7).into(),
-            value: 9,
-        };
+        let threshold = Threshold { noise: noise(0.7).into(), value: 9 };
         let mut passed = 0;
-        for (count, nearest, rest) in [
-            (8, 1, 0),
-            (7, 2, 0),
-            (6, 2, 1),
-            (5, 4, 0),
-            (2, 4, 3),
-            (1, 8, 0),
-            (0, 8, 1),
-        ] {
+        for (count, nearest, rest) in
+            [(8, 1, 0), (7, 2, 0), (6, 2, 1), (5, 4, 0), (2, 4, 3), (1, 8, 0), (0, 8, 1)]
+        {
             for seed in 0..60 {
                 let (mut entropy, mut again) =
                     (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
@@ -283,10 +251,7 @@ mod tests {
 
     #[test]
     fn a_key_at_the_threshold_or_above_has_a_noise_of_its_own() {
-        let threshold = Threshold {
-            noise: noise(0.7).into(),
-            value: 9,
-        };
+        let threshold = Threshold { noise: noise(0.7).into(), value: 9 };
         for (count, seed) in (9..13).flat_map(|count| (0..60).map(move |seed| (count, seed))) {
             let (mut entropy, mut again) =
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
@@ -302,10 +267,7 @@ mod tests {
     /// drawn one by one.
     #[test]
     fn absent_keys_pass_by_the_tail_at_the_threshold() {
-        let threshold = Threshold {
-            noise: noise(0.7).into(),
-            value: 5,
-        };
+        let threshold = Threshold { noise: noise(0.7).into(), value: 5 };
         for seed in 0..20 {
             let (mut entropy, mut again) =
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
@@ -313,9 +275,7 @@ mod tests {
             let laplace = noise(0.7);
             let count = binomial(300, |bits| laplace.tail(5, bits), &mut again).unwrap();
             let numbers = subset(300, count, &mut again).unwrap();
-            let mut excesses: Vec<u64> = (0..count)
-                .map(|_| laplace.magnitude(&mut again).unwrap())
-                .collect();
+            let mut excesses: Vec<u64> = (0..count).map(|_| laplace.magnitude(&mut again).unwrap()).collect();
             assert_eq!(entropy.word().unwrap(), again.word().unwrap());
             let mut above: Vec<u64> = found.iter().map(|(_, noisy)| noisy - 5).collect();
             above.sort_unstable();
@@ -340,10 +300,7 @@ mod tests {
             *seen.entry(set).or_insert(0_i64) += 1;
         }
         assert_eq!(seen.len(), 6);
-        assert!(
-            seen.values().all(|times| (times - 10_000).abs() < 548),
-            "{seen:?}"
-        );
+        assert!(seen.values().all(|times| (times - 10_000).abs() < 548), "{seen:?}");
     }
 
     /// The joint draw, for counts on both sides of the threshold: the frequency of each key and the sum
@@ -351,19 +308,13 @@ mod tests {
     /// (false alarm below 1e-7).
     #[test]
     fn the_joint_draw_has_the_distribution_of_a_value_a_key() {
-        let threshold = Threshold {
-            noise: noise(1.0).into(),
-            value: 7,
-        };
+        let threshold = Threshold { noise: noise(1.0).into(), value: 7 };
         let counts = [0_u64, 0, 1, 3, 4, 5, 6, 6, 7, 9];
         let runs = 20_000;
         let mut entropy = InsecureSeededEntropy::new(11);
         let mut passed = [(0.0, 0.0); 10];
         for _ in 0..runs {
-            for (key, noisy) in threshold
-                .select(counts.into_iter().enumerate(), &mut entropy)
-                .unwrap()
-            {
+            for (key, noisy) in threshold.select(counts.into_iter().enumerate(), &mut entropy).unwrap() {
                 passed[key].0 += 1.0;
                 passed[key].1 += (noisy - 7) as f64;
             }
@@ -371,17 +322,10 @@ mod tests {
         let p = (-0.5_f64).exp();
         for ((times, excess), count) in passed.into_iter().zip(counts) {
             let tail = |m: i32| p.powi(m) / (1.0 + p);
-            let chance = if count < 7 {
-                tail(7 - count as i32)
-            } else {
-                1.0 - tail(count as i32 - 6)
-            };
+            let chance = if count < 7 { tail(7 - count as i32) } else { 1.0 - tail(count as i32 - 6) };
             let expected = f64::from(runs) * chance;
             let spread = 6.0 * (expected * (1.0 - chance)).sqrt();
-            assert!(
-                (times - expected).abs() <= spread,
-                "{count}: {times} passed, {expected} expected"
-            );
+            assert!((times - expected).abs() <= spread, "{count}: {times} passed, {expected} expected");
             let (mean, spread) = (times * p / (1.0 - p), 6.0 * (times * p).sqrt() / (1.0 - p));
             assert!(
                 count >= 7 || (excess - mean).abs() <= spread,
@@ -399,10 +343,7 @@ mod tests {
 
     #[test]
     fn noisy_counts_below_zero_do_not_wrap_around() {
-        let threshold = Threshold {
-            noise: noise(0.01).into(),
-            value: 1,
-        };
+        let threshold = Threshold { noise: noise(0.01).into(), value: 1 };
         let mut entropy = InsecureSeededEntropy::new(2);
         for _ in 0..500 {
             for (_, noisy) in threshold.select([((), 1), ((), 2)], &mut entropy).unwrap() {
@@ -419,10 +360,7 @@ mod tests {
         for m in [5, 20] {
             let size = (1e6 * (1.0 + p) / p.powi(m)).floor() as u64;
             assert_eq!(Threshold::for_declared_keys(noise, size).value(), m as u64);
-            assert_eq!(
-                Threshold::for_declared_keys(noise, size + 1).value(),
-                m as u64 + 1
-            );
+            assert_eq!(Threshold::for_declared_keys(noise, size + 1).value(), m as u64 + 1);
         }
         assert_eq!(Threshold::for_declared_keys(noise, 1).value(), 1);
     }
@@ -449,29 +387,20 @@ mod tests {
     #[test]
     fn with_gaussian_noise_every_key_has_a_value_of_its_own() {
         let gaussian = DiscreteGaussian::new(30, 1).unwrap();
-        let threshold = Threshold {
-            noise: gaussian.into(),
-            value: 9,
-        };
+        let threshold = Threshold { noise: gaussian.into(), value: 9 };
         let sampler = Inversion::new(gaussian);
         for seed in 0..40 {
             let (mut entropy, mut again) =
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
             let counts = [1, 5, 8, 9, 10, 40, 0];
-            let found = threshold
-                .select(counts.into_iter().enumerate(), &mut entropy)
-                .unwrap();
+            let found = threshold.select(counts.into_iter().enumerate(), &mut entropy).unwrap();
             let noisy = counts.map(|count| count as i64 + sampler.sample(&mut again).unwrap());
             let all = noisy.into_iter().enumerate();
-            let expected = all
-                .filter(|(_, noisy)| *noisy >= 9)
-                .map(|(key, noisy)| (key, noisy as u64));
+            let expected = all.filter(|(_, noisy)| *noisy >= 9).map(|(key, noisy)| (key, noisy as u64));
             assert_eq!(found, Vec::from_iter(expected));
             let found = threshold.select_absent(7, &mut entropy).unwrap();
             let noisy = (0..7).map(|number| (number, sampler.sample(&mut again).unwrap()));
-            let expected = noisy
-                .filter(|(_, noisy)| *noisy >= 9)
-                .map(|(key, noisy)| (key, noisy as u64));
+            let expected = noisy.filter(|(_, noisy)| *noisy >= 9).map(|(key, noisy)| (key, noisy as u64));
             assert_eq!(found, Vec::from_iter(expected));
         }
     }

@@ -50,12 +50,7 @@ struct Cumulative<P> {
 
 impl<P: Fn(usize) -> Enclosure> Cumulative<P> {
     fn new(n: u64, bits: usize, probability: P) -> Self {
-        let mut table = Self {
-            n,
-            probability,
-            bits,
-            sums: Vec::new(),
-        };
+        let mut table = Self { n, probability, bits, sums: Vec::new() };
         table.refine(bits);
         table
     }
@@ -153,20 +148,13 @@ mod tests {
                 let found = binomial(n, dyadic(3, 4), &mut entropy).unwrap();
                 assert_eq!(Some(found), expected, "{n} coins, seed {seed}");
                 words.word().unwrap();
-                assert_eq!(
-                    entropy.word().unwrap(),
-                    words.word().unwrap(),
-                    "128 bits were enough"
-                );
+                assert_eq!(entropy.word().unwrap(), words.word().unwrap(), "128 bits were enough");
             }
         }
         // No coin draws nothing.
         let mut entropy = InsecureSeededEntropy::new(1);
         assert_eq!(binomial(0, dyadic(3, 4), &mut entropy).unwrap(), 0);
-        assert_eq!(
-            entropy.word().unwrap(),
-            InsecureSeededEntropy::new(1).word().unwrap()
-        );
+        assert_eq!(entropy.word().unwrap(), InsecureSeededEntropy::new(1).word().unwrap());
     }
 
     /// A thousand coins of 3/16: a remainder of 65, then batches of 85 (about 16 heads each).
@@ -177,9 +165,7 @@ mod tests {
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
             let found = binomial(1_000, dyadic(3, 4), &mut entropy).unwrap();
             let parts = [65].into_iter().chain([85; 11]);
-            let expected: u64 = parts
-                .map(|part| binomial(part, dyadic(3, 4), &mut again).unwrap())
-                .sum();
+            let expected: u64 = parts.map(|part| binomial(part, dyadic(3, 4), &mut again).unwrap()).sum();
             assert_eq!(found, expected);
         }
     }
@@ -188,22 +174,15 @@ mod tests {
     #[test]
     fn mean_and_variance_are_those_of_the_binomial_at_any_first_precision() {
         for first_bits in [64, 128] {
-            for (n, numerator, shift) in [
-                (1, 1, 1),
-                (10, 3, 4),
-                (1_000, 1, 3),
-                (1 << 32, 5, 36),
-                (1 << 40, 1, 36),
-            ] {
+            for (n, numerator, shift) in
+                [(1, 1, 1), (10, 3, 4), (1_000, 1, 3), (1 << 32, 5, 36), (1 << 40, 1, 36)]
+            {
                 let p = numerator as f64 / 2f64.powi(shift as i32);
                 let (draws, expected) = (4_000, n as f64 * p);
                 let spread = expected * (1.0 - p);
                 let (mean, variance) = mean_and_variance(n, first_bits, numerator, shift, draws);
                 let tolerance = 5.0 * (spread / draws as f64).sqrt();
-                assert!(
-                    (mean - expected).abs() <= tolerance,
-                    "n {n}: mean {mean}, expected {expected}"
-                );
+                assert!((mean - expected).abs() <= tolerance, "n {n}: mean {mean}, expected {expected}");
                 assert!(
                     (variance / spread - 1.0).abs() < 0.2,
                     "n {n}: variance {variance}, expected {spread}"
@@ -245,11 +224,7 @@ mod tests {
             (&[u64::MAX], 1),
         ] {
             let mut entropy = FixedWords(words.to_vec());
-            assert_eq!(
-                binomial_from(64, 1, dyadic(1, 1), &mut entropy).unwrap(),
-                heads,
-                "{words:?}"
-            );
+            assert_eq!(binomial_from(64, 1, dyadic(1, 1), &mut entropy).unwrap(), heads, "{words:?}");
             assert!(entropy.0.is_empty(), "{words:?}");
         }
     }

@@ -42,10 +42,9 @@ impl DiscreteGaussian {
         }
         let range = LEAST_VARIANCE * denominator..=GREATEST_VARIANCE * denominator;
         let divisor = greatest_common_divisor(numerator, denominator);
-        range.contains(&numerator).then(|| Self {
-            numerator: numerator / divisor,
-            denominator: denominator / divisor,
-        })
+        range
+            .contains(&numerator)
+            .then(|| Self { numerator: numerator / divisor, denominator: denominator / divisor })
     }
 
     /// The variance parameter, as a fraction.
@@ -158,11 +157,7 @@ pub fn reach_by(tail: impl Fn(u64) -> f64, sigma: f64, chance: f64) -> u64 {
     let mut low = 0;
     while low < high {
         let middle = low + (high - low) / 2;
-        if tail(middle) <= chance {
-            high = middle
-        } else {
-            low = middle + 1
-        }
+        if tail(middle) <= chance { high = middle } else { low = middle + 1 }
     }
     low
 }
@@ -187,11 +182,7 @@ impl Weights {
             Enclosure::exp_of_minus(number, 2 * u128::from(gaussian.numerator), bits)
         };
         let from = u128::from(from);
-        Self {
-            weight: exp(from * from),
-            ratio: exp(2 * from + 1),
-            decay: exp(2),
-        }
+        Self { weight: exp(from * from), ratio: exp(2 * from + 1), decay: exp(2) }
     }
 
     fn step(&mut self) {
@@ -206,10 +197,7 @@ impl Weights {
     /// This weight and all that follow, bounded by the geometric series of the next ratio.
     fn rest(&self) -> Enclosure {
         let most = self.weight.over(&self.ratio.complement());
-        Enclosure {
-            low: self.weight.low.clone(),
-            ..most
-        }
+        Enclosure { low: self.weight.low.clone(), ..most }
     }
 }
 
@@ -276,22 +264,14 @@ pub mod tests {
             for m in [0, 1, 2, 5, 11, 30] {
                 let (found, floats) = (gaussian.tail(m, 512), gaussian.tail_in_floats(m));
                 let expected = tails[m as usize];
-                assert!(
-                    (found.approximate() / expected - 1.0).abs() < 1e-9,
-                    "{variance} {m}"
-                );
+                assert!((found.approximate() / expected - 1.0).abs() < 1e-9, "{variance} {m}");
                 assert!(&found.high - &found.low <= UBig::from(4_u8), "{variance} {m}");
                 assert!(floats >= expected * (1.0 - 1e-13), "{variance} {m}");
                 // An integral in place of the sum is off by (x / variance)^2 / 24, or a part of 1 / variance.
                 let allowed = if variance < 256.0 { 2.1e-10 } else { 0.2 / variance };
-                assert!(
-                    floats / expected - 1.0 < allowed,
-                    "{variance} {m}: {floats} {expected}"
-                );
+                assert!(floats / expected - 1.0 < allowed, "{variance} {m}: {floats} {expected}");
             }
-            let second: f64 = (1..tails.len())
-                .map(|m| 2.0 * (2 * m - 1) as f64 * tails[m])
-                .sum();
+            let second: f64 = (1..tails.len()).map(|m| 2.0 * (2 * m - 1) as f64 * tails[m]).sum();
             assert!((second / gaussian.variance() - 1.0).abs() < 1e-9, "{variance}");
         }
     }
@@ -318,11 +298,7 @@ pub mod tests {
                 assert!(found.low <= tail.high.clone() * 2_u8 && tail.low * 2_u8 <= found.high);
                 assert!(&found.high - &found.low <= UBig::from(2_u8));
             }
-            assert_eq!(
-                outside[outside.len() - 1].low,
-                UBig::ZERO,
-                "far below the last bit"
-            );
+            assert_eq!(outside[outside.len() - 1].low, UBig::ZERO, "far below the last bit");
         }
     }
 
@@ -339,11 +315,7 @@ pub mod tests {
             for (keys, failure) in [(0, 0.05), (1, 0.05), (100, 0.05), (1_000, 1e-3)] {
                 let outside = |q: usize| 2.0 * (keys.max(1) as f64) * tails[q + 1];
                 let least = (0..).find(|q| outside(*q) <= failure).unwrap();
-                assert_eq!(
-                    gaussian.quantile(keys, failure),
-                    least as u64,
-                    "{variance} {keys}"
-                );
+                assert_eq!(gaussian.quantile(keys, failure), least as u64, "{variance} {keys}");
             }
             assert_eq!(gaussian.reach(0.0), gaussian.reach(f64::MIN_POSITIVE));
         }

@@ -23,10 +23,7 @@ impl DiscreteLaplace {
         let numerator = u64::from(sensitivity) * epsilon.denominator();
         let denominator = epsilon.numerator();
         let divisor = greatest_common_divisor(numerator, denominator);
-        Self {
-            numerator: numerator / divisor,
-            denominator: denominator / divisor,
-        }
+        Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
     /// The scale, for display.
@@ -86,8 +83,7 @@ impl DiscreteLaplace {
 
     /// `Pr[X >= m]` for `m >= 0`.
     pub fn tail(&self, m: u64, bits: usize) -> Enclosure {
-        self.power(m, bits)
-            .over(&self.decay(bits).plus(&Enclosure::one(bits)))
+        self.power(m, bits).over(&self.decay(bits).plus(&Enclosure::one(bits)))
     }
 
     /// `exp(-1 / scale)`: the ratio of the probabilities of `x + 1` and `x`, for `x >= 0`.
@@ -169,11 +165,7 @@ impl DiscreteLaplace {
 }
 
 pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_common_divisor(b, a % b)
-    }
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -195,20 +187,13 @@ mod tests {
 
     #[test]
     fn the_scale_is_the_sensitivity_over_epsilon() {
-        for (sensitivity, epsilon, scale) in [
-            (1, 1.0, 1.0),
-            (2, 0.5, 4.0),
-            (10, 0.9, 100.0 / 9.0),
-            (2, 4.0, 0.5),
-        ] {
+        for (sensitivity, epsilon, scale) in
+            [(1, 1.0, 1.0), (2, 0.5, 4.0), (10, 0.9, 100.0 / 9.0), (2, 4.0, 0.5)]
+        {
             let laplace = laplace(sensitivity, epsilon);
             assert!((laplace.scale() / scale - 1.0).abs() < 1e-15);
             let variance: f64 = (-2_000..=2_000).map(|x| (x * x) as f64 * mass(scale, x)).sum();
-            assert!(
-                (laplace.variance() / variance - 1.0).abs() < 1e-9,
-                "{} {variance}",
-                laplace.variance()
-            );
+            assert!((laplace.variance() / variance - 1.0).abs() < 1e-9, "{} {variance}", laplace.variance());
         }
         assert_eq!(laplace(2, 1.0), laplace(1, 0.5));
         let share = Epsilon::new(1.0).unwrap().share(9, 10);
@@ -236,14 +221,8 @@ mod tests {
             }
         }
         // A chance of 0 is allowed.
-        assert_eq!(
-            laplace(1, 1.0).reach(0.0),
-            laplace(1, 1.0).reach(f64::MIN_POSITIVE)
-        );
-        assert_eq!(
-            (laplace(1, 1.0).reach(1.0), laplace(1, 1.0).quantile(1, 2.0)),
-            (0, 0)
-        );
+        assert_eq!(laplace(1, 1.0).reach(0.0), laplace(1, 1.0).reach(f64::MIN_POSITIVE));
+        assert_eq!((laplace(1, 1.0).reach(1.0), laplace(1, 1.0).quantile(1, 2.0)), (0, 0));
     }
 
     /// 20,000 values, their magnitudes and their survivals, each frequency within 6 standard
@@ -267,19 +246,13 @@ mod tests {
             let check = |found: u32, chance: f64| {
                 let expected = f64::from(DRAWS) * chance;
                 let spread = 6.0 * (expected * (1.0 - chance)).sqrt();
-                assert!(
-                    (f64::from(found) - expected).abs() <= spread,
-                    "{found}, {expected} expected"
-                );
+                assert!((f64::from(found) - expected).abs() <= spread, "{found}, {expected} expected");
             };
             for x in -4..=4 {
                 check(values.get(&x).copied().unwrap_or(0), mass(scale, x));
             }
             for m in 0..6_u64 {
-                check(
-                    magnitudes.get(&m).copied().unwrap_or(0),
-                    (1.0 - p) * p.powi(m as i32),
-                );
+                check(magnitudes.get(&m).copied().unwrap_or(0), (1.0 - p) * p.powi(m as i32));
             }
             for (distance, times) in survived.into_iter().enumerate() {
                 check(times, p.powi(distance as i32));
@@ -305,11 +278,7 @@ mod tests {
                 }
                 assert_eq!(tail.at_most(chance), Some(true));
                 assert_eq!(laplace.reach(chance), u64::from(m), "epsilon {epsilon}");
-                assert_eq!(
-                    laplace.reach(chance.next_down()),
-                    u64::from(m) + 1,
-                    "epsilon {epsilon}"
-                );
+                assert_eq!(laplace.reach(chance.next_down()), u64::from(m) + 1, "epsilon {epsilon}");
             }
         }
     }
@@ -320,11 +289,7 @@ mod tests {
         for chance in [0.3, 1e-9, 1e-80] {
             let reach = laplace.reach(chance);
             assert_eq!(laplace.tail(reach, 512).at_most(chance), Some(true), "{chance}");
-            assert_eq!(
-                laplace.tail(reach - 1, 512).at_most(chance),
-                Some(false),
-                "{chance}"
-            );
+            assert_eq!(laplace.tail(reach - 1, 512).at_most(chance), Some(false), "{chance}");
         }
     }
 }

@@ -41,10 +41,7 @@ pub struct OsEntropy {
 impl OsEntropy {
     /// A source that has read nothing yet.
     pub fn new() -> Self {
-        Self {
-            pool: Zeroizing::new([0; POOL]),
-            used: POOL,
-        }
+        Self { pool: Zeroizing::new([0; POOL]), used: POOL }
     }
 
     fn refill(&mut self) -> Result<()> {
@@ -138,14 +135,7 @@ pub(super) mod tests {
     fn the_seeded_source_is_splitmix() {
         let mut entropy = InsecureSeededEntropy::new(0);
         let words = [(); 3].map(|()| entropy.word().unwrap());
-        assert_eq!(
-            words,
-            [
-                0xE220_A839_7B1D_CDAF,
-                0x6E78_9E6A_A1B9_65F4,
-                0x06C4_5D18_8009_454F
-            ]
-        );
+        assert_eq!(words, [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]);
     }
 
     #[test]
@@ -154,10 +144,7 @@ pub(super) mod tests {
         for words in 1..=2 * POOL / WORD {
             entropy.word().unwrap();
             assert_eq!(entropy.used, (words - 1) * WORD % POOL + WORD);
-            assert!(
-                entropy.pool[..entropy.used].iter().all(|byte| *byte == 0),
-                "{words}"
-            );
+            assert!(entropy.pool[..entropy.used].iter().all(|byte| *byte == 0), "{words}");
         }
         fn wiped_when_dropped(_: &impl zeroize::ZeroizeOnDrop) {}
         wiped_when_dropped(&entropy.pool);
@@ -188,11 +175,7 @@ pub(super) mod tests {
             (u64::MAX, &[u64::MAX, 5], 5),
         ] {
             let mut entropy = FixedWords(words.to_vec());
-            assert_eq!(
-                entropy.below(bound).unwrap(),
-                expected,
-                "below {bound}: {words:?}"
-            );
+            assert_eq!(entropy.below(bound).unwrap(), expected, "below {bound}: {words:?}");
             assert!(entropy.0.is_empty(), "below {bound}: {words:?}");
         }
     }

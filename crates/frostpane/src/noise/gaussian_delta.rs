@@ -36,11 +36,7 @@ impl DiscreteGaussian {
         let mut low = (high / 2 + 1).max(LEAST_VARIANCE * GRID);
         while low < high {
             let middle = (low + high) / 2;
-            if is_enough(middle) {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if is_enough(middle) { high = middle } else { low = middle + 1 }
         }
         of(high)
     }
@@ -82,12 +78,7 @@ impl DiscreteGaussian {
         let unit = i128::from(epsilon.denominator()).checked_mul(denominator)?;
         let spread = (2 * numerator).checked_mul(i128::from(epsilon.numerator()))?;
         let middle = (keys * shift).checked_mul(shift)?.checked_mul(unit)?;
-        Some(
-            spread
-                .checked_sub(middle)?
-                .div_euclid(unit.checked_mul(2 * shift)?)
-                + 1,
-        )
+        Some(spread.checked_sub(middle)?.div_euclid(unit.checked_mul(2 * shift)?) + 1)
     }
 
     /// Lower and upper bounds on the probability that a sum of `terms` values is at least `least`.
@@ -146,9 +137,7 @@ mod tests {
         for shift in shifts {
             let each = (-far..=far + shift).map(|x| [at(x), at(x - shift)]);
             let each: Vec<[f64; 2]> = each.collect();
-            let all = pairs
-                .iter()
-                .flat_map(|[p, q]| each.iter().map(move |[r, s]| [p * r, q * s]));
+            let all = pairs.iter().flat_map(|[p, q]| each.iter().map(move |[r, s]| [p * r, q * s]));
             pairs = all.collect();
         }
         let part = |p: f64, q: f64| (p - epsilon.exp() * q).max(0.0);
@@ -226,10 +215,7 @@ mod tests {
                 assert!((found / expected - 1.0).abs() < 1e-13, "{terms} {x}");
                 let reaches: f64 = sum[(x + i64::from(terms) * far) as usize..].iter().sum();
                 let [low, high] = gaussian(4.0).sum_reaches(terms, x.into());
-                assert!(
-                    low < reaches && reaches < high && high / low - 1.0 < 3e-10,
-                    "{terms} {x}"
-                );
+                assert!(low < reaches && reaches < high && high / low - 1.0 < 3e-10, "{terms} {x}");
             }
         }
     }
@@ -250,17 +236,9 @@ mod tests {
             let less = DiscreteGaussian::new(parts - 1, 64).unwrap();
             assert!(less.delta(keys, shift, epsilon(given)) > delta, "{keys} {shift}");
         }
-        let deviation = |keys| {
-            DiscreteGaussian::for_keys(keys, 1, epsilon(1.0), 1e-9)
-                .unwrap()
-                .sigma()
-        };
+        let deviation = |keys| DiscreteGaussian::for_keys(keys, 1, epsilon(1.0), 1e-9).unwrap().sigma();
         for (keys, sigma) in [(1, 5.5), (5, 12.3), (20, 24.6)] {
-            assert!(
-                (deviation(keys) - sigma).abs() < 0.05,
-                "{keys}: {}",
-                deviation(keys)
-            );
+            assert!((deviation(keys) - sigma).abs() < 0.05, "{keys}: {}", deviation(keys));
         }
     }
 
@@ -268,11 +246,7 @@ mod tests {
     fn what_is_too_small_or_too_large_is_not_offered() {
         let for_keys =
             |keys, shift, given, delta| DiscreteGaussian::for_keys(keys, shift, epsilon(given), delta);
-        assert_eq!(
-            for_keys(1, 1, 50.0, 1e-3).unwrap().variance(),
-            4.0,
-            "as small as it gets"
-        );
+        assert_eq!(for_keys(1, 1, 50.0, 1e-3).unwrap().variance(), 4.0, "as small as it gets");
         assert_eq!(for_keys(1, 1, 1e-6, 1e-9), None);
         assert_eq!(for_keys(u32::MAX, 1, 1.0, 1e-9), None);
         assert_eq!(for_keys(u32::MAX, u32::MAX, 1e6, 1e-9), None);
@@ -284,10 +258,7 @@ mod tests {
         assert_eq!(DiscreteGaussian::for_rho(1, 10.0).unwrap().variance(), 4.0);
         assert_eq!(gaussian(4.0).delta(0, 1, epsilon(1.0)), 0.0);
         assert_eq!(gaussian(4.0).delta(1, 0, epsilon(1.0)), 0.0);
-        assert_eq!(
-            gaussian(4.0).delta(1, 1, epsilon(1e6)),
-            f64::MIN_POSITIVE * (1.0 + of_sum(1))
-        );
+        assert_eq!(gaussian(4.0).delta(1, 1, epsilon(1e6)), f64::MIN_POSITIVE * (1.0 + of_sum(1)));
     }
 
     /// `rho = squares / (2 variance)`, rounded up to the grid of variances.
@@ -296,10 +267,7 @@ mod tests {
         for (squares, rho) in [(1, 0.01), (20, 0.0123), (45, 0.5), (7, 1e-6)] {
             let variance = DiscreteGaussian::for_rho(squares, rho).unwrap().variance();
             let exact = squares as f64 / (2.0 * rho);
-            assert!(
-                variance >= exact && variance < exact * (1.0 + 1e-9) + 1.0 / 64.0,
-                "{squares} {rho}"
-            );
+            assert!(variance >= exact && variance < exact * (1.0 + 1e-9) + 1.0 / 64.0, "{squares} {rho}");
         }
     }
 
@@ -307,13 +275,7 @@ mod tests {
     /// Gaussian, which is `rho`-concentrated and so must have a delta that is no larger.
     #[test]
     fn rho_is_hardly_less_than_the_largest_that_delta_allows() {
-        for (given, delta) in [
-            (1.0, 1e-9),
-            (0.1, 1e-6),
-            (5.0, 1e-12),
-            (0.001, 1e-9),
-            (20.0, 0.01),
-        ] {
+        for (given, delta) in [(1.0, 1e-9), (0.1, 1e-6), (5.0, 1e-12), (0.001, 1e-9), (20.0, 0.01)] {
             let found = rho_for(epsilon(given), delta);
             let delta_by = |alpha: f64, rho: f64| {
                 let log = (alpha - 1.0) * (alpha * rho - given) - alpha.ln();
@@ -330,10 +292,7 @@ mod tests {
             }
             // Bun and Steinke: epsilon = rho + 2 sqrt(rho log(1/delta)) is valid too, and worse.
             let log = -delta.ln();
-            assert!(
-                found > ((log + given).sqrt() - log.sqrt()).powi(2),
-                "{given} {delta}"
-            );
+            assert!(found > ((log + given).sqrt() - log.sqrt()).powi(2), "{given} {delta}");
         }
         assert_eq!(rho_for(epsilon(1.0), 0.0), 0.0);
     }

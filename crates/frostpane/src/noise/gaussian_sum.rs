@@ -93,10 +93,7 @@ mod tests {
                 let chance = 10_f64.powi(-exponent);
                 let reach = sum.reach(chance);
                 assert!(sum.tail(reach) <= chance, "{terms} {variance} {exponent}");
-                assert!(
-                    reach == 0 || sum.tail(reach - 1) > chance,
-                    "{terms} {variance} {exponent}"
-                );
+                assert!(reach == 0 || sum.tail(reach - 1) > chance, "{terms} {variance} {exponent}");
             }
         }
     }

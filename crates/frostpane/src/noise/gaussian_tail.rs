@@ -66,9 +66,7 @@ fn block(variance: f64, from: f64) -> f64 {
 fn normal_tail(x: f64) -> f64 {
     let density = weight(1.0, x) / (2.0 * PI).sqrt();
     if x >= 2.0 {
-        let fraction = (1..=LEVELS)
-            .rev()
-            .fold(x, |below, level| x + f64::from(level) / below);
+        let fraction = (1..=LEVELS).rev().fold(x, |below, level| x + f64::from(level) / below);
         return density / fraction;
     }
     let mut term = x;

@@ -62,11 +62,7 @@ impl Inversion {
             Some((_, ceiling)) if uniform < *ceiling => self.refine(uniform, surely as u64, entropy)?,
             _ => surely as u64,
         };
-        Ok(if negative {
-            -(magnitude as i64)
-        } else {
-            magnitude as i64
-        })
+        Ok(if negative { -(magnitude as i64) } else { magnitude as i64 })
     }
 
     /// Draws more bits until the number of `P_m` above the uniform number is certain.
@@ -114,10 +110,7 @@ mod tests {
             for (m, (floor, ceiling)) in (1..).zip(&sampler.bounds).take(400) {
                 let expected = 2.0 * q.powi(m) / (1.0 + q) * 2_f64.powi(63);
                 assert!(*ceiling - *floor <= 2, "{m}");
-                assert!(
-                    (*floor as f64 / expected - 1.0).abs() < 1e-9 || expected < 1e9,
-                    "{m}"
-                );
+                assert!((*floor as f64 / expected - 1.0).abs() < 1e-9 || expected < 1e9, "{m}");
             }
         }
     }
@@ -128,31 +121,17 @@ mod tests {
         let sampler = Inversion::new(laplace(2, 1.0));
         for m in [0, 3, 20] {
             let (floor, _) = sampler.bounds[m];
-            let draw = |rest: u64| {
-                sampler
-                    .sample(&mut FixedWords(vec![floor << 1, rest, 0, 0]))
-                    .unwrap()
-            };
+            let draw = |rest: u64| sampler.sample(&mut FixedWords(vec![floor << 1, rest, 0, 0])).unwrap();
             let (above, below) = (draw(u64::MAX), draw(0));
             assert!(above == m as i64 && below >= m as i64, "{m}: {above} {below}");
+            assert_eq!(sampler.sample(&mut FixedWords(vec![(floor + 1) << 1])).unwrap(), m as i64);
             assert_eq!(
-                sampler.sample(&mut FixedWords(vec![(floor + 1) << 1])).unwrap(),
-                m as i64
-            );
-            assert_eq!(
-                sampler
-                    .sample(&mut FixedWords(vec![((floor - 1) << 1) | 1]))
-                    .unwrap(),
+                sampler.sample(&mut FixedWords(vec![((floor - 1) << 1) | 1])).unwrap(),
                 -(m as i64 + 1)
             );
         }
         // Beyond the table, where the first 63 bits are all zero.
-        assert!(
-            sampler
-                .sample(&mut FixedWords(vec![0, 0, 0, 0, u64::MAX]))
-                .unwrap()
-                > 128 * 2
-        );
+        assert!(sampler.sample(&mut FixedWords(vec![0, 0, 0, 0, u64::MAX])).unwrap() > 128 * 2);
     }
 
     /// A million values, compared with the other sampler's law; the statistic has about 40 degrees of
@@ -225,9 +204,7 @@ mod tests {
         for last in [1_u64 << 40, 3 << 61, u64::MAX] {
             let uniform = last as f64 * 2_f64.powi(-191);
             let q = (-0.5_f64).exp();
-            let above = (1..)
-                .take_while(|m| uniform < 2.0 * q.powi(*m) / (1.0 + q))
-                .count();
+            let above = (1..).take_while(|m| uniform < 2.0 * q.powi(*m) / (1.0 + q)).count();
             let mut entropy = FixedWords(vec![0, 0, last]);
             assert_eq!(sampler.sample(&mut entropy).unwrap(), above as i64);
             assert!(above > sampler.bounds.len());
@@ -299,23 +276,15 @@ mod tests {
             }
             let cells = seen.values().filter(|[ours, theirs]| ours + theirs >= 40.0);
             let freedom = cells.clone().count() as f64;
-            let statistic: f64 = cells
-                .map(|[ours, theirs]| (ours - theirs).powi(2) / (ours + theirs))
-                .sum();
-            assert!(
-                statistic < freedom + 6.0 * (2.0 * freedom).sqrt(),
-                "{variance}: {statistic} {freedom}"
-            );
+            let statistic: f64 = cells.map(|[ours, theirs]| (ours - theirs).powi(2) / (ours + theirs)).sum();
+            assert!(statistic < freedom + 6.0 * (2.0 * freedom).sqrt(), "{variance}: {statistic} {freedom}");
             let exact: f64 = seen
                 .iter()
                 .map(|(value, [ours, _])| [*ours, f64::from(runs) * mass(variance, *value)])
                 .filter(|[_, expected]| *expected >= 20.0)
                 .map(|[ours, expected]| (ours - expected).powi(2) / expected)
                 .sum();
-            assert!(
-                exact < freedom + 6.0 * (2.0 * freedom).sqrt(),
-                "{variance}: {exact} {freedom}"
-            );
+            assert!(exact < freedom + 6.0 * (2.0 * freedom).sqrt(), "{variance}: {exact} {freedom}");
         }
     }
 
@@ -333,11 +302,7 @@ mod tests {
             }
             let last = sampler.bounds.len() as u64;
             assert_eq!(sampler.bounds[last as usize - 1].0, 0);
-            assert!(
-                sampler.bounds[..last as usize - 1]
-                    .iter()
-                    .all(|(floor, _)| *floor > 0)
-            );
+            assert!(sampler.bounds[..last as usize - 1].iter().all(|(floor, _)| *floor > 0));
         }
     }
 
@@ -350,18 +315,13 @@ mod tests {
             let tail = gaussian.tail(m, 512);
             let bound = (tail.low * 2_u8) >> (512 - BITS - 64);
             for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
-                let words = vec![
-                    word(&(&uniform >> 64)) << 1,
-                    word(&(&uniform & UBig::from(u64::MAX))),
-                ];
+                let words = vec![word(&(&uniform >> 64)) << 1, word(&(&uniform & UBig::from(u64::MAX)))];
                 let mut entropy = FixedWords(words);
                 assert_eq!(sampler.sample(&mut entropy).unwrap(), magnitude as i64, "{m}");
                 assert!(entropy.0.is_empty());
             }
         }
-        let far = sampler
-            .sample(&mut FixedWords(vec![1, 0, 0, 0, u64::MAX]))
-            .unwrap();
+        let far = sampler.sample(&mut FixedWords(vec![1, 0, 0, 0, u64::MAX])).unwrap();
         assert!(far < -(sampler.bounds.len() as i64), "{far}");
         let least = 2.0 * gaussian.tail_in_floats(far.unsigned_abs());
         assert!(least > 2_f64.powi(-255), "{least}");

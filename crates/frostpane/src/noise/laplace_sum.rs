@@ -30,13 +30,7 @@ impl LaplaceSum {
             sum += half;
             *beyond = sum;
         }
-        Self {
-            laplace,
-            terms,
-            rounding: 1.0 + 1e-9 + STEP_ROUNDING * halves.len() as f64,
-            halves,
-            beyond,
-        }
+        Self { laplace, terms, rounding: 1.0 + 1e-9 + STEP_ROUNDING * halves.len() as f64, halves, beyond }
     }
 
     pub fn laplace(&self) -> &DiscreteLaplace {
@@ -61,11 +55,7 @@ impl LaplaceSum {
         let (mut low, mut high) = (0, self.halves.len() as u64);
         while low < high {
             let middle = (low + high) / 2;
-            if self.tail(middle) <= chance {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if self.tail(middle) <= chance { high = middle } else { low = middle + 1 }
         }
         low
     }
@@ -114,10 +104,7 @@ mod tests {
         let sum = LaplaceSum::new(laplace(1.0), 1);
         for m in [0, 1, 7, 40, 90] {
             let exact = laplace(1.0).tail(m, 256).approximate();
-            assert!(
-                (sum.tail(m) / exact - 1.0).abs() < 1e-8 && sum.tail(m) >= exact,
-                "{m}"
-            );
+            assert!((sum.tail(m) / exact - 1.0).abs() < 1e-8 && sum.tail(m) >= exact, "{m}");
         }
         assert_eq!(sum.reach(1e-9), laplace(1.0).reach(1e-9));
     }
@@ -130,9 +117,7 @@ mod tests {
             (1.0 - q) / (1.0 + q) * q.powi(value.abs() as i32)
         };
         let (laplace, reach) = (laplace(2.0), 60_i64);
-        let mut sum: Vec<f64> = (-reach..=reach)
-            .map(|value| f64::from(u8::from(value == 0)))
-            .collect();
+        let mut sum: Vec<f64> = (-reach..=reach).map(|value| f64::from(u8::from(value == 0))).collect();
         for terms in 1..=5 {
             sum = (-reach..=reach)
                 .map(|value| {
@@ -161,10 +146,7 @@ mod tests {
                 let chance = 10_f64.powi(-exponent);
                 let reach = sum.reach(chance);
                 assert!(sum.tail(reach) <= chance, "{terms} {epsilon} {exponent}");
-                assert!(
-                    reach == 0 || sum.tail(reach - 1) > chance,
-                    "{terms} {epsilon} {exponent}"
-                );
+                assert!(reach == 0 || sum.tail(reach - 1) > chance, "{terms} {epsilon} {exponent}");
             }
             assert_eq!(sum.bytes(), 16 * sum.halves.len() as u64);
         }
@@ -195,17 +177,13 @@ mod tests {
         let sampler = Inversion::new(laplace(1.0));
         let mut entropy = InsecureSeededEntropy::new(3);
         let runs = 400_000;
-        let drawn: Vec<i64> = (0..runs)
-            .map(|_| (0..32).map(|_| sampler.sample(&mut entropy).unwrap()).sum())
-            .collect();
+        let drawn: Vec<i64> =
+            (0..runs).map(|_| (0..32).map(|_| sampler.sample(&mut entropy).unwrap()).sum()).collect();
         for chance in [0.01, 0.001] {
             let m = sum.reach(chance);
             let expected = f64::from(runs) * sum.tail(m);
             let passed = drawn.iter().filter(|value| **value >= m as i64).count() as f64;
-            assert!(
-                (passed - expected).abs() < 5.0 * expected.sqrt(),
-                "{passed} against {expected}"
-            );
+            assert!((passed - expected).abs() < 5.0 * expected.sqrt(), "{passed} against {expected}");
         }
         let mean_square = drawn.iter().map(|value| (*value as f64).powi(2)).sum::<f64>() / f64::from(runs);
         assert!((mean_square / (32.0 * laplace(1.0).variance()) - 1.0).abs() < 0.02);

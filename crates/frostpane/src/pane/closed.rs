@@ -34,27 +34,13 @@ impl<K: Key> Pane<K> {
     ) -> Self {
         debug_assert!(counts.len() as u64 <= made_with.entries());
         let cut = made_with.cut(events);
-        Self {
-            made_with,
-            events,
-            cut,
-            mass: events - cut,
-            counts,
-            sketch,
-        }
+        Self { made_with, events, cut, mass: events - cut, counts, sketch }
     }
 
     /// A pane of exact counts, from which nothing is cut.
     pub fn exact(made_with: Parameters, counts: PackedCounts<K>) -> Self {
         let events = counts.iter().map(|(_, count)| count).sum();
-        Self {
-            made_with,
-            events,
-            cut: 0,
-            mass: events,
-            counts,
-            sketch: None,
-        }
+        Self { made_with, events, cut: 0, mass: events, counts, sketch: None }
     }
 
     /// The public parameters of the pane.
@@ -171,12 +157,8 @@ pub fn add_up<'a, K: Key>(
     seed: u64,
 ) {
     for (key, count) in counts {
-        sums.entry(
-            K::hash(key, seed),
-            |(held, _)| *held == key,
-            |(held, _)| K::hash(*held, seed),
-        )
-        .and_modify(|(_, sum)| *sum += count)
-        .or_insert((key, count));
+        sums.entry(K::hash(key, seed), |(held, _)| *held == key, |(held, _)| K::hash(*held, seed))
+            .and_modify(|(_, sum)| *sum += count)
+            .or_insert((key, count));
     }
 }

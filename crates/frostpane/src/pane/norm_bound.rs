@@ -16,11 +16,7 @@ pub struct NormBound {
 
 impl Default for NormBound {
     fn default() -> Self {
-        Self {
-            sums: Box::new([0; SUMS]),
-            squares: 0,
-            words: 0,
-        }
+        Self { sums: Box::new([0; SUMS]), squares: 0, words: 0 }
     }
 }
 
@@ -71,8 +67,7 @@ mod tests {
         for ((list, apart), step) in lists.iter().zip([1_024, 1, 5_000, 333]) {
             let mut counts = BTreeMap::<u64, u64>::new();
             for (number, some) in list.chunks(step).enumerate() {
-                some.iter()
-                    .for_each(|word| *counts.entry(*word).or_default() += 1);
+                some.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
                 let squares: u64 = counts.values().map(|count| count * count).sum();
                 let end = list.len().min((number + 1) * step);
                 let found = bound.of(&list[..end]);

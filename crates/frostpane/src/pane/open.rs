@@ -21,10 +21,7 @@ pub struct Closer<K> {
 
 impl<K> Default for Closer<K> {
     fn default() -> Self {
-        Self {
-            counter: ListCounter::default(),
-            packer: Packer::default(),
-        }
+        Self { counter: ListCounter::default(), packer: Packer::default() }
     }
 }
 
@@ -129,9 +126,7 @@ impl<K: Key> OpenPane<K> {
         let some = &hashed[..events];
         self.counts.look_up(some.iter().flatten().map(|(_, hash)| *hash));
         self.events += events as u64;
-        some.iter()
-            .flatten()
-            .for_each(|(key, hash)| self.count(*key, *hash));
+        some.iter().flatten().for_each(|(key, hash)| self.count(*key, *hash));
         some.iter().filter(|key| key.is_none()).count() as u64
     }
 
@@ -169,10 +164,7 @@ impl<K: Key> OpenPane<K> {
 
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
-        let list = self
-            .list
-            .as_ref()
-            .map_or(0, |list| list.capacity() * size_of::<u64>());
+        let list = self.list.as_ref().map_or(0, |list| list.capacity() * size_of::<u64>());
         [
             list as u64,
             self.counts.bytes(),
@@ -213,11 +205,7 @@ impl<K: Key> OpenPane<K> {
 impl<K: Key> OpenPane<K> {
     /// The amount cut from every count: `cut`, unless the fault replaces it.
     fn cut_off(&self, cut: u64, decrements: u64) -> u64 {
-        if self.shape.fault.is(Mutant::DataDependentCut) {
-            decrements
-        } else {
-            cut
-        }
+        if self.shape.fault.is(Mutant::DataDependentCut) { decrements } else { cut }
     }
 
     fn pane(&self, counts: PackedCounts<K>, sketch: Option<CountSketch>) -> Pane<K> {
@@ -249,9 +237,7 @@ impl<K: Key> OpenPane<K> {
     ) -> Pane<K> {
         let Closer { counter, packer } = closer;
         let (cut, seed) = (self.shape.cut(self.events), self.shape.seed());
-        let mut sketch = (cut > 0)
-            .then(|| self.shape.parameters().empty_sketch())
-            .flatten();
+        let mut sketch = (cut > 0).then(|| self.shape.parameters().empty_sketch()).flatten();
         let add_up = |often: &[WordCount], rest: &[u64]| {
             if let Some(sketch) = &mut sketch {
                 sketch.add_all(often);

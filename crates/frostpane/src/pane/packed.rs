@@ -35,11 +35,7 @@ impl<K: Key> PackedCounts<K> {
     }
 
     pub(super) fn from_packed(bytes: Box<[u8]>, entries: usize) -> Self {
-        Self {
-            bytes,
-            entries,
-            keys: PhantomData,
-        }
+        Self { bytes, entries, keys: PhantomData }
     }
 
     /// The keys and their counts, in no order.
@@ -69,11 +65,7 @@ pub struct Packer<K> {
 
 impl<K> Default for Packer<K> {
     fn default() -> Self {
-        Self {
-            bytes: Vec::new(),
-            entries: 0,
-            keys: PhantomData,
-        }
+        Self { bytes: Vec::new(), entries: 0, keys: PhantomData }
     }
 }
 
@@ -88,11 +80,8 @@ impl<K: Key> Packer<K> {
 
     /// All keys so far, in no more memory than they need. Starts anew.
     pub fn finish(&mut self) -> PackedCounts<K> {
-        let counts = PackedCounts {
-            bytes: self.bytes.as_slice().into(),
-            entries: self.entries,
-            keys: PhantomData,
-        };
+        let counts =
+            PackedCounts { bytes: self.bytes.as_slice().into(), entries: self.entries, keys: PhantomData };
         self.bytes.clear();
         self.entries = 0;
         counts

@@ -30,15 +30,7 @@ pub struct PartialPane<K: Key> {
 impl<K: Key> PartialPane<K> {
     /// An empty part. With user-level privacy, counts are exact and nothing is cut.
     pub(crate) fn new(keys: Keys<K>, made_with: Parameters, exact: bool) -> Self {
-        Self {
-            keys,
-            made_with,
-            exact,
-            events: 0,
-            counts: Packer::default(),
-            next_look: FEW,
-            sketch: None,
-        }
+        Self { keys, made_with, exact, events: 0, counts: Packer::default(), next_look: FEW, sketch: None }
     }
 
     /// Adds all events with a key, or some without one.
@@ -104,9 +96,7 @@ impl<K: Key> PartialPane<K> {
         exact: bool,
         shares: impl Iterator<Item = &'a [u8]>,
     ) -> Result<Pane<K>> {
-        let shares = shares
-            .map(|bytes| Self::load(bytes, made_with))
-            .collect::<Result<Vec<_>>>()?;
+        let shares = shares.map(|bytes| Self::load(bytes, made_with)).collect::<Result<Vec<_>>>()?;
         let events = shares.iter().map(|(events, ..)| events).sum();
         let cut = if exact { 0 } else { made_with.cut(events) };
         let mut entries: Vec<_> = shares.iter().flat_map(|(_, counts, _)| counts.iter()).collect();
@@ -127,11 +117,9 @@ impl<K: Key> PartialPane<K> {
             for (_, counts, sketch) in &shares {
                 match sketch {
                     Some(sketch) => sum.merge(sketch)?,
-                    None => sum.extend(
-                        counts
-                            .iter()
-                            .map(|(key, count)| (K::hash(key, made_with.seed()), count)),
-                    ),
+                    None => {
+                        sum.extend(counts.iter().map(|(key, count)| (K::hash(key, made_with.seed()), count)))
+                    }
                 }
             }
         }
@@ -141,9 +129,7 @@ impl<K: Key> PartialPane<K> {
 
 fn kept<'a, K: Key>(counts: impl Iterator<Item = (K::Ref<'a>, u64)>, cut: u64) -> Packer<K> {
     let mut kept = Packer::default();
-    counts
-        .filter(|(_, count)| *count > cut)
-        .for_each(|(key, count)| kept.push(key, count));
+    counts.filter(|(_, count)| *count > cut).for_each(|(key, count)| kept.push(key, count));
     kept
 }
 
@@ -227,12 +213,7 @@ mod tests {
         let pane = PartialPane::<u64>::close(made_with, true, [bytes.as_slice()].into_iter()).unwrap();
         assert_eq!((pane.cut(), pane.sketch().is_none()), (0, true));
         let counts: Vec<_> = pane.counts().iter().collect();
-        assert_eq!(
-            counts,
-            (0..2 * FEW as u64)
-                .map(|key| (key, 1 + key % 3))
-                .collect::<Vec<_>>()
-        );
+        assert_eq!(counts, (0..2 * FEW as u64).map(|key| (key, 1 + key % 3)).collect::<Vec<_>>());
     }
 
     #[test]
@@ -252,10 +233,7 @@ mod tests {
         assert_eq!(close(&[]).unwrap(), 0);
         let whole = share(3);
         for length in 0..whole.len() {
-            assert_eq!(
-                close(&[whole[..length].to_vec()]).unwrap_err().kind(),
-                ErrorKind::State
-            );
+            assert_eq!(close(&[whole[..length].to_vec()]).unwrap_err().kind(), ErrorKind::State);
         }
     }
 }

@@ -40,10 +40,7 @@ impl Parameters {
 
     /// The sketch of panes that are not exact.
     pub fn sketch(&self) -> Option<Dimensions> {
-        (self.rows > 0).then(|| Dimensions {
-            rows: usize::from(self.rows),
-            width: 1 << self.width_bits,
-        })
+        (self.rows > 0).then(|| Dimensions { rows: usize::from(self.rows), width: 1 << self.width_bits })
     }
 
     /// Seed of all hashes.
@@ -58,8 +55,7 @@ impl Parameters {
 
     /// An empty sketch, if there is one.
     pub(crate) fn empty_sketch(&self) -> Option<CountSketch> {
-        self.sketch()
-            .map(|dimensions| CountSketch::new(dimensions, self.seed))
+        self.sketch().map(|dimensions| CountSketch::new(dimensions, self.seed))
     }
 
     /// A sketch of exact counts, if there is one.
@@ -90,9 +86,7 @@ impl PaneShape {
     /// Panes that keep at most `entries` keys, and count at least as many while open.
     pub fn new(entries: u32, capacity: usize, sketch: Option<Dimensions>, seed: u64) -> Result<Self> {
         if entries == 0 {
-            return Err(Error::parameter(
-                "entries is 0, but a pane must keep at least 1 key",
-            ));
+            return Err(Error::parameter("entries is 0, but a pane must keep at least 1 key"));
         }
         Ok(Self {
             parameters: Parameters::new(entries, sketch, seed),
@@ -109,19 +103,13 @@ impl PaneShape {
 
     /// For blocks of about this many events: initial memory is for no more of them.
     pub fn for_blocks_of(self, events: u64) -> Self {
-        Self {
-            expected: usize::try_from(events).unwrap_or(usize::MAX),
-            ..self
-        }
+        Self { expected: usize::try_from(events).unwrap_or(usize::MAX), ..self }
     }
 
     /// For blocks of about this many events: a short list of keys can be counted, exactly, when the
     /// block ends.
     pub fn listing(self, events: u64) -> Self {
-        Self {
-            listed: events <= LONGEST_LIST as u64,
-            ..self.for_blocks_of(events)
-        }
+        Self { listed: events <= LONGEST_LIST as u64, ..self.for_blocks_of(events) }
     }
 
     /// The parameters of the panes.

@@ -56,21 +56,13 @@ impl<K: Key> Pane<K> {
             return Err(damaged("the numbers of a pane contradict each other"));
         }
         let sketch = from.maybe(|from| load_sketch(from, made_with, events))?;
-        Ok(Self {
-            made_with,
-            events,
-            cut,
-            mass,
-            counts,
-            sketch,
-        })
+        Ok(Self { made_with, events, cut, mass, counts, sketch })
     }
 }
 
 pub(super) fn load_sketch(from: &mut Reader<'_>, made_with: Parameters, events: u64) -> Result<CountSketch> {
-    let dimensions = made_with
-        .sketch()
-        .ok_or_else(|| damaged("a pane has a sketch that none was to have"))?;
+    let dimensions =
+        made_with.sketch().ok_or_else(|| damaged("a pane has a sketch that none was to have"))?;
     CountSketch::load(from, dimensions, made_with.seed(), events)
 }
 

@@ -22,9 +22,7 @@ impl<K: Key> OpenPane<K> {
     /// Packs the block and leaves it empty. Lists are never suspended: their blocks end for good.
     pub fn suspend(&mut self, closer: &mut Closer<K>) -> SuspendedPane<K> {
         debug_assert!(self.list.is_none());
-        self.counts
-            .iter()
-            .for_each(|(key, counter)| closer.packer.push(key, counter));
+        self.counts.iter().for_each(|(key, counter)| closer.packer.push(key, counter));
         let suspended = SuspendedPane {
             events: self.events,
             decrements: self.counts.decrements(),
@@ -82,11 +80,8 @@ mod tests {
                 }
             }
             let sorted = |pane: &Pane<Bytes>| {
-                let mut counts: Vec<(Vec<u8>, u64)> = pane
-                    .counts()
-                    .iter()
-                    .map(|(key, count)| (key.to_vec(), count))
-                    .collect();
+                let mut counts: Vec<(Vec<u8>, u64)> =
+                    pane.counts().iter().map(|(key, count)| (key.to_vec(), count)).collect();
                 counts.sort();
                 (pane.events(), pane.cut(), counts, pane.sketch().cloned())
             };

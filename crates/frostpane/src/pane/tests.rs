@@ -75,39 +75,24 @@ fn a_pane_is_misra_gries_raised_and_cut() {
             let cut = length / (u64::from(entries) + 1);
             let (counters, decrements) = misra_gries(&events, capacity.max(entries as usize));
             let raised = counters.into_iter().map(|(key, count)| (key, count + decrements));
-            assert_eq!(
-                (pane.events(), pane.cut(), pane.mass),
-                (length, cut, length - cut)
-            );
+            assert_eq!((pane.events(), pane.cut(), pane.mass), (length, cut, length - cut));
             assert_eq!(kept(&pane), cut_by(raised, cut), "{entries} {capacity} {length}");
             assert_eq!(pane.sketch().is_some(), cut > 0);
             let exact = misra_gries(&events, 99).0;
             let listed = open(&events, shape.listing(length)).close();
             assert_eq!(kept(&listed), cut_by(exact, cut));
-            assert_eq!(
-                (listed.events(), listed.cut(), listed.mass),
-                (length, cut, length - cut)
-            );
+            assert_eq!((listed.events(), listed.cut(), listed.mass), (length, cut, length - cut));
             for pane in [pane, listed] {
                 assert!(pane.sketch().is_none_or(|sketch| *sketch == sketch_of(&events)));
                 let mut sum = sketch_of(&[Some(3)]);
                 pane.add_to(&mut sum).unwrap();
                 let all = [&events[..], &[Some(3)]].concat();
-                assert_eq!(
-                    sum,
-                    sketch_of(&all),
-                    "a sketch of all events, with a cut or without"
-                );
+                assert_eq!(sum, sketch_of(&all), "a sketch of all events, with a cut or without");
             }
             assert_eq!(shape.most_entries(length), length.min(u64::from(entries)));
         }
     }
-    assert!(
-        open(&events(300), PaneShape::new(3, 0, None, SEED).unwrap())
-            .close()
-            .sketch()
-            .is_none()
-    );
+    assert!(open(&events(300), PaneShape::new(3, 0, None, SEED).unwrap()).close().sketch().is_none());
     assert!(PaneShape::new(0, 5, None, SEED).is_err());
 }
 
@@ -118,11 +103,7 @@ fn merged_panes_are_added_up_and_cut_again() {
     let events = events(400);
     for (entries, ends) in [(2, [100, 150, 400]), (9, [3, 5, 400]), (500, [1, 200, 400])] {
         let shape = shape(entries, 40);
-        let parts = [
-            &events[..ends[0]],
-            &events[ends[0]..ends[1]],
-            &events[ends[1]..ends[2]],
-        ];
+        let parts = [&events[..ends[0]], &events[ends[0]..ends[1]], &events[ends[1]..ends[2]]];
         let panes = parts.map(|part| open(part, shape).close());
         let mass: u64 = panes.iter().map(|pane| pane.events() - pane.cut()).sum();
         let cut = mass / (u64::from(entries) + 1);
@@ -139,10 +120,7 @@ fn merged_panes_are_added_up_and_cut_again() {
         assert!(merged.sketch().is_none_or(|sketch| *sketch == sketch_of(&events)));
         let twice = Pane::merge([merged.clone()], shape.parameters()).unwrap();
         let again = (mass - cut) / (u64::from(entries) + 1);
-        assert_eq!(
-            (twice.cut(), twice.mass),
-            (merged.cut() + again, mass - cut - again)
-        );
+        assert_eq!((twice.cut(), twice.mass), (merged.cut() + again, mass - cut - again));
     }
 }
 
@@ -151,11 +129,7 @@ fn merged_panes_are_added_up_and_cut_again() {
 #[test]
 fn merged_panes_keep_what_is_more_than_the_cut_wherever_it_was() {
     let shape = shape(9, 0);
-    let panes = [
-        &[1, 2, 2, 3, 3, 3, 4, 5, 6][..],
-        &[4, 5, 7, 7, 7],
-        &[5, 7, 8, 8, 9, 9],
-    ];
+    let panes = [&[1, 2, 2, 3, 3, 3, 4, 5, 6][..], &[4, 5, 7, 7, 7], &[5, 7, 8, 8, 9, 9]];
     let pane = |keys: &[u64]| {
         let events: Vec<Event> = keys.iter().map(|key| Some(*key)).collect();
         open(&events, shape).close()
@@ -175,10 +149,7 @@ fn many_events_at_once_are_the_same_one_by_one() {
             let single = open(&events, shape);
             let mut many = OpenPane::<u64>::new(shape);
             let without_key = many.extend(events.iter().copied());
-            assert_eq!(
-                without_key,
-                events.iter().filter(|event| event.is_none()).count() as u64
-            );
+            assert_eq!(without_key, events.iter().filter(|event| event.is_none()).count() as u64);
             assert_eq!(many.events(), length);
             let [single, many] = [single, many].map(|open| open.close());
             assert_eq!(kept(&single), kept(&many));
@@ -213,14 +184,8 @@ fn keys_of_bytes_are_counted_like_integers() {
             texts.update(text(event).as_deref().map(str::as_bytes));
         }
         let texts = texts.close();
-        let found = texts
-            .counts()
-            .iter()
-            .map(|(key, count)| (key.len() as u64 / 3, count));
-        assert_eq!(
-            found.collect::<BTreeMap<_, _>>(),
-            kept(&open(&events, shape).close())
-        );
+        let found = texts.counts().iter().map(|(key, count)| (key.len() as u64 / 3, count));
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), kept(&open(&events, shape).close()));
     }
 }
 
@@ -241,10 +206,7 @@ fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
     assert!(counted.sketch.is_none());
     let bytes = counted.bytes();
     assert_eq!(bytes, counted.counts.bytes());
-    let sketched = OpenPane {
-        sketch: Some(sketch_of(&[])),
-        ..counted
-    };
+    let sketched = OpenPane { sketch: Some(sketch_of(&[])), ..counted };
     assert_eq!(sketched.bytes(), bytes + SKETCH.bytes());
 
     let block = open(&[Some(3); 300], self::shape(3, 0));
@@ -257,10 +219,7 @@ fn short_blocks_are_listed_and_memory_is_told_as_it_is() {
     let of_counts = size_of::<Pane<u64>>() as u64 + pane.counts().bytes();
     assert_eq!(pane.bytes(), of_counts + SKETCH.bytes());
     let exact = open(&events(3), self::shape(3, 0)).close();
-    assert_eq!(
-        exact.bytes(),
-        size_of::<Pane<u64>>() as u64 + exact.counts().bytes()
-    );
+    assert_eq!(exact.bytes(), size_of::<Pane<u64>>() as u64 + exact.counts().bytes());
 }
 
 /// A norm can only be compared: here without noise, with this number and the next.
@@ -285,11 +244,7 @@ fn a_block_whose_norm_was_counted_ends_like_any_other() {
     for (asked, ends) in [(200, 200), (150, 151), (150, 200), (7, 7)] {
         events[..asked].iter().for_each(|event| block.update(*event));
         let empty = block.bytes();
-        let norm = OpenNorm {
-            block: &mut block,
-            closer: &mut closer,
-        }
-        .exactly();
+        let norm = OpenNorm { block: &mut block, closer: &mut closer }.exactly();
         std::hint::black_box(norm);
         assert!(block.bytes() > empty);
         events[asked..ends].iter().for_each(|event| block.update(*event));
@@ -304,11 +259,7 @@ fn a_block_whose_norm_was_counted_ends_like_any_other() {
 #[test]
 fn the_norm_of_an_open_block_is_that_of_its_counts() {
     let events = events(200);
-    let squares: u64 = misra_gries(&events, 99)
-        .0
-        .values()
-        .map(|count| count * count)
-        .sum();
+    let squares: u64 = misra_gries(&events, 99).0.values().map(|count| count * count).sum();
     for shape in [shape(300, 0), shape(300, 0).listing(10)] {
         let mut block = open(&events, shape);
         assert_norm(&mut block, squares.isqrt());

@@ -93,10 +93,7 @@ impl Forecast {
             cut: guarantee.cut,
             most_cut: window.most_cut(guarantee.norm),
             floor: guarantee.floor + guarantee.cut,
-            least_listed_at_floor: window
-                .guarantee_around(NormEstimate::of_events(0))
-                .state()
-                .complete_above,
+            least_listed_at_floor: window.guarantee_around(NormEstimate::of_events(0)).state().complete_above,
             norm,
             threshold: guarantee.threshold + guarantee.cut,
             least_listed: statement.complete_above,
@@ -181,12 +178,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     }
 
     fn of_sequence(sequence: &'a ContinualReleaser<K>, plan: &'a Plan, events: u64) -> Self {
-        Self {
-            request: sequence.request(),
-            plan,
-            events,
-            noise: CountNoise::ContinualReleaser(sequence),
-        }
+        Self { request: sequence.request(), plan, events, noise: CountNoise::ContinualReleaser(sequence) }
     }
 
     /// The guarantee of a release for the window that it covers.
@@ -204,10 +196,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         };
         Guarantee {
             slack: slack.ceil() as u64,
-            norm: NormEstimate {
-                high: covered.norm.high + slack,
-                ..covered.norm
-            },
+            norm: NormEstimate { high: covered.norm.high + slack, ..covered.norm },
             ..covered
         }
     }
@@ -247,11 +236,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         let layout = &self.plan.layout;
         if layout.is_even() {
             let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.request.shape.cut(events));
-            return layout
-                .loads(self.events)
-                .into_iter()
-                .map(cut)
-                .fold(0, u64::saturating_add);
+            return layout.loads(self.events).into_iter().map(cut).fold(0, u64::saturating_add);
         }
         if self.plan.always_exact {
             return 0;
@@ -308,11 +293,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            if promised(middle) {
-                high = middle
-            } else {
-                low = middle
-            }
+            if promised(middle) { high = middle } else { low = middle }
         }
         let least = self.around(high).high.ceil();
         (least <= self.events as f64).then_some(least as u64)
@@ -345,31 +326,19 @@ mod tests {
     fn panes_that_grow_are_cut_once_for_each_length_that_is_not_exact() {
         let window = Window::events(1_000_000).slide(100);
         let growing = open().policy(Policy::Exponential).window(window);
-        let cut = |entries| {
-            growing
-                .clone()
-                .entries(entries)
-                .forecast(1_000_000, None)
-                .unwrap()
-                .cut
-        };
+        let cut = |entries| growing.clone().entries(entries).forecast(1_000_000, None).unwrap().cut;
         assert_eq!(cut(1_000), 2 * 1_000_000 / 1_001);
         assert_eq!(cut(6_399), 1_000_000 / 6_400);
         assert_eq!(cut(6_400), 0);
         let uniform = open().window(Window::events(1_000_000).slide(3_000)).entries(100);
-        assert_eq!(
-            uniform.forecast(1_000_000, None).unwrap().cut,
-            333 * (3_000 / 101) + 1_000 / 101
-        );
+        assert_eq!(uniform.forecast(1_000_000, None).unwrap().cut, 333 * (3_000 / 101) + 1_000 / 101);
     }
 
     /// Counts of declared keys are cut by 15,380; estimates from a wide sketch are not cut at all.
     #[test]
     fn declared_keys_are_foreseen_by_sketch_where_that_is_better() {
         let declared = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap());
-        let declared = declared
-            .window(Window::events(1_000_000).slide(100_000))
-            .entries(64);
+        let declared = declared.window(Window::events(1_000_000).slide(100_000)).entries(64);
         let cut = |width| {
             let sketched = declared.clone().sketch(5, width);
             sketched.forecast(1_000_000, Some(20_000)).unwrap().cut
@@ -411,10 +380,7 @@ mod tests {
             let (plan, request) = builder.request_with(0).unwrap();
             let window = super::FutureWindow::new(&request, &plan, events);
             let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
-            let failing = (0..=2 * events)
-                .rev()
-                .find(|estimate| !promised(*estimate))
-                .unwrap();
+            let failing = (0..=2 * events).rev().find(|estimate| !promised(*estimate)).unwrap();
             let least = window.around(failing + 1).high.ceil() as u64;
             let expected = Some(least).filter(|least| failing < 2 * events && *least <= events);
             foreseen += u32::from(expected.is_some());

@@ -82,14 +82,8 @@ impl Layout {
     /// The number of panes of one length at a time, where panes are merged with age: those too old to
     /// be shorter and too young to be longer.
     fn panes_of(&self, length: u64) -> u64 {
-        let oldest = self
-            .window
-            .min(length.saturating_mul((FINENESS + 1) * GROWTH as u64));
-        let youngest = if length > self.slide {
-            length.saturating_mul(FINENESS)
-        } else {
-            0
-        };
+        let oldest = self.window.min(length.saturating_mul((FINENESS + 1) * GROWTH as u64));
+        let youngest = if length > self.slide { length.saturating_mul(FINENESS) } else { 0 };
         oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
@@ -100,23 +94,15 @@ impl Layout {
         };
         let enough = histogram.most_blocks().clamp(FEWEST_PANES, MOST_PANES);
         let fewer = (0..).map(|i| FEWEST_PANES << i);
-        fewer
-            .take_while(|panes| *panes < enough)
-            .chain([enough])
-            .collect()
+        fewer.take_while(|panes| *panes < enough).chain([enough]).collect()
     }
 
     /// With this many panes, where the policy leaves a choice.
     pub(crate) fn with_panes(self, panes: u64) -> Self {
         match self.histogram {
-            Some(histogram) => Self {
-                panes,
-                histogram: Some(Histogram {
-                    panes: panes as usize,
-                    ..histogram
-                }),
-                ..self
-            },
+            Some(histogram) => {
+                Self { panes, histogram: Some(Histogram { panes: panes as usize, ..histogram }), ..self }
+            }
             None => self,
         }
     }
@@ -145,9 +131,7 @@ impl Layout {
                 let of_length = |length: u64| self.panes_of(length) * length.min(each);
                 self.lengths().map(of_length).sum()
             }
-            _ => self
-                .panes
-                .saturating_mul(self.longest_pane().unwrap_or(u64::MAX).min(each)),
+            _ => self.panes.saturating_mul(self.longest_pane().unwrap_or(u64::MAX).min(each)),
         }
     }
 
@@ -184,9 +168,7 @@ impl Layout {
                 self.lengths().filter(|length| *length > each).count() as f64
             }
             Policy::Exponential => 1.0 + growths(self.window, self.slide) as f64,
-            Policy::Smooth => self
-                .histogram
-                .map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
+            Policy::Smooth => self.histogram.map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
         }
     }
 
@@ -234,9 +216,7 @@ fn growths(window: u64, slide: u64) -> u64 {
 
 /// The histogram for a window by count. Its noise is a fixed part of each level's threshold.
 fn histogram(window: u64, tick: u64, alpha: f64, unit: Unit, epsilon: Epsilon) -> Histogram {
-    let longest_block = LONGEST_BLOCK
-        .min(window.div_ceil(FEWEST_PANES))
-        .next_multiple_of(tick);
+    let longest_block = LONGEST_BLOCK.min(window.div_ceil(FEWEST_PANES)).next_multiple_of(tick);
     // A question to each level at every tick: more than are ever asked.
     let questions = (window / tick + 1) as f64 * MOST_LEVELS as f64;
     let reach = Histogram::noise_of_level_one(unit, epsilon, NOISE_FAILURE / questions);
@@ -264,10 +244,7 @@ mod tests {
     use crate::spec::{Spec, Window};
 
     fn checked(window: Window, policy: Policy) -> ValidSpec {
-        let mut spec = Spec {
-            alpha: 0.1,
-            ..Spec::default()
-        };
+        let mut spec = Spec { alpha: 0.1, ..Spec::default() };
         spec.set_window(window);
         ValidSpec::new(spec, policy, None).unwrap()
     }
@@ -304,10 +281,7 @@ mod tests {
         assert_eq!([count.longest_block(), clock.longest_block()], [Some(100), None]);
         assert_eq!(clock.longest_pane(), None);
         let entries = short * 100 + middle * 400 + (long + longest) * 1_000;
-        assert_eq!(
-            [count.entries(1_000), clock.entries(1_000)],
-            [entries, all * 1_000]
-        );
+        assert_eq!([count.entries(1_000), clock.entries(1_000)], [entries, all * 1_000]);
         // Panes of 100, 400, 1,600 and 6,400 events: those that keep fewer keys than they may have.
         assert_eq!(
             [99, 399, 400, 1_600, 6_400].map(|each| count.times_cut(each, 0.0)),
@@ -340,10 +314,7 @@ mod tests {
     #[test]
     fn a_window_begins_within_a_slide_or_within_a_64th_of_its_age() {
         let uniform = layout(1_000, 64, true, Policy::Uniform);
-        assert_eq!(
-            [40, 64, 640].map(|events| uniform.slack(events, 7.0)),
-            [40.0, 64.0, 64.0]
-        );
+        assert_eq!([40, 64, 640].map(|events| uniform.slack(events, 7.0)), [40.0, 64.0, 64.0]);
         let clock = layout(1_000, 50, false, Policy::Uniform);
         assert_eq!(clock.slack(30_000, 7.0), 30_000.0 * 0.05);
         let growing = layout(1_000_000, 100, true, Policy::Exponential);
@@ -382,10 +353,7 @@ mod tests {
 
     #[test]
     fn panes_are_chosen_from_64_doubled_up_to_as_many_as_there_can_be() {
-        assert_eq!(
-            smooth(1 << 40, 1).choices_of_panes(),
-            [64, 128, 256, 512, 1_024, 2_048, 4_096]
-        );
+        assert_eq!(smooth(1 << 40, 1).choices_of_panes(), [64, 128, 256, 512, 1_024, 2_048, 4_096]);
         let few = smooth(1_000_000, 1);
         let blocks = few.histogram.unwrap().most_blocks();
         assert!((129..256).contains(&blocks), "{blocks}");
@@ -403,18 +371,12 @@ mod tests {
     #[test]
     fn the_longest_block_is_a_whole_number_of_ticks() {
         for window in [64, 1_000, 12_345, 100_000, 1 << 20, 10_000_019, 1 << 40] {
-            for tick in [1, 7, 16, 1_000, 1_024]
-                .into_iter()
-                .filter(|tick| *tick <= window)
-            {
+            for tick in [1, 7, 16, 1_000, 1_024].into_iter().filter(|tick| *tick <= window) {
                 let histogram = smooth(window, tick).histogram.unwrap();
                 let least = LONGEST_BLOCK.min(window.div_ceil(FEWEST_PANES));
                 let longest = histogram.longest_block;
                 assert_eq!(longest % tick, 0, "{window} {tick}");
-                assert!(
-                    (least..least + tick).contains(&longest),
-                    "{window} {tick}: {longest}"
-                );
+                assert!((least..least + tick).contains(&longest), "{window} {tick}: {longest}");
             }
         }
     }

@@ -22,24 +22,16 @@ impl Listing {
     /// For windows with this many events and occurring keys, and a universe of this size if keys are
     /// declared.
     pub fn new(floor: &Threshold, events: u64, keys: u64, universe: Option<u64>) -> Self {
-        let absent = universe.map_or(0.0, |size| {
-            (size as f64 / 2.0).min(MOST_EXPECTED_FROM_NOISE as f64)
-        });
+        let absent = universe.map_or(0.0, |size| (size as f64 / 2.0).min(MOST_EXPECTED_FROM_NOISE as f64));
         let present = events as f64 * gain(floor, universe.is_some());
         let absent_at_most = universe.map_or(0, |size| at_most(absent).min(size));
-        Self {
-            keys: at_most(absent + present).min(universe.unwrap_or(keys)),
-            absent: absent_at_most,
-        }
+        Self { keys: at_most(absent + present).min(universe.unwrap_or(keys)), absent: absent_at_most }
     }
 }
 
 impl Listing {
     pub fn up_to(self, keys: u64) -> Self {
-        Self {
-            keys: self.keys.min(keys),
-            absent: self.absent.min(keys),
-        }
+        Self { keys: self.keys.min(keys), absent: self.absent.min(keys) }
     }
 }
 
@@ -87,9 +79,7 @@ mod tests {
                 for often in (0..12).map(|power| 1 << power).chain([floor.value()]) {
                     let entropy = &mut InsecureSeededEntropy::new(often);
                     let present = EVENTS / often;
-                    let listed = floor
-                        .select((0..present).map(|key| (key, often)), entropy)
-                        .unwrap();
+                    let listed = floor.select((0..present).map(|key| (key, often)), entropy).unwrap();
                     let absent = universe.map_or(0, |size| size - present);
                     let noisy = floor.select_absent(absent, entropy).unwrap();
                     assert!(noisy.len() as u64 <= listing.absent);

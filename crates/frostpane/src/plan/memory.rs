@@ -77,13 +77,7 @@ pub(crate) struct MemoryInputs {
 
 impl Memory {
     pub(crate) fn new(load: &MemoryInputs, key: &Footprint) -> Self {
-        let MemoryInputs {
-            panes,
-            open,
-            capacity,
-            entries,
-            ..
-        } = *load;
+        let MemoryInputs { panes, open, capacity, entries, .. } = *load;
         let packed = key.packed.saturating_add(PACKED_COUNT);
         let all = entries.saturating_add(times(open, capacity));
         let keys_at_a_time = keys_at_a_time(all);
@@ -93,11 +87,7 @@ impl Memory {
             Some(events) => {
                 let closer = ListCounter::most_bytes(events).saturating_add(kept);
                 // Panes that end by their norm: its bound, and the counts from which it is computed.
-                let norm = if load.levels > 0 {
-                    kept.saturating_add(NormBound::BYTES)
-                } else {
-                    0
-                };
+                let norm = if load.levels > 0 { kept.saturating_add(NormBound::BYTES) } else { 0 };
                 (times(events, WORD).saturating_add(norm), closer)
             }
             None => {
@@ -153,9 +143,7 @@ impl Memory {
 
     /// Open and closed panes.
     pub(crate) fn panes(&self) -> u64 {
-        self.closed
-            .saturating_add(self.open)
-            .saturating_add(self.sketches)
+        self.closed.saturating_add(self.open).saturating_add(self.sketches)
     }
 
     /// The total of all parts.
@@ -217,23 +205,14 @@ fn power_of_two_from(number: u64) -> u64 {
 
 /// A table that grows by doubling and is at most seven eighths full, with one more byte for each slot.
 fn hash_table(entries: u64, entry: u64) -> u64 {
-    times(
-        power_of_two_from((entries / 7).saturating_mul(8).saturating_add(8)),
-        entry + 1,
-    )
+    times(power_of_two_from((entries / 7).saturating_mul(8).saturating_add(8)), entry + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KEY: Footprint = Footprint {
-        held: 21,
-        listed: false,
-        packed: 20,
-        reference: 16,
-        block: 32,
-    };
+    const KEY: Footprint = Footprint { held: 21, listed: false, packed: 20, reference: 16, block: 32 };
 
     fn load() -> MemoryInputs {
         MemoryInputs {
@@ -249,10 +228,7 @@ mod tests {
             universe: Some(7_000),
             rank: 8,
             lists: 1,
-            listing: Listing {
-                keys: 900,
-                absent: 300,
-            },
+            listing: Listing { keys: 900, absent: 300 },
         }
     }
 
@@ -270,20 +246,9 @@ mod tests {
         let summed = (16_384 * (16 + 8 + 1) + 16_384 * (16 + 8)) / 2 * 3;
         assert_eq!(memory.keys_at_a_time, 8_000);
         let passed = 900 * (16 + 8 + 32);
-        assert_eq!(
-            memory.release,
-            3 * 1_000 * 21 + 10 * 112 + summed + passed + 7_000 * 8
-        );
+        assert_eq!(memory.release, 3 * 1_000 * 21 + 10 * 112 + summed + passed + 7_000 * 8);
         let all = memory.closed + memory.open + memory.sketches + memory.release;
-        assert_eq!(
-            Memory {
-                keys: 1_000,
-                program: 99,
-                ..memory
-            }
-            .total(),
-            all + 1_099
-        );
+        assert_eq!(Memory { keys: 1_000, program: 99, ..memory }.total(), all + 1_099);
     }
 
     /// Absent keys are drawn in a table after the occurring ones are done; a list has its counts beside
@@ -292,23 +257,10 @@ mod tests {
     fn long_lists_take_more_than_the_tables_that_they_come_from() {
         let release = |keys, absent, lists| {
             let listing = Listing { keys, absent };
-            let memory = Memory::new(
-                &MemoryInputs {
-                    listing,
-                    lists,
-                    ..load()
-                },
-                &KEY,
-            );
+            let memory = Memory::new(&MemoryInputs { listing, lists, ..load() }, &KEY);
             memory.release
-                - Memory::new(
-                    &MemoryInputs {
-                        listing: Listing { keys: 0, absent: 0 },
-                        ..load()
-                    },
-                    &KEY,
-                )
-                .release
+                - Memory::new(&MemoryInputs { listing: Listing { keys: 0, absent: 0 }, ..load() }, &KEY)
+                    .release
         };
         let summed = summed(8_000, &KEY);
         // 100,000 keys are in 131,072 slots of 9 bytes, each with its number and its count.
@@ -321,17 +273,8 @@ mod tests {
 
     #[test]
     fn exact_blocks_have_one_table_and_lists_none() {
-        let exact = MemoryInputs {
-            exact: true,
-            universe: None,
-            sketch: None,
-            ..load()
-        };
-        let list = |levels| MemoryInputs {
-            list: Some(700),
-            levels,
-            ..load()
-        };
+        let exact = MemoryInputs { exact: true, universe: None, sketch: None, ..load() };
+        let list = |levels| MemoryInputs { list: Some(700), levels, ..load() };
         let [inexact, exact, by_norm, list] =
             [load(), exact, list(4), list(0)].map(|load| Memory::new(&load, &KEY));
         let block = 2_048 * 16 + 1_000 * (4 + 21);
@@ -348,10 +291,7 @@ mod tests {
     fn a_table_has_slots_for_an_eighth_more() {
         for entries in [0, 1, 7, 13, 14, 55, 56, 447, 448, 100_000] {
             let slots = hash_table(entries, 9) / 10;
-            assert!(
-                slots.is_power_of_two() && slots / 8 * 7 >= entries,
-                "{entries}: {slots}"
-            );
+            assert!(slots.is_power_of_two() && slots / 8 * 7 >= entries, "{entries}: {slots}");
             assert!(slots <= 8 || slots / 2 / 8 * 7 <= entries, "{entries}: {slots}");
         }
         assert_eq!(hash_table(u64::MAX, 9), u64::MAX);

@@ -110,9 +110,7 @@ impl Plan {
             return Ok(with(most));
         }
         if !fits(low) {
-            return Err(TooSmall {
-                needed: with(low).memory.total().min(with(most).memory.total()),
-            });
+            return Err(TooSmall { needed: with(low).memory.total().min(with(most).memory.total()) });
         }
         let mut high = most;
         while high - low > 1 {
@@ -131,11 +129,7 @@ impl Plan {
         let capacity = self.layout.histogram.and(block).unwrap_or(0);
         let shape = PaneShape::new(self.entries, capacity as usize, self.sketch, seed)?;
         let block = block.unwrap_or(u64::MAX);
-        Ok(if self.listed {
-            shape.listing(block)
-        } else {
-            shape.for_blocks_of(block)
-        })
+        Ok(if self.listed { shape.listing(block) } else { shape.for_blocks_of(block) })
     }
 }
 
@@ -148,11 +142,7 @@ impl Planner<'_> {
     /// The layouts to choose from, the one with the fewest panes first.
     pub fn layouts(&self) -> Vec<Layout> {
         let layout = Layout::new(self.spec, self.boundaries);
-        layout
-            .choices_of_panes()
-            .into_iter()
-            .map(|panes| layout.with_panes(panes))
-            .collect()
+        layout.choices_of_panes().into_iter().map(|panes| layout.with_panes(panes)).collect()
     }
 
     fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {
@@ -174,12 +164,7 @@ impl Planner<'_> {
     /// goes to disk.
     fn plan_for_users(&self, layout: Layout) -> std::result::Result<Plan, TooSmall> {
         let listing = Listing::new(&self.floor, MOST_LISTED, MOST_LISTED, self.spec.declared());
-        let room = self
-            .spec
-            .memory
-            .0
-            .saturating_sub(self.program)
-            .saturating_sub(self.keys);
+        let room = self.spec.memory.0.saturating_sub(self.program).saturating_sub(self.keys);
         let listing = listing.up_to(room / RELEASE_SHARE / self.footprint.in_list());
         let release = listing.keys.saturating_mul(self.footprint.in_list());
         let users = room.saturating_sub(release);
@@ -208,11 +193,7 @@ impl Planner<'_> {
 
     /// One release for each window; in continual release the last one and the one before it.
     fn lists(&self) -> u64 {
-        if self.spec.continual {
-            2
-        } else {
-            self.spec.windows.len() as u64
-        }
+        if self.spec.continual { 2 } else { self.spec.windows.len() as u64 }
     }
 
     /// Assumes as many events as entries if nothing bounds them. Does not plan for lists that would
@@ -220,12 +201,7 @@ impl Planner<'_> {
     fn listing(&self, layout: &Layout, entries: u64) -> Listing {
         let keys = layout.entries(entries);
         let events = if layout.by_count { layout.window } else { keys };
-        let room = self
-            .spec
-            .memory
-            .0
-            .saturating_sub(self.program)
-            .saturating_sub(self.keys);
+        let room = self.spec.memory.0.saturating_sub(self.program).saturating_sub(self.keys);
         let most = room / RELEASE_SHARE / self.footprint.in_list();
         Listing::new(&self.floor, events, keys, self.spec.declared()).up_to(most)
     }
@@ -274,19 +250,13 @@ impl Planner<'_> {
             },
             &self.footprint,
         );
-        Memory {
-            keys: self.keys,
-            program: self.program,
-            ..own
-        }
+        Memory { keys: self.keys, program: self.program, ..own }
     }
 
     /// Keeps the cut below an eighth of alpha times the number of events, within limits.
     fn fewest_entries(&self, layout: &Layout) -> u64 {
         let wanted = (8.0 / self.spec.alpha).ceil() as u64;
-        wanted
-            .clamp(FEWEST_ENTRIES, ENOUGH_ENTRIES)
-            .min(most_entries(layout))
+        wanted.clamp(FEWEST_ENTRIES, ENOUGH_ENTRIES).min(most_entries(layout))
     }
 
     fn widest_sketch(&self, layout: &Layout) -> Option<Dimensions> {
@@ -302,16 +272,12 @@ impl Planner<'_> {
             return Some(wide);
         }
         let narrow = WIDTHS.into_iter().find(|width| fits(sketch(*width), share));
-        self.measures_norm()
-            .then(|| sketch(narrow.unwrap_or(WIDTHS[WIDTHS.len() - 1])))
+        self.measures_norm().then(|| sketch(narrow.unwrap_or(WIDTHS[WIDTHS.len() - 1])))
     }
 
     /// The sketch from which every declared key can be estimated well enough for the promises.
     fn sketch_for_points(&self) -> Option<Dimensions> {
-        let size = self
-            .spec
-            .declared()
-            .filter(|size| self.measures_norm() && *size <= LARGEST_UNIVERSE)?;
+        let size = self.spec.declared().filter(|size| self.measures_norm() && *size <= LARGEST_UNIVERSE)?;
         let chance = (1.0 - self.spec.confidence) / 8.0 / size as f64;
         Some(Dimensions::for_points(self.spec.alpha / 5.0, chance))
     }
@@ -359,9 +325,7 @@ mod tests {
             spec.set_window(if self.by_count {
                 Window::events(length).slide(slide)
             } else {
-                Window::clock(micros(length))
-                    .slide(micros(slide))
-                    .lateness(micros(lateness))
+                Window::clock(micros(length)).slide(micros(slide)).lateness(micros(lateness))
             });
             plan(&Planner {
                 spec: &ValidSpec::new(spec, self.policy, self.universe).unwrap(),
@@ -402,24 +366,14 @@ mod tests {
     /// Panes of 100 events by count, and keys of 64 bits.
     fn case(policy: Policy) -> Case {
         Case {
-            grid: Grid {
-                length: 100_000,
-                slide: 100,
-                lateness: 0,
-            },
+            grid: Grid { length: 100_000, slide: 100, lateness: 0 },
             by_count: true,
             policy,
             boundaries: (policy == Policy::Smooth).then(|| Epsilon::new(0.25).unwrap()),
             alpha: 0.1,
             l2: true,
             universe: None,
-            footprint: Footprint {
-                held: 0,
-                listed: true,
-                packed: 8,
-                reference: 8,
-                block: 0,
-            },
+            footprint: Footprint { held: 0, listed: true, packed: 8, reference: 8, block: 0 },
             memory: 1 << 40,
             threads: 1,
         }
@@ -441,22 +395,12 @@ mod tests {
         let with = |memory| list(Case { memory, ..uniform() });
         assert_eq!([6_399, 6_400].map(with), [None, Some(100)]);
         let long = |slide: i64| {
-            let grid = Grid {
-                length: 1 << 30,
-                slide,
-                lateness: 0,
-            };
+            let grid = Grid { length: 1 << 30, slide, lateness: 0 };
             list(Case { grid, ..uniform() })
         };
         assert_eq!([1 << 19, (1 << 19) + 1].map(long), [Some(1 << 19), None]);
-        let unlisted = Footprint {
-            listed: false,
-            ..uniform().footprint
-        };
-        let texts = Case {
-            footprint: unlisted,
-            ..uniform()
-        };
+        let unlisted = Footprint { listed: false, ..uniform().footprint };
+        let texts = Case { footprint: unlisted, ..uniform() };
         assert_eq!(list(texts), None);
         assert_eq!(list(case(Policy::Smooth)), Some(1_600));
     }
@@ -464,23 +408,14 @@ mod tests {
     #[test]
     fn the_fewest_entries_keep_the_cut_below_an_eighth_of_alpha_within_reason() {
         let fewest = |alpha, slide| {
-            let case = sliding_by(
-                slide,
-                Case {
-                    alpha,
-                    ..case(Policy::Uniform)
-                },
-            );
+            let case = sliding_by(slide, Case { alpha, ..case(Policy::Uniform) });
             case.fewest_entries(&layout(&case))
         };
         assert_eq!(fewest(0.1, 2_000), 80);
         assert_eq!(fewest(0.9, 2_000), 64);
         assert_eq!(fewest(1e-4, 2_000), 1_024);
         assert_eq!(fewest(1e-4, 50), 50);
-        let clock = Case {
-            by_count: false,
-            ..case(Policy::Uniform)
-        };
+        let clock = Case { by_count: false, ..case(Policy::Uniform) };
         assert_eq!(most_entries(&layout(&clock)), 1 << 26);
     }
 
@@ -489,23 +424,11 @@ mod tests {
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
         let width = |case: &Case, memory| {
-            let case = Case {
-                memory,
-                ..sliding_by(
-                    100,
-                    Case {
-                        grid: case.grid,
-                        ..self::case(case.policy)
-                    },
-                )
-            };
+            let case =
+                Case { memory, ..sliding_by(100, Case { grid: case.grid, ..self::case(case.policy) }) };
             case.widest_sketch(&layout(&case)).unwrap().width
         };
-        for (policy, share) in [
-            (Policy::Uniform, 8),
-            (Policy::Exponential, 8),
-            (Policy::Smooth, 3),
-        ] {
+        for (policy, share) in [(Policy::Uniform, 8), (Policy::Exponential, 8), (Policy::Smooth, 3)] {
             let case = case(policy);
             let panes = layout(&case).panes + 1;
             for widest in [4_096, 2_048, 1_024, 512] {
@@ -515,15 +438,9 @@ mod tests {
             }
             assert_eq!(width(&case, 0), 256);
         }
-        let l1 = Case {
-            l2: false,
-            ..case(Policy::Uniform)
-        };
+        let l1 = Case { l2: false, ..case(Policy::Uniform) };
         assert_eq!(l1.widest_sketch(&layout(&l1)), None);
-        let declared = |universe| Case {
-            universe: Some(universe),
-            ..case(Policy::Uniform)
-        };
+        let declared = |universe| Case { universe: Some(universe), ..case(Policy::Uniform) };
         let points = Dimensions::for_points(0.1 / 5.0, 0.05 / 8.0 / 1e6);
         let of_million = declared(1_000_000).sketch_for_points().unwrap();
         assert_eq!((of_million.rows, of_million.width), (points.rows, points.width));
@@ -531,10 +448,7 @@ mod tests {
         assert!(largest.is_some() && larger.is_none());
         let just = 2 * 1_001 * points.bytes();
         for (memory, wide) in [(just, true), (just - 1, false)] {
-            let case = Case {
-                memory,
-                ..declared(1_000_000)
-            };
+            let case = Case { memory, ..declared(1_000_000) };
             assert_eq!(case.widest_sketch(&layout(&case)) == Some(points), wide);
         }
     }
@@ -544,20 +458,14 @@ mod tests {
     /// it, into a pane that may not be final, and has a bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
-        let smooth = Case {
-            threads: 3,
-            ..case(Policy::Smooth)
-        };
+        let smooth = Case { threads: 3, ..case(Policy::Smooth) };
         let layout = layout(&smooth);
         let block = layout.longest_block().unwrap();
         assert_eq!(block, 1_600, "a 64th of the window, in whole ticks");
         let plan = smooth.plan(layout, 70, None);
         let counted = ListCounter::most_bytes(block) + block * 9;
         assert_eq!(plan.memory.open, block * 8 + counted + block * 9 + 4_096 * 4);
-        let tight = Case {
-            memory: 8 * 8 * block - 1,
-            ..case(Policy::Smooth)
-        };
+        let tight = Case { memory: 8 * 8 * block - 1, ..case(Policy::Smooth) };
         let without_list = tight.plan(layout, 70, None);
         assert_eq!(without_list.memory.open, 4_096 * 16 + block * 4 + block * 9);
         assert!(plan.listed && !without_list.listed);
@@ -574,18 +482,12 @@ mod tests {
         let clock = |lateness| {
             let case = Case {
                 by_count: false,
-                grid: Grid {
-                    lateness,
-                    ..case(Policy::Uniform).grid
-                },
+                grid: Grid { lateness, ..case(Policy::Uniform).grid },
                 ..case(Policy::Uniform)
             };
             case.plan(layout(&case), 70, None).memory.open
         };
         let block = 2 * (256 * 16 + 70 * 4);
-        assert_eq!(
-            [0, 99, 100, 250].map(clock),
-            [2, 2, 3, 4].map(|open| open * block + 70 * 9)
-        );
+        assert_eq!([0, 99, 100, 250].map(clock), [2, 2, 3, 4].map(|open| open * block + 70 * 9));
     }
 }

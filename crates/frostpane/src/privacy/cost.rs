@@ -32,9 +32,7 @@ impl Cost {
     /// The cost of releases of one stream. Private boundaries are drawn once, so their epsilon counts once.
     pub(crate) fn of_releases(releases: &[(Epsilon, Delta)], private_boundaries: bool) -> Self {
         let split = |epsilon| Split::one_shot(epsilon, false, private_boundaries);
-        let boundaries = releases
-            .first()
-            .and_then(|(epsilon, _)| split(*epsilon).boundaries);
+        let boundaries = releases.first().and_then(|(epsilon, _)| split(*epsilon).boundaries);
         let own = releases.iter().map(|(epsilon, _)| split(*epsilon).counts);
         Self {
             epsilon: own.chain(boundaries).fold(Epsilon::NONE, Epsilon::plus),
@@ -71,14 +69,8 @@ mod tests {
             assert_eq!(cost(releases, 1.0, true).epsilon(), all);
         }
         assert_eq!(cost(3, 0.000_001, true).epsilon(), 2.5e-6);
-        assert_eq!(
-            (cost(0, 1.0, true).epsilon(), cost(0, 1.0, true).delta()),
-            (0.0, 0.0)
-        );
-        let two = [
-            (Epsilon::new(0.5).unwrap(), Delta::ZERO),
-            (Epsilon::new(0.25).unwrap(), Delta::ZERO),
-        ];
+        assert_eq!((cost(0, 1.0, true).epsilon(), cost(0, 1.0, true).delta()), (0.0, 0.0));
+        let two = [(Epsilon::new(0.5).unwrap(), Delta::ZERO), (Epsilon::new(0.25).unwrap(), Delta::ZERO)];
         assert_eq!(Cost::of_releases(&two, false).epsilon(), 0.75);
     }
 }

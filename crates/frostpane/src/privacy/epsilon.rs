@@ -15,16 +15,10 @@ pub struct Epsilon {
 }
 
 impl Epsilon {
-    pub(crate) const NONE: Self = Self {
-        numerator: 0,
-        denominator: MILLION,
-    };
+    pub(crate) const NONE: Self = Self { numerator: 0, denominator: MILLION };
 
     /// 1: a common choice.
-    pub const ONE: Self = Self {
-        numerator: MILLION,
-        denominator: MILLION,
-    };
+    pub const ONE: Self = Self { numerator: MILLION, denominator: MILLION };
 
     /// Reads an epsilon, to the millionth. Finer digits are rounded down, so no more is spent than was given.
     pub fn new(epsilon: f64) -> Result<Self> {
@@ -42,27 +36,18 @@ impl Epsilon {
             0 => Err(Error::parameter(format!(
                 "epsilon is {epsilon}, but can be no smaller than 0.000001: 1 is a common choice"
             ))),
-            numerator => Ok(Self {
-                numerator,
-                denominator: MILLION,
-            }),
+            numerator => Ok(Self { numerator, denominator: MILLION }),
         }
     }
 
     /// The share `part / whole` of this epsilon, for small numbers.
     pub(crate) fn share(self, part: u64, whole: u64) -> Self {
         debug_assert!(part <= whole);
-        Self {
-            numerator: self.numerator * part,
-            denominator: self.denominator * whole,
-        }
+        Self { numerator: self.numerator * part, denominator: self.denominator * whole }
     }
 
     pub(crate) fn times(self, number: u64) -> Self {
-        Self {
-            numerator: self.numerator.saturating_mul(number),
-            ..self
-        }
+        Self { numerator: self.numerator.saturating_mul(number), ..self }
     }
 
     /// The sum of two epsilons, of which one is a number of millionths or a share of the other.
@@ -70,14 +55,9 @@ impl Epsilon {
         let denominator = self.denominator.max(other.denominator);
         let parts = |epsilon: Self| {
             debug_assert!(denominator.is_multiple_of(epsilon.denominator));
-            epsilon
-                .numerator
-                .saturating_mul(denominator / epsilon.denominator)
+            epsilon.numerator.saturating_mul(denominator / epsilon.denominator)
         };
-        Self {
-            numerator: parts(self).saturating_add(parts(other)),
-            denominator,
-        }
+        Self { numerator: parts(self).saturating_add(parts(other)), denominator }
     }
 
     /// The value as a float, for display.
@@ -110,11 +90,7 @@ impl<'de> Deserialize<'de> for Epsilon {
 /// exactly a tenth. Otherwise rounded down.
 fn millionths(value: f64) -> u64 {
     let nearest = (value * MILLION as f64).round();
-    if nearest / MILLION as f64 == value {
-        nearest as u64
-    } else {
-        (value * MILLION as f64).floor() as u64
-    }
+    if nearest / MILLION as f64 == value { nearest as u64 } else { (value * MILLION as f64).floor() as u64 }
 }
 
 #[cfg(test)]
@@ -123,13 +99,9 @@ mod tests {
 
     #[test]
     fn decimal_numbers_are_taken_as_written_and_finer_ones_rounded_down() {
-        for (given, expected) in [
-            (0.1, 100_000),
-            (1.0, 1_000_000),
-            (0.3, 300_000),
-            (0.000001, 1),
-            (2.9999999, 2_999_999),
-        ] {
+        for (given, expected) in
+            [(0.1, 100_000), (1.0, 1_000_000), (0.3, 300_000), (0.000001, 1), (2.9999999, 2_999_999)]
+        {
             assert_eq!(Epsilon::new(given).unwrap().numerator, expected, "{given}");
         }
     }

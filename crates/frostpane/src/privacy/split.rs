@@ -39,46 +39,26 @@ impl Split {
     /// The split of one release.
     pub fn one_shot(epsilon: Epsilon, measures_norm: bool, private_boundaries: bool) -> Self {
         let boundaries = private_boundaries.then(|| epsilon.share(BOUNDARIES, BOUNDARIES + RELEASE));
-        let release = if private_boundaries {
-            epsilon.share(RELEASE, BOUNDARIES + RELEASE)
-        } else {
-            epsilon
-        };
+        let release = if private_boundaries { epsilon.share(RELEASE, BOUNDARIES + RELEASE) } else { epsilon };
         Self {
             boundaries,
             total: None,
             norm: measures_norm.then(|| release.share(NORM, NORM + COUNTS)),
-            counts: if measures_norm {
-                release.share(COUNTS, NORM + COUNTS)
-            } else {
-                release
-            },
+            counts: if measures_norm { release.share(COUNTS, NORM + COUNTS) } else { release },
             // The largest count, and the norm if it is measured.
-            slack: if measures_norm {
-                release.share(1, 2)
-            } else {
-                release
-            },
+            slack: if measures_norm { release.share(1, 2) } else { release },
         }
     }
 
     /// The split of a continual release. An event is in as many windows, and so norms, as a window has
     /// panes; the noise of the counts is drawn once for all windows.
     pub fn continual(epsilon: Epsilon, measures_norm: bool, panes: u64) -> Self {
-        let (norm, counts) = if panes <= FEW_WINDOWS {
-            (NORM, COUNTS)
-        } else {
-            (NORMS, ALL_COUNTS)
-        };
+        let (norm, counts) = if panes <= FEW_WINDOWS { (NORM, COUNTS) } else { (NORMS, ALL_COUNTS) };
         Self {
             boundaries: None,
             total: None,
             norm: measures_norm.then(|| epsilon.share(norm, (norm + counts) * panes)),
-            counts: if measures_norm {
-                epsilon.share(counts, norm + counts)
-            } else {
-                epsilon
-            },
+            counts: if measures_norm { epsilon.share(counts, norm + counts) } else { epsilon },
             // Windows begin where panes do, so no slack is measured.
             slack: epsilon,
         }
@@ -121,14 +101,8 @@ mod tests {
             let spent = sum(&[split.boundaries, split.norm, Some(split.counts)]);
             assert!((spent - 0.8).abs() < 1e-12, "{split:?}");
             let of_slack = if norm { 2.0 } else { 1.0 } * split.slack.as_f64();
-            assert!(
-                (of_slack + sum(&[split.boundaries]) - 0.8).abs() < 1e-12,
-                "{split:?}"
-            );
-            assert_eq!(
-                (split.norm.is_some(), split.boundaries.is_some()),
-                (norm, boundaries)
-            );
+            assert!((of_slack + sum(&[split.boundaries]) - 0.8).abs() < 1e-12, "{split:?}");
+            assert_eq!((split.norm.is_some(), split.boundaries.is_some()), (norm, boundaries));
         }
         let all = Split::one_shot(whole, true, true);
         assert_eq!(all.boundaries.map(Epsilon::as_f64), Some(0.2));

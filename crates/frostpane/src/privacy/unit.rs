@@ -58,31 +58,19 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self {
-            per_user: 1,
-            per_key: 1,
-            epoch: DAY,
-            offset: Duration::ZERO,
-            sample_users: None,
-        }
+        Self { per_user: 1, per_key: 1, epoch: DAY, offset: Duration::ZERO, sample_users: None }
     }
 }
 
 impl Bounds {
     /// At most this many keys of a user in an epoch of a day, each counted once.
     pub fn new(per_user: u32) -> Self {
-        Self {
-            per_user,
-            ..Self::default()
-        }
+        Self { per_user, ..Self::default() }
     }
 
     /// Counts each key at most this often.
     pub fn per_key(self, times: u32) -> Self {
-        Self {
-            per_key: times,
-            ..self
-        }
+        Self { per_key: times, ..self }
     }
 
     /// Sets the length of an epoch.
@@ -120,9 +108,7 @@ impl Unit {
     pub(crate) const fn counts(self) -> u32 {
         match self {
             Unit::Event => 2,
-            Unit::User(Bounds {
-                per_user, per_key, ..
-            }) => per_user.saturating_mul(per_key),
+            Unit::User(Bounds { per_user, per_key, .. }) => per_user.saturating_mul(per_key),
         }
     }
 
@@ -177,9 +163,7 @@ impl Unit {
 impl Bounds {
     /// A bound on the sum of the squares of the changes of counts.
     pub(crate) const fn squares(self) -> u64 {
-        let Self {
-            per_user, per_key, ..
-        } = self;
+        let Self { per_user, per_key, .. } = self;
         (per_user as u64).saturating_mul((per_key as u64).saturating_mul(per_key as u64))
     }
 }
@@ -224,10 +208,7 @@ mod tests {
         for number in 1..=9 {
             assert_eq!(Unit::Event.sketch(number), 2 * number);
             assert_eq!(Unit::Event.tree(number), 2 * number);
-            assert_eq!(
-                (user.sketch(number), user.tree(number)),
-                (15 * number, 15 * number)
-            );
+            assert_eq!((user.sketch(number), user.tree(number)), (15 * number, 15 * number));
         }
     }
 
@@ -253,34 +234,21 @@ mod tests {
             let unit = Unit::User(Bounds::new(keys as u32).per_key(most as u32));
             let furthest = |of: &dyn Fn([i64; 3]) -> i64| {
                 let pairs = with_and_without(keys, most);
-                pairs
-                    .map(|[without, with]| (of(with) - of(without)).unsigned_abs() as u32)
-                    .max()
-                    .unwrap()
+                pairs.map(|[without, with]| (of(with) - of(without)).unsigned_abs() as u32).max().unwrap()
             };
             let each = (0..3).map(|key| furthest(&|counts| counts[key])).max().unwrap();
             let distance =
                 |[without, with]: [[i64; 3]; 2]| (0..3).map(|key| with[key] - without[key]).sum::<i64>();
             let added_up = with_and_without(keys, most).map(distance).max().unwrap() as u32;
             assert_eq!((unit.counts(), unit.largest_count()), (added_up, each));
-            assert_eq!(
-                furthest(&|counts| counts.into_iter().max().unwrap()),
-                unit.largest_count()
-            );
+            assert_eq!(furthest(&|counts| counts.into_iter().max().unwrap()), unit.largest_count());
             assert_eq!(unit.total(), furthest(&|counts| counts.iter().sum()));
             let squares = |counts: [i64; 3]| counts.iter().map(|count| count * count).sum::<i64>();
-            assert_eq!(
-                unit.norm(),
-                furthest(&|counts| squares(counts).isqrt()),
-                "{keys} {most}"
-            );
+            assert_eq!(unit.norm(), furthest(&|counts| squares(counts).isqrt()), "{keys} {most}");
             let of_cell = |signs: [i64; 3]| {
                 furthest(&|counts| (0..3).map(|key| signs[key] * counts[key]).sum::<i64>().abs())
             };
-            assert_eq!(
-                unit.sketched_norm(),
-                CELLS.into_iter().map(of_cell).max().unwrap()
-            );
+            assert_eq!(unit.sketched_norm(), CELLS.into_iter().map(of_cell).max().unwrap());
         }
     }
 }

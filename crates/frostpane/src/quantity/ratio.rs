@@ -38,9 +38,7 @@ impl FromStr for Ratio {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = |text: &str| text.trim().parse::<u32>().ok();
-        let parts = text
-            .split_once('/')
-            .map(|(part, whole)| (number(part), number(whole)));
+        let parts = text.split_once('/').map(|(part, whole)| (number(part), number(whole)));
         match parts {
             Some((Some(part), Some(whole))) if part > 0 && part <= whole => Ok(Self { part, whole }),
             _ => Err(Error::parameter(format!(
@@ -64,8 +62,6 @@ impl Serialize for Ratio {
 
 impl<'de> Deserialize<'de> for Ratio {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }

@@ -7,18 +7,9 @@ use super::Quantity;
 use crate::error::Error;
 
 /// Largest first.
-const DECIMAL: [(&str, u64); 4] = [
-    ("TB", 1_000_000_000_000),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("kB", 1_000),
-];
-const BINARY: [(&str, u64); 4] = [
-    ("TiB", 1 << 40),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-];
+const DECIMAL: [(&str, u64); 4] =
+    [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
 
 /// A number of bytes: `16MB`, `1.5GB`, `64 MiB`, `64000000`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,9 +42,7 @@ impl FromStr for Size {
             1 => number.times(1),
             unit => number.at_most(unit),
         });
-        bytes
-            .map(Self)
-            .ok_or_else(|| Error::parameter("give a size such as 64MB, 1.5GB or 64MiB"))
+        bytes.map(Self).ok_or_else(|| Error::parameter("give a size such as 64MB, 1.5GB or 64MiB"))
     }
 }
 
@@ -82,10 +71,7 @@ impl Serialize for Size {
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(
-            untagged,
-            expecting = "expected a number of bytes, or a size such as \"64MB\""
-        )]
+        #[serde(untagged, expecting = "expected a number of bytes, or a size such as \"64MB\"")]
         enum SizeInput {
             Bytes(u64),
             Text(String),

@@ -74,10 +74,7 @@ fn unit(name: &str) -> Option<u64> {
         "w" | "week" | "weeks" => "w",
         _ => return None,
     };
-    UNITS
-        .into_iter()
-        .find(|(name, _)| *name == short)
-        .map(|(_, unit)| unit)
+    UNITS.into_iter().find(|(name, _)| *name == short).map(|(_, unit)| unit)
 }
 
 /// A time such as `90s`, `1h30m`, `12 hours` or `1.5d`: units from long to short, none twice.
@@ -161,10 +158,7 @@ impl Serialize for Span {
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(
-            untagged,
-            expecting = "expected a number of events, or a time such as \"30d\""
-        )]
+        #[serde(untagged, expecting = "expected a number of events, or a time such as \"30d\"")]
         enum Given {
             Events(u64),
             Text(String),
@@ -191,9 +185,7 @@ pub(crate) mod time {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         match Span::deserialize(deserializer)? {
             Span::Clock(time) => Ok(time),
-            Span::Events(_) => Err(de::Error::custom(
-                "give a time such as 90s, 1h30m, 12 hours, 30d or 8w",
-            )),
+            Span::Events(_) => Err(de::Error::custom("give a time such as 90s, 1h30m, 12 hours, 30d or 8w")),
         }
     }
 }
@@ -251,23 +243,13 @@ mod tests {
             ("3\u{b5}s", 3, "3us"),
         ] {
             let span: Span = text.parse().unwrap();
-            assert_eq!(
-                (span, span.length()),
-                (Span::Clock(Duration::from_micros(micros)), micros)
-            );
+            assert_eq!((span, span.length()), (Span::Clock(Duration::from_micros(micros)), micros));
             assert_eq!(span.to_string(), said);
             assert_eq!(said.parse::<Span>(), Ok(span));
         }
-        for text in [
-            "1_000,000",
-            "1,000,000",
-            "1M",
-            "1 M",
-            "1e6",
-            "1000k",
-            "1 million events",
-            "1000000 events",
-        ] {
+        for text in
+            ["1_000,000", "1,000,000", "1M", "1 M", "1e6", "1000k", "1 million events", "1000000 events"]
+        {
             assert_eq!(text.parse(), Ok(Span::Events(1_000_000)), "{text}");
         }
         assert_eq!(Span::Events(5).to_string(), "5");

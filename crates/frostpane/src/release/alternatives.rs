@@ -52,10 +52,7 @@ impl Fresh {
             concentrated: concentrated(panes as f64, epsilon.as_f64(), log),
         });
         let each = epsilon.share(1, panes);
-        Self {
-            basic: DiscreteLaplace::new(unit.counts(), each).variance().sqrt(),
-            with_delta,
-        }
+        Self { basic: DiscreteLaplace::new(unit.counts(), each).variance().sqrt(), with_delta }
     }
 }
 
@@ -72,11 +69,7 @@ fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     // To a fixed point of floats.
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        if spent(middle) <= epsilon {
-            low = middle
-        } else {
-            high = middle
-        }
+        if spent(middle) <= epsilon { low = middle } else { high = middle }
     }
     8.0_f64.sqrt() / low
 }
@@ -95,12 +88,9 @@ mod tests {
     /// Each alternative by its own equation: its noise spends exactly epsilon.
     #[test]
     fn alternatives_spend_what_they_may() {
-        for (panes, epsilon, delta) in [
-            (1_u64, 1.0, 1e-9),
-            (32, 1.0, 1e-9),
-            (100, 0.25, 1e-6),
-            (365, 4.0, 0.1),
-        ] {
+        for (panes, epsilon, delta) in
+            [(1_u64, 1.0, 1e-9), (32, 1.0, 1e-9), (100, 0.25, 1e-6), (365, 4.0, 0.1)]
+        {
             let others = Fresh::new(panes, Unit::Event, Epsilon::new(epsilon).unwrap(), delta);
             let windows = panes as f64;
             let q = (-epsilon / (2.0 * windows)).exp();
@@ -118,11 +108,7 @@ mod tests {
         // With almost no windows half of epsilon spends all of it, to the last bit.
         let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
         assert_eq!(all, 8.0_f64.sqrt() / 0.5);
-        assert!(
-            Fresh::new(4, Unit::Event, Epsilon::new(1.0).unwrap(), 0.0)
-                .with_delta
-                .is_none()
-        );
+        assert!(Fresh::new(4, Unit::Event, Epsilon::new(1.0).unwrap(), 0.0).with_delta.is_none());
     }
 
     #[test]
@@ -154,18 +140,13 @@ mod tests {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
             for epsilon in [0.1, 1.0, 4.0] {
                 let epsilon = Epsilon::new(epsilon).unwrap();
-                let ours = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX)
-                    .unwrap()
-                    .deviation();
+                let ours = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap().deviation();
                 for delta in [0.0, 1e-12, 1e-6, 0.25] {
                     let others = Fresh::new(panes, Unit::Event, epsilon, delta);
                     assert!(ours <= others.basic * 1.000_001, "{panes} {epsilon:?}");
                     if let Some(others) = others.with_delta {
                         assert!(ours <= others.concentrated, "{panes} {epsilon:?} {delta}");
-                        assert!(
-                            ours <= others.advanced || panes == 1,
-                            "{panes} {epsilon:?} {delta}"
-                        );
+                        assert!(ours <= others.advanced || panes == 1, "{panes} {epsilon:?} {delta}");
                     }
                 }
             }

@@ -40,13 +40,9 @@ impl<'a, K: Key> BySketch<'a, K> {
         if size > LARGEST_UNIVERSE || !norm.high.is_finite() {
             return None;
         }
-        let laplace = DiscreteLaplace::new(
-            request.unit().sketch(dimensions.rows as u32),
-            request.split.counts,
-        );
-        let floor = dimensions
-            .noise_floor(&laplace, MOST_EXPECTED_FROM_NOISE as f64 / size as f64)
-            .max(1);
+        let laplace =
+            DiscreteLaplace::new(request.unit().sketch(dimensions.rows as u32), request.split.counts);
+        let floor = dimensions.noise_floor(&laplace, MOST_EXPECTED_FROM_NOISE as f64 / size as f64).max(1);
         let threshold = floor.max(three_quarters(request.spec.alpha, norm.value));
         let half = request.counts_failure() / 2.0;
         let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size as f64);
@@ -117,13 +113,7 @@ mod tests {
     fn row_failure(chance: f64) -> f64 {
         let two_of_three = |p: f64| 3.0 * p * p * (1.0 - p) + p * p * p;
         let steps = (1..=60).map(|bit| 0.5_f64.powi(bit + 1));
-        steps.fold(0.0, |p, step| {
-            if two_of_three(p + step) <= chance {
-                p + step
-            } else {
-                p
-            }
-        })
+        steps.fold(0.0, |p, step| if two_of_three(p + step) <= chance { p + step } else { p })
     }
 
     /// The least `c + m` of the proof, over splits of a row's failure into 32 parts.
@@ -143,12 +133,8 @@ mod tests {
         let shape = shape(10, 1 << 12);
         for (size, value) in [(1_000, 5_000), (1_000, 100), (60_000_000, 5_000)] {
             let request = request(Norm::L2, 2.0, Keys::range(0..size).unwrap(), shape);
-            let norm = NormEstimate {
-                value,
-                low: value as f64 - 70.0,
-                high: value as f64 + 80.0,
-                by_sketch: true,
-            };
+            let norm =
+                NormEstimate { value, low: value as f64 - 70.0, high: value as f64 + 80.0, by_sketch: true };
             let found = BySketch::new(&request, norm).unwrap().guarantee;
             let size = size as f64;
             let floor = reach(6.0, 1.8, row_failure(1e6 / size)).max(1);
@@ -159,9 +145,7 @@ mod tests {
             let half = (1.0 - CONFIDENCE) * 0.7 / 2.0;
             let frequent = (norm.high / threshold as f64).powi(2).clamp(1.0, size);
             let width = 4_096.0;
-            let NoiseBounds::Alike { over, under } = found.bounds else {
-                panic!("{found:?}")
-            };
+            let NoiseBounds::Alike { over, under } = found.bounds else { panic!("{found:?}") };
             assert_eq!(over, error(norm.high, width, 1.8, half / size));
             assert_eq!(under, error(norm.high, width, 1.8, half / frequent));
         }
@@ -173,16 +157,10 @@ mod tests {
         let plain = PaneShape::new(10, 0, None, 1).unwrap();
         let universe = |size| Keys::range(0..size).unwrap();
         let known = NormEstimate::of_events(100);
-        let unknown = NormEstimate {
-            high: f64::INFINITY,
-            ..known
-        };
+        let unknown = NormEstimate { high: f64::INFINITY, ..known };
         let can = |request: Request<u64>, norm| BySketch::new(&request, norm).is_some();
         assert!(can(request(Norm::L2, 1.0, universe(1 << 26), sketched), known));
-        assert!(!can(
-            request(Norm::L2, 1.0, universe((1 << 26) + 1), sketched),
-            known
-        ));
+        assert!(!can(request(Norm::L2, 1.0, universe((1 << 26) + 1), sketched), known));
         assert!(!can(request(Norm::L2, 1.0, universe(9), sketched), unknown));
         assert!(!can(request(Norm::L1, 1.0, universe(9), sketched), known));
         assert!(!can(request(Norm::L2, 1.0, Keys::Open, sketched), known));
@@ -202,44 +180,22 @@ mod tests {
             norm,
             threshold: 750,
             floor: 1,
-            bounds: NoiseBounds::Alike {
-                over: noise,
-                under: noise,
-            },
+            bounds: NoiseBounds::Alike { over: noise, under: noise },
         };
         let is_taken = |sketch: u64, counts: Guarantee| {
             let guarantee = with(0, sketch);
-            BySketch {
-                guarantee,
-                ..BySketch::new(&request, norm).unwrap()
-            }
-            .is_better_than(&counts)
+            BySketch { guarantee, ..BySketch::new(&request, norm).unwrap() }.is_better_than(&counts)
         };
         // The promises hold up to a noise of 249, or a cut of 200 with a noise of 49.
         assert!(with(0, 249).holds_with_room() && !with(0, 250).holds_with_room());
         assert!(with(200, 49).holds_with_room() && !with(200, 50).holds_with_room());
         assert!(!is_taken(100, with(0, 100)), "counts are as good");
-        assert!(
-            is_taken(100, with(200, 100)),
-            "only the sketch keeps the promises"
-        );
-        assert!(
-            is_taken(100, with(200, 10)),
-            "both do, and the list of the sketch is surer"
-        );
+        assert!(is_taken(100, with(200, 100)), "only the sketch keeps the promises");
+        assert!(is_taken(100, with(200, 10)), "both do, and the list of the sketch is surer");
         assert!(!is_taken(300, with(200, 10)), "only the counts do");
-        assert!(
-            is_taken(300, with(700, 10)),
-            "neither does, and the sketch is closer"
-        );
-        assert!(
-            !is_taken(260, with(10, 250)),
-            "neither does, and both are as close"
-        );
-        assert!(
-            !is_taken(300, with(280, 10)),
-            "neither does, and the counts are closer"
-        );
+        assert!(is_taken(300, with(700, 10)), "neither does, and the sketch is closer");
+        assert!(!is_taken(260, with(10, 250)), "neither does, and both are as close");
+        assert!(!is_taken(300, with(280, 10)), "neither does, and the counts are closer");
     }
 
     /// Every row's estimate is its cell with the sign of the key; the median of three is compared with
@@ -266,12 +222,8 @@ mod tests {
             assert_eq!(entropy.word().unwrap(), again.word().unwrap());
             let said = |key: u64| {
                 let alone = sketch([Some(key)], dimensions);
-                let signed: Vec<i64> = alone
-                    .cells()
-                    .iter()
-                    .zip(&noisy)
-                    .map(|(unit, cell)| unit * cell)
-                    .collect();
+                let signed: Vec<i64> =
+                    alone.cells().iter().zip(&noisy).map(|(unit, cell)| unit * cell).collect();
                 let mut rows: Vec<i64> = signed.chunks(16).map(|row| row.iter().sum()).collect();
                 rows.sort_unstable();
                 rows[1]
@@ -292,10 +244,7 @@ mod tests {
     /// the mean distance of 15,360 values from 0 is as calculated to 5 %, seven standard errors.
     #[test]
     fn every_cell_has_the_noise_of_the_whole_sketch() {
-        let dimensions = Dimensions {
-            rows: 5,
-            width: 1_024,
-        };
+        let dimensions = Dimensions { rows: 5, width: 1_024 };
         let shape = PaneShape::new(10, 0, Some(dimensions), 1).unwrap();
         let request = request(Norm::L2, 1.0, Keys::range(0..100).unwrap(), shape);
         let sketch = BySketch::new(&request, NormEstimate::of_events(1_000)).unwrap();

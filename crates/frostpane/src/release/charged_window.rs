@@ -40,12 +40,7 @@ impl<'a, K: Key> ChargedWindow<'a, K> {
 
     fn nothing(by_count: bool) -> Self {
         let edge = by_count.then_some(Edge::Event(0));
-        Self {
-            covered: None,
-            coverage: coverage(0, edge, edge, 0),
-            asked_from: edge,
-            asked_events: [0; 2],
-        }
+        Self { covered: None, coverage: coverage(0, edge, edge, 0), asked_from: edge, asked_events: [0; 2] }
     }
 
     fn of_events(covered: WindowView<'a, K>, by_count: bool) -> Self {
@@ -80,22 +75,12 @@ impl<'a, K: Key> ChargedWindow<'a, K> {
 }
 
 fn coverage(events: u64, from: Option<Edge>, to: Option<Edge>, missed: u64) -> Coverage {
-    Coverage {
-        events,
-        between: None,
-        from,
-        to,
-        missed,
-    }
+    Coverage { events, between: None, from, to, missed }
 }
 
 /// A position as a release shows it.
 pub(crate) fn edge(position: i64, by_count: bool) -> Edge {
-    if by_count {
-        Edge::Event(position.max(0) as u64)
-    } else {
-        instant(position)
-    }
+    if by_count { Edge::Event(position.max(0) as u64) } else { instant(position) }
 }
 
 /// The first whole second after a time.

@@ -114,12 +114,7 @@ struct ThresholdMargin {
 impl<K: Key> ContinualReleaser<K> {
     /// A sequence of windows of panes of at most so many events each, if that is known.
     pub fn new(request: Request<K>, setup: ContinualSetup, longest_pane: Option<u64>) -> Result<Self> {
-        let ContinualSetup {
-            noise,
-            memory,
-            keys_of_people,
-            ..
-        } = setup;
+        let ContinualSetup { noise, memory, keys_of_people, .. } = setup;
         let (horizon, together) = (request.spec.horizon(), request.spec.together());
         let panes = request.spec.panes();
         // Each release has its share of the chance of an untrue statement.
@@ -201,12 +196,7 @@ impl<K: Key> ContinualReleaser<K> {
 
     /// All noise that is drawn, in words that tell it from any other.
     pub fn noise(&self) -> String {
-        format!(
-            "{:?} {:?} {:?}",
-            self.noise.sum.noise(),
-            self.total,
-            self.request.norm_epsilon()
-        )
+        format!("{:?} {:?} {:?}", self.noise.sum.noise(), self.total, self.request.norm_epsilon())
     }
 
     /// The distribution of each noise value.
@@ -241,13 +231,8 @@ impl<K: Key> ContinualReleaser<K> {
             Some(sums) => CountSource::WindowSums(sums),
             None => CountSource::of_panes(panes, &self.request),
         };
-        let norm = measure_norm(
-            &self.request,
-            panes,
-            &counts,
-            &total,
-            &mut nodes.latest.entropy(Purpose::Norm),
-        )?;
+        let norm =
+            measure_norm(&self.request, panes, &counts, &total, &mut nodes.latest.entropy(Purpose::Norm))?;
         let cut = panes.iter().map(|pane| pane.cut()).sum();
         let guarantee = self.guarantee(cut, norm, around);
         let noisy = match &self.request.keys {
@@ -266,11 +251,7 @@ impl<K: Key> ContinualReleaser<K> {
             estimator: Estimator::Counts,
             deviation: Some(self.continuity.deviation),
             asked_events: total.value,
-            asked: RequestedWindow {
-                from: asked_from,
-                slack: Some(0),
-                promises,
-            },
+            asked: RequestedWindow { from: asked_from, slack: Some(0), promises },
         };
         Ok(Release {
             confidence: self.request.spec.confidence,
@@ -313,11 +294,7 @@ impl<K: Key> ContinualReleaser<K> {
     pub fn guarantee(&self, cut: u64, norm: NormEstimate, around: u64) -> Guarantee {
         let asked = self.request.asked_of(&norm).saturating_sub(cut);
         let half = self.request.counts_failure() * (1.0 - RARE) / 2.0;
-        let reach = self
-            .noise
-            .sum
-            .reach(half / self.frequent(around))
-            .saturating_sub(1);
+        let reach = self.noise.sum.reach(half / self.frequent(around)).saturating_sub(1);
         Guarantee {
             alpha: self.request.alpha(),
             cut,
@@ -325,10 +302,7 @@ impl<K: Key> ContinualReleaser<K> {
             norm,
             threshold: self.floor.max(asked),
             floor: self.floor,
-            bounds: NoiseBounds::Alike {
-                over: reach,
-                under: reach,
-            },
+            bounds: NoiseBounds::Alike { over: reach, under: reach },
         }
     }
 
@@ -350,9 +324,7 @@ impl<K: Key> ContinualReleaser<K> {
     pub fn most_around_of_people(&self, most: &[u64]) -> u64 {
         let before = self.panes as usize - 1;
         let around = |(window, most_now): (usize, &u64)| {
-            let earlier = window
-                .checked_sub(before.max(1))
-                .map_or(0, |earlier| most[earlier]);
+            let earlier = window.checked_sub(before.max(1)).map_or(0, |earlier| most[earlier]);
             most_now.saturating_add(earlier)
         };
         most.iter().enumerate().map(around).max().unwrap_or(0)
@@ -426,9 +398,7 @@ impl<K: Key> ContinualReleaser<K> {
         let mut streams: Vec<KeyedEntropy> = nodes.iter().map(|node| node.entropy(Purpose::Counts)).collect();
         let mut passed = Vec::new();
         for rank in 0..universe.size() {
-            let count = present
-                .next_if(|(at, _)| *at == rank)
-                .map_or(0, |(_, count)| count);
+            let count = present.next_if(|(at, _)| *at == rank).map_or(0, |(_, count)| count);
             let mut noisy = count as i64;
             for stream in &mut streams {
                 noisy += self.noise.sampler.sample(stream)?;
@@ -453,11 +423,7 @@ struct Noises<'a> {
 
 impl<'a> Noises<'a> {
     fn new(nodes: &[&NodeKey], sampler: &'a Inversion) -> Self {
-        Self {
-            functions: nodes.iter().map(|node| node.function()).collect(),
-            sampler,
-            encoding: Vec::new(),
-        }
+        Self { functions: nodes.iter().map(|node| node.function()).collect(), sampler, encoding: Vec::new() }
     }
 
     /// Noise of all nodes together.
@@ -530,10 +496,7 @@ fn lift(
     };
     // A count may be moved so far past the least one that is looked at.
     let moved = u64::from(unit.largest_count() - 1);
-    Ok(ThresholdMargin {
-        past_threshold: past_threshold + moved,
-        into_top: into_top + moved,
-    })
+    Ok(ThresholdMargin { past_threshold: past_threshold + moved, into_top: into_top + moved })
 }
 
 /// The least threshold of open keys of users with this noise, where others have so many keys, if there is one.
@@ -577,21 +540,11 @@ mod tests {
         longest_pane: Option<u64>,
     ) -> Result<ContinualReleaser<u64>> {
         let window = Window::events(1_000 * panes).slide(1_000);
-        let request = builder
-            .window(window)
-            .horizon(5)
-            .together(1)
-            .sequence_request(0)?;
+        let request = builder.window(window).horizon(5).together(1).sequence_request(0)?;
         let noise = WindowNoise::new(panes, Unit::Event, request.split.counts, u64::MAX)?;
         ContinualReleaser::new(
             request,
-            ContinualSetup {
-                noise,
-                keys_of_people: KEYS_OF_PEOPLE,
-                memory: 1,
-                running: 0,
-                people: 0,
-            },
+            ContinualSetup { noise, keys_of_people: KEYS_OF_PEOPLE, memory: 1, running: 0, people: 0 },
             longest_pane,
         )
     }
@@ -614,16 +567,9 @@ mod tests {
     /// As many as `2B - 1` panes keep: each no more than its events, where their number is known.
     #[test]
     fn live_keys_are_those_that_panes_near_a_window_keep() {
-        let open = || {
-            HeavyHitters::<u64>::builder(Keys::open())
-                .norm(Norm::L1)
-                .entries(50)
-        };
+        let open = || HeavyHitters::<u64>::builder(Keys::open()).norm(Norm::L1).entries(50);
         let live = |longest_pane| sequence(open(), 4, longest_pane).unwrap().live;
-        assert_eq!(
-            [Some(10), Some(50), Some(51), None].map(live),
-            [70, 350, 350, 350]
-        );
+        assert_eq!([Some(10), Some(50), Some(51), None].map(live), [70, 350, 350, 350]);
         assert_eq!(sequence(declared(9), 4, None).unwrap().live, 9);
     }
 
@@ -661,9 +607,7 @@ mod tests {
     /// Of one noise value, of scale 2: half of delta for each key that is live, one more, and each window.
     #[test]
     fn the_lift_is_the_least_that_half_of_delta_allows() {
-        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX)
-            .unwrap()
-            .sum;
+        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX).unwrap().sum;
         let q = (-0.5_f64).exp();
         for step in 0..100 {
             let delta = 0.1 * 0.9_f64.powi(step);
@@ -706,17 +650,10 @@ mod tests {
 
     #[test]
     fn a_delta_that_cannot_be_reckoned_with_is_refused_with_the_least_that_can() {
-        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX)
-            .unwrap()
-            .sum;
+        let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX).unwrap().sum;
         // Ten keys in a hundred windows, twice 1e-50 each.
-        let refused = reach_of_none(&sum, (1.9e-47, 0.5), (9.0 + 1.0) * 100.0)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            refused.contains("delta is 1.9e-47") && refused.contains("take 1e-46 or more"),
-            "{refused}"
-        );
+        let refused = reach_of_none(&sum, (1.9e-47, 0.5), (9.0 + 1.0) * 100.0).unwrap_err().to_string();
+        assert!(refused.contains("delta is 1.9e-47") && refused.contains("take 1e-46 or more"), "{refused}");
         assert!(reach_of_none(&sum, (2.1e-47, 0.5), (9.0 + 1.0) * 100.0).is_ok());
         assert!(
             reach_of_none(&sum, (2.0 * LEAST_CHANCE, 0.5), (0.0 + 1.0) * 1.0).is_ok(),
@@ -732,26 +669,17 @@ mod tests {
         let sequence = sequence(open.delta(0.5).entries(1_000), 1, Some(1)).unwrap();
         let lift = sequence.lift.unwrap().past_threshold;
         assert_eq!((sequence.live, lift, sequence.floor), (1, 7, 8));
-        let panes = [pane(
-            (1..30).flat_map(|key| times(key, key as usize)),
-            sequence.request.shape,
-        )];
+        let panes = [pane((1..30).flat_map(|key| times(key, key as usize)), sequence.request.shape)];
         let (mut at_the_edge, mut below) = (0, 0);
         for (seed, threshold) in (0..400).flat_map(|seed| [(seed, 8), (seed, 9), (seed, 20)]) {
             let node = NodeKey::draw(&mut InsecureSeededEntropy::new(seed)).unwrap();
             let mut found = sequence
-                .select_open(
-                    &CountSource::of_panes(&panes, &sequence.request),
-                    &[&node],
-                    threshold,
-                )
+                .select_open(&CountSource::of_panes(&panes, &sequence.request), &[&node], threshold)
                 .unwrap();
             let mut function = node.function();
             let mut expected = Vec::new();
             for key in 1..30_u64 {
-                let noise = function
-                    .noise(&key.to_le_bytes(), &sequence.noise.sampler)
-                    .unwrap();
+                let noise = function.noise(&key.to_le_bytes(), &sequence.noise.sampler).unwrap();
                 let noisy = key as i64 + noise;
                 if noisy >= threshold as i64 && key + lift >= threshold {
                     expected.push((key, noisy as u64));
@@ -776,13 +704,8 @@ mod tests {
             .window(Window::clock(hours * hour).slide(hour));
         let request = builder.horizon(50).together(1).sequence_request(0).unwrap();
         let noise = WindowNoise::new(hours.into(), unit, request.split.counts, u64::MAX).unwrap();
-        let setup = ContinualSetup {
-            noise,
-            keys_of_people: KEYS_OF_PEOPLE,
-            memory: 1,
-            running: 0,
-            people: 0,
-        };
+        let setup =
+            ContinualSetup { noise, keys_of_people: KEYS_OF_PEOPLE, memory: 1, running: 0, people: 0 };
         ContinualReleaser::new(request, setup, None).unwrap()
     }
 
@@ -797,15 +720,11 @@ mod tests {
         let mut nodes = sequence.nodes();
         let panes = [pane(times(1, 5_000), sequence.request.shape)];
         for number in 0..120 {
-            let ending = nodes
-                .draw(number, &mut InsecureSeededEntropy::new(number as u64))
-                .unwrap();
+            let ending = nodes.draw(number, &mut InsecureSeededEntropy::new(number as u64)).unwrap();
             nodes.complete(ending);
             let window = nodes.window().unwrap();
-            let noise = window
-                .cover
-                .iter()
-                .map(|node| laplace.sample(&mut node.entropy(Purpose::Total)).unwrap());
+            let noise =
+                window.cover.iter().map(|node| laplace.sample(&mut node.entropy(Purpose::Total)).unwrap());
             let noisy = 5_000 + noise.sum::<i64>();
             let total = sequence.total(&panes, &window).unwrap();
             assert_eq!(total.value, noisy as u64, "{} nodes", window.cover.len());

@@ -96,17 +96,13 @@ impl Guarantee {
     /// the part of the cut that was not cut off.
     fn inaccuracy_from(&self, threshold: u64) -> u64 {
         let [over, under] = [self.bounds.over(threshold), self.bounds.under(threshold)];
-        over.saturating_add(self.cut)
-            .max(under.saturating_add(self.slack))
+        over.saturating_add(self.cut).max(under.saturating_add(self.slack))
     }
 
     /// The length of the range of counts that may or may not be listed.
     fn vagueness(&self) -> u64 {
         let threshold = self.threshold;
-        let noise = self
-            .bounds
-            .over(threshold)
-            .saturating_add(self.bounds.under(threshold));
+        let noise = self.bounds.over(threshold).saturating_add(self.bounds.under(threshold));
         noise.saturating_add(self.cut + self.slack)
     }
 
@@ -118,11 +114,7 @@ impl Guarantee {
 
     fn promises(&self, asked: f64) -> Promises {
         let Some(obstacle) = self.obstacle(asked) else {
-            return Promises {
-                held: true,
-                alpha: Some(asked),
-                reason: None,
-            };
+            return Promises { held: true, alpha: Some(asked), reason: None };
         };
         let alpha =
             three_digit_numbers(asked).find(|alpha| *alpha > asked && self.obstacle(*alpha).is_none());
@@ -143,11 +135,8 @@ impl Guarantee {
         let inaccuracy = self.inaccuracy_from(threshold);
         let complete_above = self.complete_above(threshold);
         let nothing_below = self.bounds.low(threshold);
-        let [quarter, half, whole] = [
-            alpha / 4.0 * self.norm.low,
-            alpha / 2.0 * self.norm.high,
-            alpha * self.norm.low,
-        ];
+        let [quarter, half, whole] =
+            [alpha / 4.0 * self.norm.low, alpha / 2.0 * self.norm.high, alpha * self.norm.low];
         if inaccuracy as f64 > quarter {
             Some(Obstacle::Inaccurate(inaccuracy, quarter))
         } else if complete_above as f64 > whole {
@@ -175,34 +164,22 @@ impl Guarantee {
     /// Below this norm the floor is the threshold, and a larger norm makes the second promise harder;
     /// above it the threshold follows the norm.
     pub fn kink(&self) -> u64 {
-        self.alpha.map_or(u64::MAX, |alpha| {
-            ((self.floor + self.cut) as f64 / (0.75 * alpha)) as u64
-        })
+        self.alpha.map_or(u64::MAX, |alpha| ((self.floor + self.cut) as f64 / (0.75 * alpha)) as u64)
     }
 
     /// The threshold that a release at this alpha would have had; at the given alpha, its own.
     fn threshold_at(&self, alpha: f64) -> u64 {
-        self.threshold
-            .max(three_quarters(alpha, self.norm.value).saturating_sub(self.cut))
+        self.threshold.max(three_quarters(alpha, self.norm.value).saturating_sub(self.cut))
     }
 
     /// The remedy for the largest error.
     fn remedy(&self, alpha: f64) -> Remedy {
-        let NormEstimate {
-            value,
-            low,
-            high,
-            by_sketch,
-        } = self.norm;
+        let NormEstimate { value, low, high, by_sketch } = self.norm;
         let norm_error = alpha * (value as f64 - low).max(high - value as f64);
-        let largest = [
-            norm_error,
-            self.cut as f64,
-            self.slack as f64,
-            self.bounds.over(self.threshold) as f64,
-        ]
-        .into_iter()
-        .fold(0.0, f64::max);
+        let largest =
+            [norm_error, self.cut as f64, self.slack as f64, self.bounds.over(self.threshold) as f64]
+                .into_iter()
+                .fold(0.0, f64::max);
         if self.slack > 0 && self.slack as f64 == largest {
             Remedy::ShorterSlide
         } else if by_sketch && norm_error == largest {
@@ -248,10 +225,7 @@ impl AccuracyStatement {
         } else if self.at_floor {
             Note::BelowFloor { threshold }
         } else {
-            Note::BelowThreshold {
-                threshold,
-                complete_above,
-            }
+            Note::BelowThreshold { threshold, complete_above }
         }
     }
 }
@@ -276,12 +250,7 @@ mod tests {
         let noise = laplace(2, 1.0);
         let floor = Threshold::for_open_keys(noise, 1e-9).value();
         let threshold = floor.max(three_quarters(alpha, norm.value).saturating_sub(cut));
-        let limits = CountLimits {
-            events,
-            norm: None,
-            keys: events,
-            declared: false,
-        };
+        let limits = CountLimits { events, norm: None, keys: events, declared: false };
         Guarantee {
             alpha: Some(alpha),
             cut,
@@ -301,15 +270,8 @@ mod tests {
         let threshold = asked.max(guarantee.threshold);
         let reach = guarantee.bounds;
         let listed = threshold..threshold + 300;
-        let over = listed
-            .clone()
-            .map(|noisy| noisy - reach.low(noisy))
-            .max()
-            .unwrap();
-        let under = listed
-            .map(|noisy| reach.high(noisy - 1) + 1 - noisy)
-            .max()
-            .unwrap();
+        let over = listed.clone().map(|noisy| noisy - reach.low(noisy)).max().unwrap();
+        let under = listed.map(|noisy| reach.high(noisy - 1) + 1 - noisy).max().unwrap();
         [norm.low, norm.high].iter().all(|norm| {
             (threshold + cut + under) as f64 <= alpha * norm
                 && reach.low(threshold) as f64 > alpha / 2.0 * norm
@@ -320,13 +282,9 @@ mod tests {
     #[test]
     fn the_stated_alpha_is_the_least_of_three_digits_at_which_the_promises_follow() {
         for events in [50, 67, 80, 1_000, 20_000, 3_000_000] {
-            for (cut, alpha, spread) in [
-                (0, 0.01, 0.0),
-                (30, 0.001, 0.0),
-                (0, 0.02, 0.05),
-                (7, 0.3, 0.2),
-                (0, 0.1, 0.4),
-            ] {
+            for (cut, alpha, spread) in
+                [(0, 0.01, 0.0), (30, 0.001, 0.0), (0, 0.02, 0.05), (7, 0.3, 0.2), (0, 0.1, 0.4)]
+            {
                 let value = events as f64;
                 let norm = NormEstimate {
                     value: events as i64,
@@ -351,12 +309,7 @@ mod tests {
             alpha: Some(0.1),
             cut: 31,
             slack: 7,
-            norm: NormEstimate {
-                value: 10_000,
-                low: 9_000.0,
-                high: 11_000.0,
-                by_sketch: false,
-            },
+            norm: NormEstimate { value: 10_000, low: 9_000.0, high: 11_000.0, by_sketch: false },
             threshold: 800,
             floor: 60,
             bounds: NoiseBounds::Alike { over: 50, under: 40 },
@@ -374,16 +327,9 @@ mod tests {
         assert_eq!(statement.interval(900), [931, 850, 971]);
         // Too high by noise and all of the cut, or too low by noise and slack.
         assert_eq!(guarantee.inaccuracy(), 50 + 31);
-        let slack = Guarantee {
-            slack: 77,
-            ..guarantee
-        };
+        let slack = Guarantee { slack: 77, ..guarantee };
         assert_eq!(slack.inaccuracy(), 40 + 77);
-        let floor = Guarantee {
-            threshold: 30,
-            floor: 30,
-            ..guarantee
-        };
+        let floor = Guarantee { threshold: 30, floor: 30, ..guarantee };
         assert_eq!((floor.state().nothing_below, floor.state().at_floor), (0, true));
         let full = statement.up_to(900);
         assert_eq!((full.complete_above, full.nothing_below), (901 + 31 + 40, 850));
@@ -394,22 +340,9 @@ mod tests {
     #[test]
     fn each_promise_stands_and_falls_with_its_own_number() {
         let sound = numbers();
-        assert_eq!(
-            sound.state().promises.unwrap(),
-            Promises {
-                held: true,
-                alpha: Some(0.1),
-                reason: None
-            }
-        );
-        let with_norm = |low: f64, high: f64| Guarantee {
-            norm: NormEstimate {
-                low,
-                high,
-                ..sound.norm
-            },
-            ..sound
-        };
+        assert_eq!(sound.state().promises.unwrap(), Promises { held: true, alpha: Some(0.1), reason: None });
+        let with_norm =
+            |low: f64, high: f64| Guarantee { norm: NormEstimate { low, high, ..sound.norm }, ..sound };
         // 878 occurrences are certainly listed, so the norm must be at least 8,780.
         assert!(with_norm(8_780.0, 11_000.0).state().promises.unwrap().held);
         let promises = with_norm(8_779.0, 11_000.0).state().promises.unwrap();
@@ -432,10 +365,7 @@ mod tests {
         );
         // The error of a count is noise and cut.
         let narrow = |noise| Guarantee {
-            bounds: NoiseBounds::Alike {
-                over: noise,
-                under: 0,
-            },
+            bounds: NoiseBounds::Alike { over: noise, under: 0 },
             ..with_norm(9_000.0, 9_000.0)
         };
         assert!(narrow(225 - 31).state().promises.unwrap().held);
@@ -451,19 +381,10 @@ mod tests {
         // Three quarters of the required count leave a quarter of it for the cut, above half of the
         // greatest norm: just so at 0.999, and not below 1.
         let cut_by = |cut| Guarantee { cut, ..sound }.state().promises.unwrap();
-        assert_eq!(
-            [1_945, 1_946].map(|cut| cut_by(cut).alpha),
-            [Some(0.998), Some(0.999)]
-        );
+        assert_eq!([1_945, 1_946].map(|cut| cut_by(cut).alpha), [Some(0.998), Some(0.999)]);
         let hopeless = cut_by(1_949);
         assert_eq!((hopeless.held, hopeless.alpha), (false, None));
-        assert!(
-            hopeless
-                .reason
-                .unwrap()
-                .to_string()
-                .ends_with("; as it is they hold at no alpha")
-        );
+        assert!(hopeless.reason.unwrap().to_string().ends_with("; as it is they hold at no alpha"));
     }
 
     /// The condition without steps: at the bound of each promise the threshold may cost 1 more.
@@ -471,14 +392,8 @@ mod tests {
     fn room_is_what_rounding_may_cost() {
         let sound = numbers();
         assert!(sound.holds_with_room());
-        let with_norm = |low: f64, high: f64| Guarantee {
-            norm: NormEstimate {
-                low,
-                high,
-                ..sound.norm
-            },
-            ..sound
-        };
+        let with_norm =
+            |low: f64, high: f64| Guarantee { norm: NormEstimate { low, high, ..sound.norm }, ..sound };
         // Three quarters of alpha times 10,000 are 750, without the cut 719; with the 1 and 78 that is 798.
         assert!(with_norm(7_980.0, 11_000.0).holds_with_room());
         assert!(!with_norm(7_979.0, 11_000.0).holds_with_room());
@@ -486,27 +401,17 @@ mod tests {
         assert!(with_norm(9_000.0, 13_379.0).holds_with_room());
         assert!(!with_norm(9_000.0, 13_380.0).holds_with_room());
         let noisy = |noise| Guarantee {
-            bounds: NoiseBounds::Alike {
-                over: noise,
-                under: 0,
-            },
+            bounds: NoiseBounds::Alike { over: noise, under: 0 },
             ..with_norm(9_000.0, 9_000.0)
         };
         assert!(noisy(194).holds_with_room());
         assert!(!noisy(195).holds_with_room());
         // A higher floor is the threshold in both cases.
-        let floored = |floor| Guarantee {
-            floor,
-            ..with_norm(8_790.0, 11_000.0)
-        };
+        let floored = |floor| Guarantee { floor, ..with_norm(8_790.0, 11_000.0) };
         assert!(floored(801).holds_with_room());
         assert!(!floored(802).holds_with_room());
         assert_eq!(
-            Guarantee {
-                alpha: Some(0.25),
-                ..sound
-            }
-            .kink(),
+            Guarantee { alpha: Some(0.25), ..sound }.kink(),
             // 60 and 31 over three quarters of alpha.
             485
         );
@@ -517,10 +422,7 @@ mod tests {
         let sound = numbers();
         let with = |cut: u64, noise, shortfall| Guarantee {
             cut,
-            bounds: NoiseBounds::Alike {
-                over: noise,
-                under: shortfall,
-            },
+            bounds: NoiseBounds::Alike { over: noise, under: shortfall },
             ..sound
         };
         assert!(sound.is_as_good_as(&sound));
@@ -545,28 +447,13 @@ mod tests {
                 .starts_with("the window lies within one pane that began before it")
         );
         assert!(
-            sound
-                .why_empty(&Total::public(0), 1)
-                .to_string()
-                .starts_with("the window lies within one pane")
+            sound.why_empty(&Total::public(0), 1).to_string().starts_with("the window lies within one pane")
         );
-        assert_eq!(
-            sound.why_empty(&Total::public(0), 0).to_string(),
-            "the window has no events"
-        );
-        let floor = Guarantee {
-            threshold: 60,
-            ..numbers()
-        };
-        assert!(
-            floor
-                .state()
-                .why_empty(&Total::public(5), 5)
-                .to_string()
-                .starts_with(
-                    "no noisy count reached 91, the least that may be listed at this epsilon and delta"
-                )
-        );
+        assert_eq!(sound.why_empty(&Total::public(0), 0).to_string(), "the window has no events");
+        let floor = Guarantee { threshold: 60, ..numbers() };
+        assert!(floor.state().why_empty(&Total::public(5), 5).to_string().starts_with(
+            "no noisy count reached 91, the least that may be listed at this epsilon and delta"
+        ));
     }
 
     /// The largest obstacle decides: the slack, the norm's error times alpha if a sketch contributes,
@@ -587,12 +474,7 @@ mod tests {
             let guarantee = Guarantee {
                 slack,
                 cut,
-                norm: NormEstimate {
-                    value: 100,
-                    low: 100.0,
-                    high: 100.0 + norm_error,
-                    by_sketch,
-                },
+                norm: NormEstimate { value: 100, low: 100.0, high: 100.0 + norm_error, by_sketch },
                 ..numbers()
             };
             position(guarantee.remedy(0.1).to_string()).unwrap()
@@ -619,10 +501,7 @@ mod tests {
         };
         assert_eq!([alone(0, 0), alone(1, 0), alone(0, 1)], [3, 0, 2]);
         let exact = Guarantee {
-            norm: NormEstimate {
-                by_sketch: true,
-                ..NormEstimate::of_events(10_000)
-            },
+            norm: NormEstimate { by_sketch: true, ..NormEstimate::of_events(10_000) },
             slack: 90,
             ..numbers()
         };
@@ -633,41 +512,21 @@ mod tests {
         );
         // An error below the norm counts as well.
         let low = Guarantee {
-            norm: NormEstimate {
-                value: 10_000,
-                low: 9_000.0,
-                high: 10_001.0,
-                by_sketch: true,
-            },
+            norm: NormEstimate { value: 10_000, low: 9_000.0, high: 10_001.0, by_sketch: true },
             ..numbers()
         };
-        assert!(
-            low.remedy(0.1)
-                .to_string()
-                .starts_with("allow more memory for a wider sketch")
-        );
+        assert!(low.remedy(0.1).to_string().starts_with("allow more memory for a wider sketch"));
     }
 
     #[test]
     fn the_advice_names_what_is_in_the_way() {
         let advice = |cut, norm| {
-            guarantee(0.001, 10_000, cut, norm)
-                .state()
-                .promises
-                .unwrap()
-                .reason
-                .unwrap()
-                .to_string()
+            guarantee(0.001, 10_000, cut, norm).state().promises.unwrap().reason.unwrap().to_string()
         };
         let exact = NormEstimate::of_events(10_000);
         assert!(advice(0, exact).contains("ask for a larger epsilon or a window with more events"));
         assert!(advice(500, exact).contains("allow more memory or slide by more"));
-        let vague = NormEstimate {
-            low: 1e4,
-            value: 1_000_000,
-            high: 1e8,
-            by_sketch: true,
-        };
+        let vague = NormEstimate { low: 1e4, value: 1_000_000, high: 1e8, by_sketch: true };
         assert!(advice(0, vague).contains("for a wider sketch"));
     }
 }

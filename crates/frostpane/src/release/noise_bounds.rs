@@ -23,10 +23,7 @@ pub(crate) enum NoiseBounds {
 
 impl NoiseBounds {
     fn alike(reach: u64) -> Self {
-        Self::Alike {
-            over: reach,
-            under: reach,
-        }
+        Self::Alike { over: reach, under: reach }
     }
 
     /// The least count of a key with this noisy count.
@@ -110,14 +107,7 @@ impl FailureShares {
         let even = Self::even(limits);
         let absent = if limits.declared { absent.min(0.5) } else { 0.0 };
         let squares = limits.norm.map(|norm| ShareBasis::Squares(norm.powi(2).max(1.0)));
-        [Some(even.sum), squares]
-            .into_iter()
-            .flatten()
-            .map(move |sum| Self {
-                sum,
-                even: absent,
-                ..even
-            })
+        [Some(even.sum), squares].into_iter().flatten().map(move |sum| Self { sum, even: absent, ..even })
     }
 
     fn part(&self, count: u64) -> f64 {
@@ -147,17 +137,15 @@ impl ByCount {
         let noise = noise.into();
         // Enough, with a margin for rounding, that no key that did not occur reaches the threshold.
         let absent = limits.keys as f64 * noise.tail_in_floats(threshold) / failure * (1.0 + 1e-9);
-        let by = |shares| Self {
-            noise,
-            shares,
-            least: u64::from(!limits.declared),
-            failure,
-        };
+        let by = |shares| Self { noise, shares, least: u64::from(!limits.declared), failure };
         let others = FailureShares::by_sum(limits, absent).map(by);
         let worth = |by_count: &Self| (by_count.low(threshold), Reverse(by_count.goes(threshold)));
-        others.fold(by(FailureShares::even(limits)), |best, other| {
-            if worth(&other) > worth(&best) { other } else { best }
-        })
+        others.fold(
+            by(FailureShares::even(limits)),
+            |best, other| {
+                if worth(&other) > worth(&best) { other } else { best }
+            },
+        )
     }
 
     /// The bound on the noise of a key with this count.
@@ -207,16 +195,12 @@ impl ByCount {
     fn over(&self, noisy: u64) -> u64 {
         let low = self.low(noisy);
         let powers = self.powers().filter(|power| *power >= low);
-        powers
-            .map(|power| self.goes_from(power))
-            .fold(self.goes(low), u64::max)
+        powers.map(|power| self.goes_from(power)).fold(self.goes(low), u64::max)
     }
 
     fn high(&self, noisy: u64) -> u64 {
         let most = noisy.saturating_add(self.goes(noisy.max(1)));
-        first(noisy, most, |count| {
-            count + 1 > noisy.saturating_add(self.goes(count + 1))
-        })
+        first(noisy, most, |count| count + 1 > noisy.saturating_add(self.goes(count + 1)))
     }
 }
 
@@ -225,11 +209,7 @@ pub(crate) fn first(from: u64, to: u64, has: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (from, to.max(from));
     while low < high {
         let middle = low + (high - low) / 2;
-        if has(middle) {
-            high = middle
-        } else {
-            low = middle + 1
-        }
+        if has(middle) { high = middle } else { low = middle + 1 }
     }
     low
 }
@@ -257,20 +237,11 @@ impl PriorBounds {
     ) -> Self {
         let noise = noise.into();
         let by_count = |part: f64| ByCount::new(noise, limits, threshold, failure * part);
-        let observation = Observation {
-            all: by_count(BEFORE),
-            seen: by_count(0.5 - BEFORE),
-            floor,
-            top,
-        };
+        let observation = Observation { all: by_count(BEFORE), seen: by_count(0.5 - BEFORE), floor, top };
         let count = observation.all.low(threshold);
         let least = observation.all.least_noisy(count);
         if least < floor && top.is_none() {
-            return Self {
-                least: threshold,
-                bounds: NoiseBounds::ByCount(by_count(0.5)),
-                observation: None,
-            };
+            return Self { least: threshold, bounds: NoiseBounds::ByCount(by_count(0.5)), observation: None };
         }
         Self {
             least: least.max(floor).min(threshold),
@@ -281,9 +252,7 @@ impl PriorBounds {
 
     /// The bounds after these noisy counts have been observed.
     pub fn observing(&self, noisy: impl Iterator<Item = u64>, threshold: u64) -> NoiseBounds {
-        self.observation.map_or(self.bounds, |observation| {
-            observation.observing(noisy.collect(), threshold)
-        })
+        self.observation.map_or(self.bounds, |observation| observation.observing(noisy.collect(), threshold))
     }
 }
 
@@ -338,12 +307,7 @@ mod tests {
     const EPSILON: f64 = 1.0;
 
     fn limits(events: u64, norm: Option<f64>, keys: u64, declared: bool) -> CountLimits {
-        CountLimits {
-            events,
-            norm,
-            keys,
-            declared,
-        }
+        CountLimits { events, norm, keys, declared }
     }
 
     /// `Pr[noise >= m]`.
@@ -361,16 +325,10 @@ mod tests {
         };
         let most = |count: u64| {
             let by_norm = limits.norm.map_or(f64::MAX, |norm| (norm / count as f64).powi(2));
-            (limits.events as f64 / count as f64)
-                .min(by_norm)
-                .min(limits.keys as f64)
+            (limits.events as f64 / count as f64).min(by_norm).min(limits.keys as f64)
         };
         let absent = |keys: f64| {
-            if limits.declared {
-                (limits.keys as f64 - keys) * chance(0)
-            } else {
-                0.0
-            }
+            if limits.declared { (limits.keys as f64 - keys) * chance(0) } else { 0.0 }
         };
         (1..threshold + 200)
             .map(|count| most(count) * chance(count) + absent(most(count)))
@@ -417,10 +375,7 @@ mod tests {
             let furthest = |noisy: u64| noisy - by_count.low(noisy);
             for noisy in 1..600 {
                 let found = by_count.over(noisy);
-                assert!(
-                    (noisy..4_000).all(|other| furthest(other) <= found),
-                    "{limits:?} {noisy}: {found}"
-                );
+                assert!((noisy..4_000).all(|other| furthest(other) <= found), "{limits:?} {noisy}: {found}");
             }
         }
     }
@@ -436,10 +391,7 @@ mod tests {
         let NoiseBounds::Alike { over, under } = prior.observing([15; 40].into_iter(), 1) else {
             panic!("{prior:?}")
         };
-        assert!(
-            [absent, whole].contains(&over) && over == under,
-            "{over}: {absent} or {whole}"
-        );
+        assert!([absent, whole].contains(&over) && over == under, "{over}: {absent} or {whole}");
     }
 
     /// The same bounds apply downwards, to keys missed or listed too low.
@@ -458,26 +410,14 @@ mod tests {
     /// A key with a tenth of the events has the bound of one in ten keys.
     #[test]
     fn a_part_of_the_events_is_a_part_of_the_chance() {
-        let by_count = ByCount::new(
-            laplace(2, EPSILON),
-            &limits(1_000_000, None, 1_000_000, false),
-            42,
-            0.05,
-        );
+        let by_count =
+            ByCount::new(laplace(2, EPSILON), &limits(1_000_000, None, 1_000_000, false), 42, 0.05);
         for count in [1, 2, 50, 1_000, 100_000, 1_000_000] {
             let chance = 0.05 * count as f64 / 1e6;
-            assert_eq!(
-                by_count.goes(count),
-                reach(2.0, EPSILON, chance).saturating_sub(1),
-                "{count}"
-            );
+            assert_eq!(by_count.goes(count), reach(2.0, EPSILON, chance).saturating_sub(1), "{count}");
         }
-        let squares = ByCount::new(
-            laplace(2, EPSILON),
-            &limits(1_000_000, Some(1_000.0), 1_000_000, false),
-            600,
-            0.05,
-        );
+        let squares =
+            ByCount::new(laplace(2, EPSILON), &limits(1_000_000, Some(1_000.0), 1_000_000, false), 600, 0.05);
         assert_eq!(squares.goes(500), reach(2.0, EPSILON, 0.05 * 0.25) - 1);
         let few = ByCount::new(laplace(2, EPSILON), &limits(1_000_000, None, 20, false), 42, 0.05);
         assert_eq!(few.goes(1), reach(2.0, EPSILON, 0.05 / 20.0) - 1);
@@ -490,24 +430,14 @@ mod tests {
     /// allows it.
     #[test]
     fn ends_of_intervals_are_the_least_and_the_greatest_count_that_noise_allows() {
-        for limits in [
-            limits(50_000, None, 50_000, false),
-            limits(50_000, Some(700.0), 3_000, true),
-        ] {
+        for limits in [limits(50_000, None, 50_000, false), limits(50_000, Some(700.0), 3_000, true)] {
             let by_count = ByCount::new(laplace(2, EPSILON), &limits, 60, 0.02);
             let rising = 5;
             for noisy in 60..400 {
-                let least = (by_count.least..)
-                    .find(|count| count + by_count.goes(*count) >= noisy)
-                    .unwrap();
+                let least = (by_count.least..).find(|count| count + by_count.goes(*count) >= noisy).unwrap();
                 let low = by_count.low(noisy);
-                assert!(
-                    low == least || least < rising && low == by_count.least,
-                    "{noisy}: {low} {least}"
-                );
-                let greatest = (noisy..)
-                    .take_while(|count| count - by_count.goes(*count) <= noisy)
-                    .last();
+                assert!(low == least || least < rising && low == by_count.least, "{noisy}: {low} {least}");
+                let greatest = (noisy..).take_while(|count| count - by_count.goes(*count) <= noisy).last();
                 assert_eq!(Some(by_count.high(noisy)), greatest, "{noisy}");
             }
         }
@@ -517,10 +447,9 @@ mod tests {
     /// many more of them.
     #[test]
     fn no_count_below_an_interval_can_have_been_the_one() {
-        for limits in [
-            limits(10_000_000, None, 10_000_000, false),
-            limits(10_000_000, Some(9_000.0), 1_000_000, true),
-        ] {
+        for limits in
+            [limits(10_000_000, None, 10_000_000, false), limits(10_000_000, Some(9_000.0), 1_000_000, true)]
+        {
             let by_count = ByCount::new(laplace(2, 0.05), &limits, 900, 0.05);
             let mut falls = 0;
             for count in by_count.least..300 {
@@ -538,9 +467,7 @@ mod tests {
     fn where_few_noisy_counts_are_seen_noise_reaches_less_far() {
         let limits = limits(1_000_000, None, 1_000_000, false);
         let prior = prior(&limits, 42, 500, None);
-        let NoiseBounds::Alike { over, under } = prior.bounds else {
-            panic!("{prior:?}")
-        };
+        let NoiseBounds::Alike { over, under } = prior.bounds else { panic!("{prior:?}") };
         // Keys with fewer than `count` do not reach the threshold, and those with more are observed,
         // except with a tenth of the probability each.
         let goes = |count: u64, part: f64| reach(2.0, EPSILON, 0.1 * part * count as f64 / 1e6) - 1;
@@ -609,17 +536,10 @@ mod tests {
             }
             for noisy in 160..600 {
                 let low = by_count.low(noisy);
-                let least = (by_count.least..)
-                    .find(|count| count + by_count.goes(*count) >= noisy)
-                    .unwrap();
+                let least = (by_count.least..).find(|count| count + by_count.goes(*count) >= noisy).unwrap();
                 assert!(low <= least, "{noisy}: {low} {least}");
-                assert!(
-                    low == least || least < 2 * by_count.rising(),
-                    "{noisy}: {low} {least}"
-                );
-                let greatest = (noisy..)
-                    .take_while(|count| count - by_count.goes(*count) <= noisy)
-                    .last();
+                assert!(low == least || least < 2 * by_count.rising(), "{noisy}: {low} {least}");
+                let greatest = (noisy..).take_while(|count| count - by_count.goes(*count) <= noisy).last();
                 assert_eq!(Some(by_count.high(noisy)), greatest, "{noisy}");
             }
         }
@@ -637,22 +557,14 @@ mod tests {
                 for most in [60.0, 1_000.0, 30_000.0] {
                     let by_count = ByCount {
                         noise,
-                        shares: FailureShares {
-                            sum: ShareBasis::Squares(most * most),
-                            even: 0.0,
-                            keys: 1.0,
-                        },
+                        shares: FailureShares { sum: ShareBasis::Squares(most * most), even: 0.0, keys: 1.0 },
                         least: 1,
                         failure,
                     };
                     let shows = |count: u64| count + by_count.goes(count);
                     let falls = |count: &u64| shows(count + 1) < shows(*count);
                     let rising = by_count.rising();
-                    assert_eq!(
-                        (rising..rising + 400).find(falls),
-                        None,
-                        "{variance} {failure} {most}"
-                    );
+                    assert_eq!((rising..rising + 400).find(falls), None, "{variance} {failure} {most}");
                     falls_before += (1..rising).filter(falls).count();
                 }
             }

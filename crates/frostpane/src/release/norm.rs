@@ -23,12 +23,7 @@ pub struct NormEstimate {
 impl NormEstimate {
     /// The number of events, if it is public: exact.
     pub fn of_events(events: u64) -> Self {
-        Self {
-            value: events as i64,
-            low: events as f64,
-            high: events as f64,
-            by_sketch: false,
-        }
+        Self { value: events as i64, low: events as f64, high: events as f64, by_sketch: false }
     }
 
     /// Measures the L2 norm of exact counts, from the sum of their squares.
@@ -40,12 +35,7 @@ impl NormEstimate {
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
         let noise = DiscreteLaplace::new(unit.norm(), epsilon).sample(entropy)?;
-        Ok(Self::around_exact(
-            squares.isqrt() as i64 + noise,
-            unit,
-            epsilon,
-            failure,
-        ))
+        Ok(Self::around_exact(squares.isqrt() as i64 + noise, unit, epsilon, failure))
     }
 
     /// Measures the L2 norm by a sketch.
@@ -57,13 +47,7 @@ impl NormEstimate {
         entropy: &mut impl Entropy,
     ) -> Result<Self> {
         let noise = DiscreteLaplace::new(unit.sketched_norm(), epsilon).sample(entropy)?;
-        Ok(Self::around_sketch(
-            sketch.norm() as i64 + noise,
-            sketch.dimensions(),
-            unit,
-            epsilon,
-            failure,
-        ))
+        Ok(Self::around_sketch(sketch.norm() as i64 + noise, sketch.dimensions(), unit, epsilon, failure))
     }
 
     /// The bounds that follow from a noisy norm of exact counts.
@@ -121,9 +105,7 @@ mod tests {
         for epsilon in [0.05, 0.5, 4.0] {
             for (squares, norm) in [(25_u128, 5), (24, 4), (0, 0), (1 << 80, 1 << 40)] {
                 for seed in 0..40 {
-                    let noise = laplace(1, epsilon)
-                        .sample(&mut InsecureSeededEntropy::new(seed))
-                        .unwrap();
+                    let noise = laplace(1, epsilon).sample(&mut InsecureSeededEntropy::new(seed)).unwrap();
                     let spread = quantile(1.0, epsilon, 1, 0.02) as i64;
                     let found = NormEstimate::of_exact_counts(
                         squares,
@@ -149,18 +131,13 @@ mod tests {
     /// and the rest for the sketch, whose error is one of the squared norm.
     #[test]
     fn the_norm_by_a_sketch_has_noise_of_sensitivity_two() {
-        let dimensions = Dimensions {
-            rows: 3,
-            width: 1 << 12,
-        };
+        let dimensions = Dimensions { rows: 3, width: 1 << 12 };
         let events = || times(1, 300).chain(times(2, 400));
         let error = dimensions.squared_error(0.02 * 2.0 / 3.0);
         assert!((0.05..0.5).contains(&error), "{error}");
         for epsilon in [0.05, 0.5] {
             for seed in 0..40 {
-                let noise = laplace(2, epsilon)
-                    .sample(&mut InsecureSeededEntropy::new(seed))
-                    .unwrap();
+                let noise = laplace(2, epsilon).sample(&mut InsecureSeededEntropy::new(seed)).unwrap();
                 let spread = quantile(2.0, epsilon, 1, 0.02 / 3.0) as i64;
                 let found = NormEstimate::of_sketch(
                     &sketch(events(), dimensions),
@@ -174,10 +151,7 @@ mod tests {
                 assert_eq!(found.value, value);
                 let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
                 close(found.low, (value - spread).max(0) as f64 / (1.0 + error).sqrt());
-                close(
-                    found.high,
-                    (value + spread + 1).max(0) as f64 / (1.0 - error).sqrt(),
-                );
+                close(found.high, (value + spread + 1).max(0) as f64 / (1.0 - error).sqrt());
                 assert!(found.by_sketch);
             }
         }
@@ -192,10 +166,7 @@ mod tests {
     #[test]
     fn the_number_of_events_is_public_and_exact() {
         let norm = NormEstimate::of_events(77);
-        assert_eq!(
-            (norm.value, norm.low, norm.high, norm.by_sketch),
-            (77, 77.0, 77.0, false)
-        );
+        assert_eq!((norm.value, norm.low, norm.high, norm.by_sketch), (77, 77.0, 77.0, false));
     }
 
     #[test]
@@ -215,16 +186,9 @@ mod tests {
         let mut entropy = InsecureSeededEntropy::new(4);
         let dimensions = Dimensions { rows: 3, width: 64 };
         for counts in [vec![3_u64; 4_000], (1..400).map(|rank| 40_000 / rank).collect()] {
-            let truth = counts
-                .iter()
-                .map(|count| (*count as f64).powi(2))
-                .sum::<f64>()
-                .sqrt();
+            let truth = counts.iter().map(|count| (*count as f64).powi(2)).sum::<f64>().sqrt();
             let misses = |estimates: Vec<NormEstimate>| {
-                estimates
-                    .iter()
-                    .filter(|norm| !(norm.low..=norm.high).contains(&truth))
-                    .count()
+                estimates.iter().filter(|norm| !(norm.low..=norm.high).contains(&truth)).count()
             };
             let exact = (0..1_000).map(|_| {
                 NormEstimate::of_exact_counts(

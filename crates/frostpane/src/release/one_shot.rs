@@ -34,13 +34,7 @@ pub(crate) fn release<K: Key>(
     request.check(panes)?;
     let total = measure_total(request, panes, entropy)?;
     let cut = panes.iter().map(|pane| pane.cut()).sum();
-    let norm = measure_norm(
-        request,
-        panes,
-        &CountSource::of_panes(panes, request),
-        &total,
-        entropy,
-    )?;
+    let norm = measure_norm(request, panes, &CountSource::of_panes(panes, request), &total, entropy)?;
     let keys_with_noise = if total.is_public {
         request.keys_with_noise(panes.iter().map(|pane| (1, pane.events())))
     } else {
@@ -50,11 +44,7 @@ pub(crate) fn release<K: Key>(
     let (by_counts, prior) = request.by_counts(floor, &total, cut, norm, keys_with_noise);
     let by_sketch = BySketch::new(request, norm).filter(|sketch| sketch.is_better_than(&by_counts));
     let (noisy, guarantee, estimator) = match by_sketch {
-        Some(sketch) => (
-            sketch.select(request, panes, entropy)?,
-            sketch.guarantee,
-            Estimator::Sketch,
-        ),
+        Some(sketch) => (sketch.select(request, panes, entropy)?, sketch.guarantee, Estimator::Sketch),
         None => {
             let mut seen = select(request, panes, &floor.raised_to(prior.least), entropy)?;
             let bounds = prior.observing(seen.iter().map(|(_, noisy)| *noisy), by_counts.threshold);
@@ -120,28 +110,17 @@ impl Findings {
             confidence: request.confidence,
             complete_above: statement.complete_above,
             nothing_below: statement.nothing_below,
-            note: noisy
-                .is_empty()
-                .then(|| statement.why_empty(&total, self.asked_events)),
+            note: noisy.is_empty().then(|| statement.why_empty(&total, self.asked_events)),
             heavy: noisy
                 .into_iter()
                 .map(|(key, noisy)| {
                     let [count, low, high] = statement.interval(noisy);
-                    Heavy {
-                        key,
-                        count,
-                        low,
-                        high,
-                    }
+                    Heavy { key, count, low, high }
                 })
                 .collect(),
             promises: statement.promises.map(|promises| promises.without(missed)),
             asked: self.asked,
-            window: Coverage {
-                events: total.value,
-                between: total.between(),
-                ..self.coverage
-            },
+            window: Coverage { events: total.value, between: total.between(), ..self.coverage },
             continual: None,
         }
     }
@@ -171,10 +150,7 @@ fn ask<K: Key>(
     guarantee: Guarantee,
     entropy: &mut impl Entropy,
 ) -> Result<RequestedWindow> {
-    let boundary = view
-        .covered
-        .as_ref()
-        .and_then(|covered| covered.boundary.as_ref());
+    let boundary = view.covered.as_ref().and_then(|covered| covered.boundary.as_ref());
     let slack = match boundary {
         None => Some(Slack::NONE),
         Some(BoundaryPane::Paid(pane)) => Some(Slack::measure(request, pane, entropy)?),
@@ -184,25 +160,16 @@ fn ask<K: Key>(
     let widened = |slack: Slack| match request.spec.norm {
         // With user-level privacy, windows begin exactly where they were asked to.
         Norm::L1 if request.unit().is_user() => norm,
-        Norm::L1 => NormEstimate {
-            low: view.asked_events[0] as f64,
-            high: view.asked_events[1] as f64,
-            ..norm
-        },
-        Norm::L2 => NormEstimate {
-            high: norm.high + slack.norm,
-            ..norm
-        },
+        Norm::L1 => {
+            NormEstimate { low: view.asked_events[0] as f64, high: view.asked_events[1] as f64, ..norm }
+        }
+        Norm::L2 => NormEstimate { high: norm.high + slack.norm, ..norm },
     };
     Ok(RequestedWindow {
         from: view.asked_from,
         slack: slack.map(|slack| slack.count),
         promises: slack.and_then(|slack| {
-            let guarantee = Guarantee {
-                slack: slack.count,
-                norm: widened(slack),
-                ..guarantee
-            };
+            let guarantee = Guarantee { slack: slack.count, norm: widened(slack), ..guarantee };
             let missed = view.covered.as_ref().map_or(0, |covered| covered.missed_of_asked);
             let promises = guarantee.state().promises;
             promises.map(|promises| promises.without(missed))
@@ -220,13 +187,9 @@ fn measure_total<K: Key>(
     match request.split.total {
         None => Ok(Total::public(events)),
         Some(_) if request.fault.is(Mutant::TrueTotal) => Ok(Total::around(events as i64, 0)),
-        Some(epsilon) => Total::measure(
-            events,
-            request.noise_unit(),
-            epsilon,
-            request.total_failure(),
-            entropy,
-        ),
+        Some(epsilon) => {
+            Total::measure(events, request.noise_unit(), epsilon, request.total_failure(), entropy)
+        }
     }
 }
 
@@ -286,12 +249,10 @@ pub(crate) fn unnoised<K: Key>(
     let unit = request.noise_unit();
     let norm = match request.split.norm {
         None => None,
-        Some(epsilon) => Some(
-            match norm_of(request, panes, &CountSource::of_panes(panes, request))? {
-                NormSource::Sketch(sketch) => (sketch.norm(), unit.sketched_norm(), epsilon),
-                NormSource::Squares(squares) => (squares.isqrt() as u64, unit.norm(), epsilon),
-            },
-        ),
+        Some(epsilon) => Some(match norm_of(request, panes, &CountSource::of_panes(panes, request))? {
+            NormSource::Sketch(sketch) => (sketch.norm(), unit.sketched_norm(), epsilon),
+            NormSource::Squares(squares) => (squares.isqrt() as u64, unit.norm(), epsilon),
+        }),
     };
     let events = panes.iter().map(|pane| pane.events()).sum();
     let total = request.split.total.map(|epsilon| (events, unit.total(), epsilon));
@@ -389,13 +350,8 @@ mod tests {
                 missed_of_asked: 0,
                 panes,
                 left_out: before,
-                boundary: boundary.map(|pane| {
-                    if may_measure {
-                        BoundaryPane::Paid(pane)
-                    } else {
-                        BoundaryPane::Spent
-                    }
-                }),
+                boundary: boundary
+                    .map(|pane| if may_measure { BoundaryPane::Paid(pane) } else { BoundaryPane::Spent }),
             }),
             coverage: Coverage {
                 events,
@@ -421,9 +377,7 @@ mod tests {
                 && (threshold as f64 - (release.cut + release.noise) as f64) > alpha / 2.0 * high
                 && (release.noise + release.cut.max(slack)) as f64 <= alpha / 4.0 * low
         };
-        let alpha = (100..1_000)
-            .find(holds)
-            .map(|thousandths| thousandths as f64 / 1e3);
+        let alpha = (100..1_000).find(holds).map(|thousandths| thousandths as f64 / 1e3);
         [alpha.filter(|alpha| *alpha == 0.1), alpha]
     }
 
@@ -509,11 +463,7 @@ mod tests {
                         ((501 + draw(2, 0.5)) as f64 + spread) / (1.0 - error(failure)).sqrt()
                     }
                 };
-                assert_eq!(
-                    entropy.word().unwrap(),
-                    again.word().unwrap(),
-                    "more or less was drawn"
-                );
+                assert_eq!(entropy.word().unwrap(), again.word().unwrap(), "more or less was drawn");
 
                 assert_eq!(found.estimator, Estimator::Counts);
                 assert_eq!((found.threshold, found.cut, found.noise), (threshold, cut, noise));
@@ -522,19 +472,12 @@ mod tests {
                 assert_eq!(found.nothing_below, threshold - cut - noise);
                 let deviation = laplace(2, counts_share * EPSILON).variance().sqrt();
                 assert_eq!(found.deviation, Some(deviation));
-                let heavy = Heavy {
-                    key: 7,
-                    count: noisy + cut,
-                    low: noisy - noise,
-                    high: noisy + cut + noise,
-                };
+                let heavy =
+                    Heavy { key: 7, count: noisy + cut, low: noisy - noise, high: noisy + cut + noise };
                 assert_eq!(found.heavy, [heavy]);
                 assert_eq!(found.note, None);
                 assert_eq!(found.asked.slack, Some(slack as u64));
-                assert_promises(
-                    found.promises.as_ref().unwrap(),
-                    promised(&found, (value, bounds), 0),
-                );
+                assert_promises(found.promises.as_ref().unwrap(), promised(&found, (value, bounds), 0));
                 let asked_bounds = match norm {
                     Norm::L1 => [11_697.0; 2],
                     Norm::L2 => [bounds[0], bounds[1] + norm_before],
@@ -549,10 +492,7 @@ mod tests {
 
                 let declared = matches!(keys, Keys::Declared(_));
                 assert_eq!(found.delta, if declared { 0.0 } else { 1e-6 });
-                assert_eq!(
-                    (found.norm, found.alpha, found.epsilon),
-                    (norm, Some(0.1), EPSILON)
-                );
+                assert_eq!((found.norm, found.alpha, found.epsilon), (norm, Some(0.1), EPSILON));
                 assert_eq!((found.confidence, found.boundaries_epsilon), (0.95, 0.0));
                 assert_eq!((found.policy, found.unit), (Policy::Uniform, Unit::Event));
                 assert_eq!(found.window.events, 11_000);
@@ -582,10 +522,8 @@ mod tests {
     fn a_window_that_covers_nothing_is_not_called_empty_if_it_left_events_out() {
         let shape = shape(9, 64);
         let request = request(Norm::L1, 1.0, Keys::Open, shape);
-        for (left_out, expected) in [
-            (5, "the window lies within one pane"),
-            (0, "the window has no events"),
-        ] {
+        for (left_out, expected) in [(5, "the window lies within one pane"), (0, "the window has no events")]
+        {
             let view = ChargedWindow {
                 asked_events: [0, left_out],
                 ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
@@ -606,11 +544,7 @@ mod tests {
             (PaneShape::new(9, 0, ours.sketch(), SEED + 1).unwrap(), false),
         ] {
             let panes = vec![pane(times(1, 5), ours), pane(times(1, 5), theirs)];
-            let released = release(
-                &request,
-                view(panes, None, true),
-                &mut InsecureSeededEntropy::new(1),
-            );
+            let released = release(&request, view(panes, None, true), &mut InsecureSeededEntropy::new(1));
             let refused = released.err().map(|error| error.kind());
             assert_eq!(refused, (!fits).then_some(ErrorKind::Pane));
         }
@@ -685,11 +619,7 @@ mod tests {
         const SIZE: usize = 3;
         let alphabet: [Event; SIZE] = [None, Some(0), Some(1)];
         let streams: Vec<Vec<Event>> = (0..SIZE.pow(5))
-            .map(|number| {
-                (0..5)
-                    .map(|digit| alphabet[number / SIZE.pow(digit) % SIZE])
-                    .collect()
-            })
+            .map(|number| (0..5).map(|digit| alphabet[number / SIZE.pow(digit) % SIZE]).collect())
             .collect();
         let declared = || Keys::range(0..2).unwrap();
         for (norm, entries, keys) in [
@@ -709,19 +639,12 @@ mod tests {
                 let in_window = u64::from(place >= SIZE.pow(2));
                 assert_neighbours(&insides[number], &insides[neighbour], in_window, entries == 9);
             }
-            let asked = Spec {
-                alpha: 0.7,
-                ..spec(norm, 1_000.0)
-            };
+            let asked = Spec { alpha: 0.7, ..spec(norm, 1_000.0) };
             let request = request_of(asked, keys, shape);
             let mut alike: HashMap<TrueValues, Vec<&Vec<Event>>> = HashMap::new();
             for (stream, inside) in streams.iter().zip(insides) {
                 let inside = match norm {
-                    Norm::L1 => TrueValues {
-                        norm: 0,
-                        norm_before: 0,
-                        ..inside
-                    },
+                    Norm::L1 => TrueValues { norm: 0, norm_before: 0, ..inside },
                     Norm::L2 => inside,
                 };
                 alike.entry(inside).or_default().push(stream);
@@ -768,21 +691,11 @@ mod tests {
         for (entries, often, peak, expected) in
             [(10, 10, 95, Estimator::Sketch), (200, 4, 55, Estimator::Counts)]
         {
-            let flat = (0..1_000)
-                .map(|event| Some(event / often))
-                .collect::<Vec<Event>>();
-            let peaked = times(0, peak)
-                .chain((peak as u64..1_000).map(Some))
-                .collect::<Vec<Event>>();
-            let dimensions = Dimensions {
-                rows: 3,
-                width: 1 << 14,
-            };
+            let flat = (0..1_000).map(|event| Some(event / often)).collect::<Vec<Event>>();
+            let peaked = times(0, peak).chain((peak as u64..1_000).map(Some)).collect::<Vec<Event>>();
+            let dimensions = Dimensions { rows: 3, width: 1 << 14 };
             let shape = PaneShape::new(entries, 1_000, Some(dimensions), SEED).unwrap();
-            let asked = Spec {
-                alpha: 0.5,
-                ..spec(Norm::L2, 20.0)
-            };
+            let asked = Spec { alpha: 0.5, ..spec(Norm::L2, 20.0) };
             let request = request_of(asked, Keys::range(0..1_000).unwrap(), shape);
             let streams = [flat, peaked].map(|stream| pane(stream, shape));
             assert_eq!([0, 1].map(|number| streams[number].counts().len()), [0, 1]);
@@ -795,10 +708,7 @@ mod tests {
                 found.note = None;
                 said.entry(found.norm_estimate).or_default()[number].push(format!("{found:?}"));
             }
-            assert!(
-                said.values()
-                    .any(|[flat, peaked]| !flat.is_empty() && !peaked.is_empty())
-            );
+            assert!(said.values().any(|[flat, peaked]| !flat.is_empty() && !peaked.is_empty()));
             for same_norm in said.values() {
                 let mut all = same_norm.iter().flatten();
                 let first = all.next();
@@ -812,10 +722,7 @@ mod tests {
     #[test]
     fn declared_keys_have_one_noise_each_however_many_tables_there_are() {
         let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
-        let asked = Spec {
-            alpha: 1e-9,
-            ..spec(Norm::L1, 1.0)
-        };
+        let asked = Spec { alpha: 1e-9, ..spec(Norm::L1, 1.0) };
         let request = request_of(asked, Keys::range(0..40_000).unwrap(), shape);
         let panes = vec![pane((0..30_000).map(Some), shape)];
         let entropy = &mut InsecureSeededEntropy::new(8);
@@ -835,10 +742,9 @@ mod tests {
         // Pr[noise >= 0] = 1/(1+p) and Pr[noise >= 1] = p/(1+p), with p = exp(-1/2): within 6 standard
         // deviations.
         let p = (-0.5_f64).exp();
-        for (found, keys, chance) in [
-            (present, 30_000.0, 1.0 / (1.0 + p)),
-            (keys.len() - present, 10_000.0, p / (1.0 + p)),
-        ] {
+        for (found, keys, chance) in
+            [(present, 30_000.0, 1.0 / (1.0 + p)), (keys.len() - present, 10_000.0, p / (1.0 + p))]
+        {
             let spread = 6.0 * (keys * chance * (1.0 - chance)).sqrt();
             assert!((found as f64 - keys * chance).abs() < spread, "{found} of {keys}");
         }

@@ -95,11 +95,7 @@ impl<K: Key> Request<K> {
 
     /// The failure probability of the bounds of the noise of counts.
     pub fn counts_failure(&self) -> f64 {
-        let norm = if self.spec.norm == Norm::L2 {
-            NORM_FAILURE
-        } else {
-            0.0
-        };
+        let norm = if self.spec.norm == Norm::L2 { NORM_FAILURE } else { 0.0 };
         let slack = if self.may_leave_out { SLACK_FAILURE } else { 0.0 };
         let total = if self.unit().is_user() { TOTAL_FAILURE } else { 0.0 };
         (1.0 - self.confidence) * (1.0 - norm - slack - total)
@@ -113,11 +109,7 @@ impl<K: Key> Request<K> {
         match &self.keys {
             Keys::Open if let Unit::User(bounds) = unit => {
                 let threshold = Threshold::for_users(bounds, self.split.counts, delta);
-                if self.fault.is(Mutant::ThresholdLessOne) {
-                    threshold.less_one()
-                } else {
-                    threshold
-                }
+                if self.fault.is(Mutant::ThresholdLessOne) { threshold.less_one() } else { threshold }
             }
             Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
                 Threshold::for_open_keys(noise, delta).less_one()
@@ -191,20 +183,13 @@ impl<K: Key> Request<K> {
 
 /// The epsilon that noise is drawn for: the given one, unless a fault is injected.
 pub(crate) fn drawn(epsilon: Epsilon, fault: Fault) -> Epsilon {
-    if fault.is(Mutant::HalfNoise) {
-        epsilon.times(2)
-    } else {
-        epsilon
-    }
+    if fault.is(Mutant::HalfNoise) { epsilon.times(2) } else { epsilon }
 }
 
 /// The unit that noise is drawn for: the one that is protected, unless a fault is injected.
 pub(crate) fn noise_unit(unit: Unit, fault: Fault) -> Unit {
     match unit {
-        Unit::User(bounds) if fault.is(Mutant::ForgottenKeys) => Unit::User(Bounds {
-            per_user: 1,
-            ..bounds
-        }),
+        Unit::User(bounds) if fault.is(Mutant::ForgottenKeys) => Unit::User(Bounds { per_user: 1, ..bounds }),
         unit => unit,
     }
 }
@@ -219,10 +204,7 @@ mod tests {
         let whole = Epsilon::new(whole).unwrap();
         let left = u128::from(share.numerator()) * u128::from(whole.denominator()) * parts;
         let right = u128::from(share.denominator()) * u128::from(whole.numerator()) * part;
-        assert_eq!(
-            left, right,
-            "{share:?} is not {part} parts in {parts} of {whole:?}"
-        );
+        assert_eq!(left, right, "{share:?} is not {part} parts in {parts} of {whole:?}");
     }
 
     /// Every epsilon, in fortieths: a quarter for private boundaries; of the rest, if the norm is
@@ -239,10 +221,7 @@ mod tests {
                 (Norm::L2, Policy::Smooth, [3, 27, 15]),
             ] {
                 let [of_norm, of_counts, of_slack] = parts;
-                let asked = Spec {
-                    policy: Some(policy),
-                    ..spec(norm, epsilon)
-                };
+                let asked = Spec { policy: Some(policy), ..spec(norm, epsilon) };
                 let split = request_of(asked, Keys::Open, shape(10, 64)).split;
                 assert_share(split.counts, epsilon, of_counts, 40);
                 assert_share(split.slack, epsilon, of_slack, 40);
@@ -266,10 +245,7 @@ mod tests {
     #[test]
     fn the_chance_of_an_untrue_statement_is_divided_too() {
         for (norm, of_norm, of_counts) in [(Norm::L1, 0.0, 0.9), (Norm::L2, 0.2, 0.7)] {
-            let request = Request {
-                confidence: 0.8,
-                ..request(norm, 1.0, Keys::Open, shape(10, 64))
-            };
+            let request = Request { confidence: 0.8, ..request(norm, 1.0, Keys::Open, shape(10, 64)) };
             let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
             close(request.counts_failure(), 0.2 * of_counts);
             close(request.slack_failure(), 0.2 * 0.1);
@@ -277,10 +253,7 @@ mod tests {
                 close(request.norm_failure(), 0.2 * of_norm);
             }
             close(of_norm + of_counts + 0.1, 1.0);
-            let nothing_left_out = Request {
-                may_leave_out: false,
-                ..request
-            };
+            let nothing_left_out = Request { may_leave_out: false, ..request };
             close(nothing_left_out.counts_failure(), 0.2 * (of_counts + 0.1));
         }
     }
@@ -294,10 +267,7 @@ mod tests {
                 let noise = share * epsilon;
                 let open = request(norm, epsilon, Keys::Open, shape(10, 64));
                 assert_eq!(open.floor().value(), 1 + reach(2.0, noise, DELTA));
-                assert_eq!(
-                    *open.floor().noise(),
-                    crate::release::test_oracle::laplace(2, noise).into()
-                );
+                assert_eq!(*open.floor().noise(), crate::release::test_oracle::laplace(2, noise).into());
                 for size in [1, 1_000_000, 3_000_000, 1 << 40] {
                     let keys = Keys::range(0..size).unwrap();
                     let declared = request(norm, epsilon, keys, shape(10, 64));
@@ -313,20 +283,10 @@ mod tests {
         let request = request(Norm::L1, 1.0, Keys::Open, shape(10, 64));
         let floor = request.floor().value();
         assert_eq!(floor, 28);
-        for (events, expected) in [
-            (0, 28),
-            (373, 28),
-            (374, 29),
-            (400, 30),
-            (401, 31),
-            (100_000, 7_500),
-        ] {
+        for (events, expected) in [(0, 28), (373, 28), (374, 29), (400, 30), (401, 31), (100_000, 7_500)] {
             let norm = NormEstimate::of_events(events);
             let with_cut = |cut| {
-                request
-                    .by_counts(request.floor(), &Total::public(events), cut, norm, events)
-                    .0
-                    .threshold
+                request.by_counts(request.floor(), &Total::public(events), cut, norm, events).0.threshold
             };
             assert_eq!(with_cut(0), expected, "{events}");
             // The cut is added to a noisy count before it is compared.
@@ -338,10 +298,7 @@ mod tests {
     #[test]
     fn as_many_keys_have_noise_as_panes_can_keep_or_are_declared() {
         let open = request(Norm::L1, 1.0, Keys::Open, shape(10, 64));
-        assert_eq!(
-            open.keys_with_noise([(1, 7), (1, 10), (3, 11), (2, 0)]),
-            7 + 10 + 30
-        );
+        assert_eq!(open.keys_with_noise([(1, 7), (1, 10), (3, 11), (2, 0)]), 7 + 10 + 30);
         assert_eq!(open.keys_with_noise([(u64::MAX, 11)]), u64::MAX);
         let declared = request(Norm::L1, 1.0, Keys::range(0..77).unwrap(), shape(10, 64));
         assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
@@ -356,10 +313,7 @@ mod tests {
             let estimate = NormEstimate::of_events(100_000);
             let floor = request.floor();
             let (guarantee, prior) = request.by_counts(floor, &Total::public(100_000), 300, estimate, 5_000);
-            assert_eq!(
-                (guarantee.threshold, guarantee.cut, guarantee.slack),
-                (7_200, 300, 0)
-            );
+            assert_eq!((guarantee.threshold, guarantee.cut, guarantee.slack), (7_200, 300, 0));
             assert_eq!(guarantee.floor, request.floor().value());
             assert_eq!(guarantee.alpha, Some(0.1));
             assert_eq!(guarantee.norm.value, 100_000);
@@ -377,10 +331,7 @@ mod tests {
                 request.counts_failure(),
             );
             assert_eq!(format!("{prior:?}"), format!("{expected:?}"));
-            assert_eq!(
-                format!("{:?}", guarantee.bounds),
-                format!("{:?}", expected.bounds)
-            );
+            assert_eq!(format!("{:?}", guarantee.bounds), format!("{:?}", expected.bounds));
         }
     }
 }

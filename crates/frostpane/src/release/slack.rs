@@ -22,11 +22,7 @@ pub(crate) struct Slack {
 
 impl Slack {
     /// For a window that begins where a pane does.
-    pub const NONE: Self = Self {
-        count: 0,
-        norm: 0.0,
-        events: 0,
-    };
+    pub const NONE: Self = Self { count: 0, norm: 0.0, events: 0 };
 
     /// Measures a pane, at the price of a release.
     pub fn measure<K: Key>(request: &Request<K>, pane: &Pane<K>, entropy: &mut impl Entropy) -> Result<Self> {
@@ -40,11 +36,7 @@ impl Slack {
             Norm::L1 => events as f64,
             Norm::L2 => measure_norm(request, pane, entropy)?.high.min(events as f64),
         };
-        Ok(Self {
-            count: count.min(norm.ceil() as u64),
-            norm,
-            events,
-        })
+        Ok(Self { count: count.min(norm.ceil() as u64), norm, events })
     }
 }
 
@@ -88,15 +80,9 @@ mod tests {
         let pane = pane(times(3, 40).chain(times(4, 30)), shape);
         let mut values = std::collections::BTreeSet::new();
         for seed in 0..100 {
-            let noise = laplace(1, EPSILON)
-                .sample(&mut InsecureSeededEntropy::new(seed))
-                .unwrap();
+            let noise = laplace(1, EPSILON).sample(&mut InsecureSeededEntropy::new(seed)).unwrap();
             let count = 40 + noise + quantile(1.0, EPSILON, 1, FAILURE) as i64;
-            let expected = Slack {
-                count: count.clamp(0, 70) as u64,
-                norm: 70.0,
-                events: 70,
-            };
+            let expected = Slack { count: count.clamp(0, 70) as u64, norm: 70.0, events: 70 };
             assert_eq!(measure(&request, &pane, seed), expected, "seed {seed}");
             values.insert(expected.count);
         }
@@ -113,10 +99,8 @@ mod tests {
         for seed in 0..100 {
             let mut entropy = InsecureSeededEntropy::new(seed);
             let half = laplace(1, EPSILON / 2.0);
-            let (of_count, of_norm) = (
-                half.sample(&mut entropy).unwrap(),
-                half.sample(&mut entropy).unwrap(),
-            );
+            let (of_count, of_norm) =
+                (half.sample(&mut entropy).unwrap(), half.sample(&mut entropy).unwrap());
             let expected = Slack {
                 count: (400 + of_count + spread) as u64,
                 norm: (500 + of_norm + spread + 1) as f64,
@@ -145,16 +129,8 @@ mod tests {
             let high = (norm + of_norm + spread + 1) as f64 / (1.0 - error).sqrt();
             let count = 4_001 - 800 + of_count + quantile(1.0, EPSILON / 2.0, 1, FAILURE) as i64;
             let measured = measure(&request, &pane, seed);
-            assert_eq!(
-                (measured.count, measured.events),
-                (count as u64 + 800, 8_000),
-                "seed {seed}"
-            );
-            assert!(
-                (measured.norm / high - 1.0).abs() < 1e-12,
-                "{} {high}",
-                measured.norm
-            );
+            assert_eq!((measured.count, measured.events), (count as u64 + 800, 8_000), "seed {seed}");
+            assert!((measured.norm / high - 1.0).abs() < 1e-12, "{} {high}", measured.norm);
         }
     }
 
@@ -168,10 +144,7 @@ mod tests {
         assert_eq!(pane.cut(), 1);
         let error = shape.sketch().unwrap().squared_error(FAILURE * 2.0 / 3.0);
         let measured = measure(&request, &pane, 1);
-        assert!(
-            (measured.norm - 7.0 / (1.0 - error).sqrt()).abs() < 1e-12,
-            "{measured:?}"
-        );
+        assert!((measured.norm - 7.0 / (1.0 - error).sqrt()).abs() < 1e-12, "{measured:?}");
         assert_eq!(measured.count, 4);
     }
 
@@ -186,10 +159,7 @@ mod tests {
         for seed in 0..200 {
             for norm in [Norm::L1, Norm::L2] {
                 // Noise with so little epsilon that it shows.
-                let request = Request {
-                    confidence: 0.01,
-                    ..request(norm, 0.1, Keys::Open, shape)
-                };
+                let request = Request { confidence: 0.01, ..request(norm, 0.1, Keys::Open, shape) };
                 let [one, many] = [&one_key, &flat].map(|pane| measure(&request, pane, seed));
                 assert!(one.count <= 50 && one.norm <= 50.0, "{one:?}");
                 at_most |= one.count == 50;
@@ -201,14 +171,6 @@ mod tests {
             }
         }
         assert!(at_most && above && at_least);
-        assert_eq!(
-            measure(
-                &request(Norm::L2, 1e5, Keys::Open, shape),
-                &pane([None], shape),
-                1
-            )
-            .count,
-            0
-        );
+        assert_eq!(measure(&request(Norm::L2, 1e5, Keys::Open, shape), &pane([None], shape), 1).count, 0);
     }
 }

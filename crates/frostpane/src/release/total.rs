@@ -20,12 +20,7 @@ pub(crate) struct Total {
 impl Total {
     /// For a unit of privacy that does not hide it.
     pub fn public(events: u64) -> Self {
-        Self {
-            value: events,
-            low: events,
-            high: events,
-            is_public: true,
-        }
+        Self { value: events, low: events, high: events, is_public: true }
     }
 
     /// With noise that hides the contribution of one user.
@@ -87,15 +82,7 @@ mod tests {
             assert!(!total.is_public && total.between().is_some());
         }
         assert!((700..1_400).contains(&outside), "{outside}");
-        assert_eq!(
-            Total::around(-50, 10),
-            Total {
-                value: 0,
-                low: 0,
-                high: 0,
-                is_public: false
-            }
-        );
+        assert_eq!(Total::around(-50, 10), Total { value: 0, low: 0, high: 0, is_public: false });
         assert_eq!(Total::public(7).between(), None);
     }
 }

@@ -20,10 +20,7 @@ pub(crate) fn keys_at_a_time(entries: u64) -> u64 {
 
 /// The number of passes over the panes: each takes memory for its own keys only.
 fn passes(entries: u64, keys_at_a_time: u64) -> u64 {
-    entries
-        .div_ceil(keys_at_a_time.max(SMALL_TABLE))
-        .next_power_of_two()
-        .min(MOST_PASSES)
+    entries.div_ceil(keys_at_a_time.max(SMALL_TABLE)).next_power_of_two().min(MOST_PASSES)
 }
 
 /// The panes of a window, to be added up in several passes.
@@ -36,11 +33,7 @@ pub(crate) struct WindowCounts<'a, K: Key> {
 impl<'a, K: Key> WindowCounts<'a, K> {
     pub fn new(panes: &'a [Cow<'a, Pane<K>>], request: &Request<K>) -> Self {
         let entries: usize = panes.iter().map(|pane| pane.counts().len()).sum();
-        Self {
-            panes,
-            passes: passes(entries as u64, request.keys_at_a_time),
-            seed: request.shape.seed(),
-        }
+        Self { panes, passes: passes(entries as u64, request.keys_at_a_time), seed: request.shape.seed() }
     }
 
     /// Visits every key once with the sum of its counts, in tables of keys.
@@ -97,18 +90,15 @@ mod tests {
     #[test]
     fn many_entries_are_added_up_in_several_passes() {
         let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
-        let panes: Vec<_> = (0..3)
-            .map(|number| pane((0..20_000).map(|i| Some(number * 6_667 + i)), shape))
-            .collect();
+        let panes: Vec<_> =
+            (0..3).map(|number| pane((0..20_000).map(|i| Some(number * 6_667 + i)), shape)).collect();
         let request = request(Norm::L1, 1.0, Keys::Open, shape);
         let (mut all, mut tables) = (BTreeMap::new(), 0);
         WindowCounts::new(&panes, &request)
             .for_each_table(|table| {
                 tables += 1;
                 assert!((7_000..10_000).contains(&table.len()), "{}", table.len());
-                table
-                    .iter()
-                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                table.iter().for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
                 Ok(())
             })
             .unwrap();
@@ -131,16 +121,10 @@ mod tests {
             })
             .collect();
         let collected = |passes| {
-            let sums = WindowCounts {
-                panes: &panes,
-                passes,
-                seed: 5,
-            };
+            let sums = WindowCounts { panes: &panes, passes, seed: 5 };
             let mut all = BTreeMap::new();
             sums.for_each_table(|table| {
-                table
-                    .iter()
-                    .for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
+                table.iter().for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
                 Ok(())
             })
             .unwrap();

@@ -44,11 +44,7 @@ impl CountSketch {
     /// An empty sketch. Sketches can be added if they have the same dimensions and seed.
     pub fn new(dimensions: Dimensions, seed: u64) -> Self {
         debug_assert!(dimensions.rows % 2 == 1 && dimensions.width.is_power_of_two());
-        Self {
-            seed,
-            width: dimensions.width,
-            cells: vec![0; dimensions.rows * dimensions.width].into(),
-        }
+        Self { seed, width: dimensions.width, cells: vec![0; dimensions.rows * dimensions.width].into() }
     }
 
     /// Adds `count` events of the key with this hash.
@@ -107,9 +103,7 @@ impl CountSketch {
     /// The same for rows with `PLACES` places, each a cell and a sign.
     fn tally<const PLACES: usize>(&mut self, hashes: &[u64]) {
         for (number, row) in self.cells.chunks_exact_mut(self.width).enumerate() {
-            let RowBits {
-                mixed_with, shift, ..
-            } = RowBits::in_row(number as u32, self.seed, self.width);
+            let RowBits { mixed_with, shift, .. } = RowBits::in_row(number as u32, self.seed, self.width);
             match mixed_with {
                 None => tally_row::<PLACES>(row, hashes, |hash| hash >> shift),
                 Some(other) => tally_row::<PLACES>(row, hashes, |hash| mix(hash ^ other) >> shift),
@@ -162,10 +156,7 @@ impl CountSketch {
 
     /// Rows and columns of the sketch.
     pub fn dimensions(&self) -> Dimensions {
-        Dimensions {
-            rows: self.cells.len() / self.width,
-            width: self.width,
-        }
+        Dimensions { rows: self.cells.len() / self.width, width: self.width }
     }
 
     /// Returns true if both sketches have the same dimensions and seed.
@@ -246,11 +237,9 @@ fn tally_row<const PLACES: usize>(row: &mut [i64], hashes: &[u64], word: impl Fn
     let mut tally = [0_u16; PLACES];
     let (several, few) = hashes.as_chunks::<UNROLLED>();
     for some in several {
-        some.iter()
-            .for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
+        some.iter().for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
     }
-    few.iter()
-        .for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
+    few.iter().for_each(|hash| tally[word(*hash) as usize % PLACES] += 1);
     for (cell, [plus, minus]) in row.iter_mut().zip(tally.as_chunks().0) {
         *cell += i64::from(*plus) - i64::from(*minus);
     }
@@ -269,13 +258,7 @@ struct RowCells {
 impl RowCells {
     #[inline]
     fn new(hash: u64, seed: u64, width: usize) -> Self {
-        Self {
-            hash,
-            seed,
-            word: hash,
-            left: u64::BITS,
-            bits: width.trailing_zeros() + 1,
-        }
+        Self { hash, seed, word: hash, left: u64::BITS, bits: width.trailing_zeros() + 1 }
     }
 
     /// The cell in the next row and its sign, for [`signed`].
@@ -340,10 +323,7 @@ impl Dimensions {
             let noise = laplace.reach(row_failure * (1.0 - part)).saturating_sub(1);
             (collisions.ceil() as u64).saturating_add(noise)
         };
-        (1..SPLITS)
-            .map(|i| error(f64::from(i) / f64::from(SPLITS)))
-            .min()
-            .unwrap_or(u64::MAX)
+        (1..SPLITS).map(|i| error(f64::from(i) / f64::from(SPLITS))).min().unwrap_or(u64::MAX)
     }
 
     /// The smallest sketch in which collisions move an estimate by more than this share of the norm, to
@@ -352,19 +332,13 @@ impl Dimensions {
         let with_rows = |rows: usize| {
             let row_failure = largest(|p| majority_tail(rows, p) <= chance);
             let width = 1.0 / (2.0 * row_failure * share * share);
-            Self {
-                rows,
-                width: (width.min(WIDEST as f64).ceil() as usize).next_power_of_two(),
-            }
+            Self { rows, width: (width.min(WIDEST as f64).ceil() as usize).next_power_of_two() }
         };
         (5..=MOST_ROWS)
             .step_by(2)
             .map(with_rows)
             .min_by_key(Self::bytes)
-            .unwrap_or(Self {
-                rows: 5,
-                width: WIDEST,
-            })
+            .unwrap_or(Self { rows: 5, width: WIDEST })
     }
 
     /// The least value that noise alone exceeds in the median with probability at most `chance`.
@@ -437,9 +411,7 @@ mod tests {
         for (rows, width) in [(1, 2), (3, 1 << 12), (33, 1 << 5), (99, 1 << 10), (5, 1 << 16)] {
             let dimensions = Dimensions { rows, width };
             let (mut single, mut all) = (CountSketch::new(dimensions, 7), CountSketch::new(dimensions, 7));
-            counts
-                .iter()
-                .for_each(|(hash, count)| single.add(*hash, *count as i64));
+            counts.iter().for_each(|(hash, count)| single.add(*hash, *count as i64));
             all.extend(counts.iter().copied());
             assert!(single == all, "{dimensions:?}");
         }
@@ -451,14 +423,7 @@ mod tests {
     fn one_event_of_each_hash_is_all_of_them_one_by_one() {
         let same = [mix(5); 70_000];
         let many: Vec<u64> = (0..9_000).map(|i| mix(i % 7_000)).chain(same).collect();
-        for (rows, width) in [
-            (5, 256),
-            (7, 512),
-            (33, 1 << 10),
-            (5, 1 << 11),
-            (5, 1 << 12),
-            (3, 1 << 13),
-        ] {
+        for (rows, width) in [(5, 256), (7, 512), (33, 1 << 10), (5, 1 << 11), (5, 1 << 12), (3, 1 << 13)] {
             let dimensions = Dimensions { rows, width };
             for hashes in [&many[..0], &many[..255], &many[..5_000], &many] {
                 let (mut single, mut all) =
@@ -522,10 +487,7 @@ mod tests {
             .sum::<f64>()
             / runs as f64;
         let expected = 2.0 / 64.0;
-        assert!(
-            (variance / expected - 1.0).abs() < 0.25,
-            "{variance} against {expected}"
-        );
+        assert!((variance / expected - 1.0).abs() < 0.25, "{variance} against {expected}");
     }
 
     #[test]
@@ -535,9 +497,7 @@ mod tests {
             let dimensions = Dimensions { rows, width };
             let plain = sketch_of(&[(1, 500), (2, 70)], dimensions, 9);
             let mut blurred = plain.clone();
-            blurred
-                .blur(&laplace, &mut InsecureSeededEntropy::new(3))
-                .unwrap();
+            blurred.blur(&laplace, &mut InsecureSeededEntropy::new(3)).unwrap();
             let mut entropy = InsecureSeededEntropy::new(3);
             for (cell, noisy) in plain.cells.iter().zip(&blurred.cells) {
                 assert_eq!(*noisy, cell + laplace.sample(&mut entropy).unwrap());
@@ -582,10 +542,7 @@ mod tests {
     fn the_largest_chance_is_found_to_sixty_bits() {
         for least in [0.0, 2_f64.powi(-61), 2_f64.powi(-40), 0.1, 0.25] {
             let found = largest(|p| p <= least);
-            assert!(
-                (least - 2_f64.powi(-61)..=least).contains(&found),
-                "{found} for {least}"
-            );
+            assert!((least - 2_f64.powi(-61)..=least).contains(&found), "{found} for {least}");
         }
         assert_eq!(largest(|p| p <= 2_f64.powi(-61)), 2_f64.powi(-61));
         assert!(0.5 - largest(|_| true) <= f64::EPSILON);
@@ -621,10 +578,7 @@ mod tests {
             let error = Dimensions { rows, width }.squared_error(failure);
             let variance = 2.0 / width as f64;
             let spent = more_than_half(rows, variance / (variance + error * error));
-            assert!(
-                (spent / (failure / 2.0) - 1.0).abs() < 1e-9,
-                "{rows} {width}: {spent}"
-            );
+            assert!((spent / (failure / 2.0) - 1.0).abs() < 1e-9, "{rows} {width}: {spent}");
         }
     }
 

@@ -256,10 +256,7 @@ mod tests {
                     assert_eq!(table.norm(), squares.isqrt());
                 }
                 table.clear();
-                assert_eq!(
-                    (table.iter().count(), table.decrements(), table.norm()),
-                    (0, 0, 0)
-                );
+                assert_eq!((table.iter().count(), table.decrements(), table.norm()), (0, 0, 0));
             }
         }
     }

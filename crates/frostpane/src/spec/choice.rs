@@ -41,31 +41,19 @@ impl Choice {
     }
 
     pub(crate) fn given(policy: Policy) -> Self {
-        Self {
-            policy,
-            reason: Reason::Given,
-        }
+        Self { policy, reason: Reason::Given }
     }
 
     pub(crate) fn known_end() -> Self {
-        Self {
-            policy: Policy::Fixed,
-            reason: Reason::KnownEnd,
-        }
+        Self { policy: Policy::Fixed, reason: Reason::KnownEnd }
     }
 
     pub(crate) fn one_window() -> Self {
-        Self {
-            policy: Policy::Uniform,
-            reason: Reason::OneWindow,
-        }
+        Self { policy: Policy::Uniform, reason: Reason::OneWindow }
     }
 
     pub(crate) fn several_windows() -> Self {
-        Self {
-            policy: Policy::Exponential,
-            reason: Reason::SeveralWindows,
-        }
+        Self { policy: Policy::Exponential, reason: Reason::SeveralWindows }
     }
 
     /// The choice for one window by count, from the least norms at which each policy is expected to
@@ -73,10 +61,9 @@ impl Choice {
     pub(crate) fn between(events: u64, uniform: Option<u64>, smooth: Option<u64>) -> Self {
         let usual = |norm: &u64| *norm <= events / USUAL_NORM;
         match smooth.filter(usual) {
-            Some(smooth) if uniform.is_none_or(|uniform| uniform / WORTH_ITS_EPSILON > smooth) => Self {
-                policy: Policy::Smooth,
-                reason: Reason::WholeWindow,
-            },
+            Some(smooth) if uniform.is_none_or(|uniform| uniform / WORTH_ITS_EPSILON > smooth) => {
+                Self { policy: Policy::Smooth, reason: Reason::WholeWindow }
+            }
             _ => Self::one_window(),
         }
     }
@@ -92,11 +79,7 @@ mod tests {
         assert_eq!(policy(None, None), Policy::Uniform);
         assert_eq!(policy(None, Some(10_001)), Policy::Uniform, "few streams have it");
         assert_eq!(policy(None, Some(10_000)), Policy::Smooth);
-        assert_eq!(
-            policy(Some(20_000), Some(10_000)),
-            Policy::Uniform,
-            "too little gained"
-        );
+        assert_eq!(policy(Some(20_000), Some(10_000)), Policy::Uniform, "too little gained");
         assert_eq!(policy(Some(20_002), Some(10_000)), Policy::Smooth);
         assert_eq!(policy(Some(900), None), Policy::Uniform);
     }

@@ -119,10 +119,7 @@ mod tests {
         let numbers = Keys::list([9, 30]).unwrap();
         assert_eq!(KeySpec::of(&numbers), Ok(list(&["9", "30"])));
         let bytes = |keys: [&[u8]; 2]| Keys::list(keys.map(Bytes::from)).unwrap();
-        assert_eq!(
-            KeySpec::of(&bytes([b"snow", b"rain"])),
-            Ok(list(&["rain", "snow"]))
-        );
+        assert_eq!(KeySpec::of(&bytes([b"snow", b"rain"])), Ok(list(&["rain", "snow"])));
         assert!(KeySpec::of(&bytes([b"snow", b"\xff"])).is_err(), "not text");
     }
 

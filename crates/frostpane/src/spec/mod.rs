@@ -199,11 +199,7 @@ impl Spec {
 
     /// The longest window, with its slide and lateness.
     pub(crate) fn window(&self) -> Window {
-        Window {
-            length: self.longest(),
-            slide: self.slide,
-            lateness: self.lateness,
-        }
+        Window { length: self.longest(), slide: self.slide, lateness: self.lateness }
     }
 }
 

@@ -78,14 +78,7 @@ impl ValidSpec {
             window.check_whole(&grid)?;
             check_panes(&grid)?;
         }
-        let checked = Self {
-            spec,
-            policy,
-            window,
-            grid,
-            step,
-            declared,
-        };
+        let checked = Self { spec, policy, window, grid, step, declared };
         if checked.unit.is_user() && checked.norm == Norm::L2 {
             check_norms(checked.unit.norm(), checked.windows_of_unit())?;
         }
@@ -102,10 +95,7 @@ impl ValidSpec {
             return Ok(None);
         }
         let slide = length.div_ceil(FINER).max(WORTH_CLOSING).min(self.step);
-        let spec = Spec {
-            slide: Some(Span::Events(slide)),
-            ..self.spec.clone()
-        };
+        let spec = Spec { slide: Some(Span::Events(slide)), ..self.spec.clone() };
         Self::new(spec, self.policy, declared).map(Some)
     }
 
@@ -143,11 +133,7 @@ impl ValidSpec {
         // In between, panes of equal length, counted back from the end.
         let step = self.step() as i64;
         let oldest = starts.iter().copied().min().unwrap_or(end);
-        starts.extend(
-            (1..)
-                .map(|number| end - number * step)
-                .take_while(|start| *start > oldest),
-        );
+        starts.extend((1..).map(|number| end - number * step).take_while(|start| *start > oldest));
         starts.sort_unstable();
         starts.dedup();
         Ok((starts, end))
@@ -186,11 +172,7 @@ impl ValidSpec {
 
     /// The most windows that one unit of privacy can be in.
     pub fn windows_of_unit(&self) -> u64 {
-        if self.continual {
-            self.panes() + self.panes_of_unit() - 1
-        } else {
-            1
-        }
+        if self.continual { self.panes() + self.panes_of_unit() - 1 } else { 1 }
     }
 
     /// The most panes that one unit of privacy can be in, in continual release.
@@ -216,17 +198,10 @@ impl ValidSpec {
         Spec {
             policy: Some(self.policy),
             slide: slide.or(Some(spelled)),
-            windows: if self.continual {
-                vec![length]
-            } else {
-                self.spec.windows.clone()
-            },
+            windows: if self.continual { vec![length] } else { self.spec.windows.clone() },
             releases: (!self.continual).then(|| self.spec.releases()),
             horizon: self.spec.horizon.or(self.continual.then(|| self.spec.horizon())),
-            together: self
-                .spec
-                .together
-                .or(self.continual.then(|| self.spec.together())),
+            together: self.spec.together.or(self.continual.then(|| self.spec.together())),
             ..self.spec.clone()
         }
     }
@@ -278,20 +253,14 @@ fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
             spec.version
         )));
     }
-    within(
-        spec.alpha,
-        "alpha",
-        "0.05 finds keys with a twentieth of the norm",
-    )?;
+    within(spec.alpha, "alpha", "0.05 finds keys with a twentieth of the norm")?;
     within(spec.confidence, "confidence", "0.95 is a common choice")?;
     if !declared {
         check_delta(spec.delta.as_f64())?;
     }
     match spec.top {
         Some(0) => {
-            return Err(Error::parameter(
-                "top is 0, but a list must have room for at least 1 key",
-            ));
+            return Err(Error::parameter("top is 0, but a list must have room for at least 1 key"));
         }
         Some(top) if spec.all => {
             return Err(Error::parameter(format!(
@@ -301,19 +270,14 @@ fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
         _ => {}
     }
     if spec.entries == Some(0) {
-        return Err(Error::parameter(
-            "entries is 0, but a pane must keep at least 1 key",
-        ));
+        return Err(Error::parameter("entries is 0, but a pane must keep at least 1 key"));
     }
     if spec.releases == Some(0) {
-        return Err(Error::parameter(
-            "releases is 0, but an event must be allowed in at least 1 release",
-        ));
+        return Err(Error::parameter("releases is 0, but an event must be allowed in at least 1 release"));
     }
-    for (releases, name, what) in [
-        (spec.horizon(), "horizon", "delta"),
-        (spec.together(), "together", "the statements"),
-    ] {
+    for (releases, name, what) in
+        [(spec.horizon(), "horizon", "delta"), (spec.together(), "together", "the statements")]
+    {
         if releases == 0 {
             return Err(Error::parameter(format!(
                 "{name} is 0, but {what} must hold for at least 1 release"
@@ -331,11 +295,7 @@ fn check_delta(delta: f64) -> Result<()> {
              not: declare the keys, or allow a small delta such as 1e-9",
         ));
     }
-    within(
-        delta,
-        "delta",
-        "take it far below one over the number of events, such as 1e-9",
-    )
+    within(delta, "delta", "take it far below one over the number of events, such as 1e-9")
 }
 
 fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
@@ -356,9 +316,7 @@ fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
 fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     let Some(until) = spec.until else { return Ok(()) };
     if spec.continual {
-        return Err(Error::parameter(
-            "until is given, but a list at every slide has no end: leave it out",
-        ));
+        return Err(Error::parameter("until is given, but a list at every slide has no end: leave it out"));
     }
     if until.is_by_count() != spec.longest().is_by_count() {
         return Err(Error::parameter(format!(
@@ -446,9 +404,7 @@ fn within(value: f64, name: &str, advice: &str) -> Result<()> {
     if value > 0.0 && value < 1.0 {
         Ok(())
     } else {
-        Err(Error::parameter(format!(
-            "{name} is {value}, but must be above 0 and below 1: {advice}"
-        )))
+        Err(Error::parameter(format!("{name} is {value}, but must be above 0 and below 1: {advice}")))
     }
 }
 
@@ -460,10 +416,7 @@ mod tests {
     #[test]
     fn open_keys_cost_the_delta_that_was_asked_for_and_declared_keys_none() {
         for (declared, delta) in [(None, 1e-6), (Some(9), 0.0)] {
-            let spec = Spec {
-                delta: Delta::new(1e-6),
-                ..Spec::default()
-            };
+            let spec = Spec { delta: Delta::new(1e-6), ..Spec::default() };
             let checked = ValidSpec::new(spec, Policy::Uniform, declared).unwrap();
             assert_eq!(checked.delta().as_f64(), delta);
             assert_eq!(checked.cost(3).delta(), 3.0 * delta);
@@ -475,19 +428,12 @@ mod tests {
     }
 
     fn over(windows: &[Span]) -> Spec {
-        Spec {
-            windows: windows.to_vec(),
-            ..Spec::default()
-        }
+        Spec { windows: windows.to_vec(), ..Spec::default() }
     }
 
     #[test]
     fn boundaries_that_are_private_cost_a_quarter_once() {
-        for (policy, epsilon) in [
-            (Policy::Uniform, 3.0),
-            (Policy::Exponential, 3.0),
-            (Policy::Smooth, 2.5),
-        ] {
+        for (policy, epsilon) in [(Policy::Uniform, 3.0), (Policy::Exponential, 3.0), (Policy::Smooth, 2.5)] {
             let checked = checked(Spec::default(), policy).unwrap();
             assert_eq!(checked.cost(3).epsilon(), epsilon, "{policy:?}");
         }
@@ -529,10 +475,7 @@ mod tests {
 
     #[test]
     fn open_keys_need_a_delta_and_declared_keys_do_not() {
-        let spec = || Spec {
-            delta: Delta::ZERO,
-            ..Spec::default()
-        };
+        let spec = || Spec { delta: Delta::ZERO, ..Spec::default() };
         assert!(ValidSpec::new(spec(), Policy::Uniform, Some(9)).is_ok());
         assert!(ValidSpec::new(spec(), Policy::Uniform, None).is_err());
     }
@@ -541,10 +484,7 @@ mod tests {
     fn a_list_at_every_slide_has_one_window() {
         for (windows, fits) in [(&[3_200][..], true), (&[3_200, 6_400], false)] {
             let windows: Vec<Span> = windows.iter().map(|events| Span::Events(*events)).collect();
-            let spec = Spec {
-                continual: true,
-                ..over(&windows)
-            };
+            let spec = Spec { continual: true, ..over(&windows) };
             assert_eq!(checked(spec, Policy::Uniform).is_ok(), fits);
         }
     }
@@ -568,10 +508,8 @@ mod tests {
         assert!(checked(of(Norm::L2, a_day, many), Policy::Uniform).is_err());
         assert!(checked(of(Norm::L1, a_day, many), Policy::Uniform).is_ok());
         assert!(checked(of(Norm::L2, a_day, one), Policy::Uniform).is_ok());
-        let by_epoch = |micros| Spec {
-            unit: Unit::User(one.epoch(Duration::from_micros(micros))),
-            ..over(&[time(17)])
-        };
+        let by_epoch =
+            |micros| Spec { unit: Unit::User(one.epoch(Duration::from_micros(micros))), ..over(&[time(17)]) };
         assert!(checked(by_epoch(1), Policy::Fixed).is_err());
         assert!(checked(by_epoch(2), Policy::Fixed).is_ok());
     }
@@ -589,10 +527,7 @@ mod tests {
                 ..over(&[time(168)])
             };
             let checked = checked(spec, Policy::Uniform).unwrap();
-            assert_eq!(
-                (checked.panes_of_unit(), checked.windows_of_unit()),
-                (panes, windows)
-            );
+            assert_eq!((checked.panes_of_unit(), checked.windows_of_unit()), (panes, windows));
         }
     }
 }

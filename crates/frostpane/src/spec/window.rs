@@ -52,19 +52,12 @@ impl Window {
     }
 
     pub(super) fn over(length: Span) -> Self {
-        Self {
-            length,
-            slide: None,
-            lateness: Duration::ZERO,
-        }
+        Self { length, slide: None, lateness: Duration::ZERO }
     }
 
     /// Sets the length of a pane, in events or time like the window: the window slides by this.
     pub fn slide(self, slide: impl Into<Span>) -> Self {
-        Self {
-            slide: Some(slide.into()),
-            ..self
-        }
+        Self { slide: Some(slide.into()), ..self }
     }
 
     /// Sets, by the clock, how long a pane waits after its end for late events. An event for a pane
@@ -87,20 +80,13 @@ impl Window {
             Span::Events(_) => Span::Events(length),
             Span::Clock(_) => Span::Clock(Duration::from_micros(length)),
         };
-        Self {
-            length: of(self.length.length().next_multiple_of(slide)),
-            slide: Some(of(slide)),
-            ..self
-        }
+        Self { length: of(self.length.length().next_multiple_of(slide)), slide: Some(of(slide)), ..self }
     }
 
     /// Sets slides of one epoch, unless the slide is given.
     pub(crate) fn slide_unless_given(self, unit: Unit) -> Self {
         let epoch = unit.bounds().map(|bounds| Span::Clock(bounds.epoch));
-        Self {
-            slide: self.slide.or(epoch),
-            ..self
-        }
+        Self { slide: self.slide.or(epoch), ..self }
     }
 
     /// Checks that the window is a whole number of slides.
@@ -139,21 +125,13 @@ impl Window {
             ));
         }
         // By count no event is late.
-        let lateness = if self.is_by_count() {
-            0
-        } else {
-            micros(self.lateness)
-        };
+        let lateness = if self.is_by_count() { 0 } else { micros(self.lateness) };
         Grid::new(self.length.length(), slide, lateness, self.say())
     }
 
     fn usual_slide(&self, policy: Policy) -> u64 {
         let length = self.length.length();
-        let uniform = length.div_ceil(if self.is_by_count() {
-            PANES_BY_COUNT
-        } else {
-            PANES_BY_CLOCK
-        });
+        let uniform = length.div_ceil(if self.is_by_count() { PANES_BY_COUNT } else { PANES_BY_CLOCK });
         match policy {
             Policy::Uniform => uniform,
             Policy::Exponential if self.is_by_count() => {
@@ -239,11 +217,7 @@ impl Grid {
                 say(length)
             )));
         }
-        Ok(Self {
-            length: length as i64,
-            slide: slide as i64,
-            lateness: lateness as i64,
-        })
+        Ok(Self { length: length as i64, slide: slide as i64, lateness: lateness as i64 })
     }
 }
 
@@ -255,11 +229,7 @@ fn say_micros(micros: u64) -> String {
     /// Beyond a hundred years hours are left out.
     const LONG: u64 = 36_525 * DAY;
     const DAY: u64 = 86_400_000_000;
-    let shown = if micros > LONG {
-        micros - micros % DAY
-    } else {
-        micros
-    };
+    let shown = if micros > LONG { micros - micros % DAY } else { micros };
     Span::Clock(Duration::from_micros(shown)).to_string()
 }
 
@@ -282,29 +252,17 @@ mod tests {
         // As panes of all ages: a 1,024th, but not shorter than is worth closing, nor longer than a 64th.
         assert_eq!(grid_of(events(6_400), Exponential), [6_400, 100, 0]);
         assert_eq!(grid_of(events(6_400_000), Exponential), [6_400_000, 32_768, 0]);
-        assert_eq!(
-            grid_of(events(102_400_000), Exponential),
-            [102_400_000, 100_000, 0]
-        );
+        assert_eq!(grid_of(events(102_400_000), Exponential), [102_400_000, 100_000, 0]);
         // For the private histogram at most one tick.
         assert_eq!(grid_of(events(6_400), Smooth), [6_400, 100, 0]);
         assert_eq!(grid_of(events(6_400_000), Smooth), [6_400_000, 1_024, 0]);
         assert_eq!(grid_of(events(50).slide(7), Smooth), [50, 7, 0]);
 
         let hour = Duration::from_secs(3_600);
-        assert_eq!(
-            grid_of(Window::clock(hour), Uniform),
-            [3_600_000_000, 60_000_000, 0]
-        );
-        assert_eq!(
-            grid_of(Window::clock(hour), Exponential),
-            [3_600_000_000, 3_515_625, 0]
-        );
+        assert_eq!(grid_of(Window::clock(hour), Uniform), [3_600_000_000, 60_000_000, 0]);
+        assert_eq!(grid_of(Window::clock(hour), Exponential), [3_600_000_000, 3_515_625, 0]);
         let told = Window::clock(hour).slide(hour / 2).lateness(hour / 4);
-        assert_eq!(
-            grid_of(told, Uniform),
-            [3_600_000_000, 1_800_000_000, 900_000_000]
-        );
+        assert_eq!(grid_of(told, Uniform), [3_600_000_000, 1_800_000_000, 900_000_000]);
         assert!(Window::clock(hour).grid(Smooth).is_err());
     }
 
@@ -327,10 +285,7 @@ mod tests {
         let window = Window::events(100).slide(10);
         let grid = window.grid(Policy::Uniform).unwrap();
         let given = |events: u64| window.shorter(events.into(), &grid).ok();
-        assert_eq!(
-            [9, 10, 57, 100, 101].map(given),
-            [None, Some(10), Some(57), Some(100), None]
-        );
+        assert_eq!([9, 10, 57, 100, 101].map(given), [None, Some(10), Some(57), Some(100), None]);
         assert_eq!(window.longest(), Span::Events(100));
         let minute = Duration::from_secs(60);
         let window = Window::clock(minute);

@@ -260,10 +260,7 @@ impl<K: Key> Builder<K> {
     /// Where users go that do not fit into the memory: files that this makes, empty, which nobody else sees and which are gone when
     /// they are dropped or the process ends. Without it more users than fit are an error.
     pub fn scratch(self, create: impl Fn() -> io::Result<Box<dyn File>> + Send + Sync + 'static) -> Self {
-        Self {
-            scratch: Some(SpillFactory::new(create)),
-            ..self
-        }
+        Self { scratch: Some(SpillFactory::new(create)), ..self }
     }
 
     /// The same.
@@ -284,48 +281,33 @@ impl<K: Key> Builder<K> {
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn with_insecure_seed(self, seed: u64) -> Self {
-        Self {
-            seed: Some(seed),
-            ..self
-        }
+        Self { seed: Some(seed), ..self }
     }
 
     /// Less memory for users than is left for them. For tests: more than so many bytes go to disk.
     #[cfg(any(test, feature = "internals"))]
     #[doc(hidden)]
     pub fn with_memory_for_users(self, bytes: u64) -> Self {
-        Self {
-            memory_for_users: Some(bytes),
-            ..self
-        }
+        Self { memory_for_users: Some(bytes), ..self }
     }
 
     /// Fewer keys that other people have than a list at every slide reckons with. For tests: its delta holds where there are no more.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn with_keys_of_others(self, keys: u64) -> Self {
-        Self {
-            keys_of_people: keys,
-            ..self
-        }
+        Self { keys_of_people: keys, ..self }
     }
 
     /// How much of the memory the program around this takes for itself; none unless told.
     pub fn program(self, bytes: u64) -> Self {
-        Self {
-            program: bytes,
-            ..self
-        }
+        Self { program: bytes, ..self }
     }
 
     /// With all choices made, which are then as good as given. What is wrong with the specification is said here.
     pub fn decided(self) -> Result<Self> {
         let norm = self.spec.norm;
         let spec = self.checked()?.spelled_out();
-        Ok(Self {
-            spec: Spec { norm, ..spec },
-            ..self
-        })
+        Ok(Self { spec: Spec { norm, ..spec }, ..self })
     }
 
     /// The specification so far, with all choices made.
@@ -336,11 +318,7 @@ impl<K: Key> Builder<K> {
             (Keys::Declared(_), KeySpec::File(_)) => spec.keys.clone(),
             (keys, _) => KeySpec::of(keys)?,
         };
-        Ok(Spec {
-            keys,
-            norm: self.spec.norm,
-            ..spec
-        })
+        Ok(Spec { keys, norm: self.spec.norm, ..spec })
     }
 
     /// The cost of a release of each window, all together: [`Cost`] has an example.
@@ -390,10 +368,7 @@ impl<K: Key> Builder<K> {
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
         let length = spec.window().shorter(span.into(), &spec.grid())?;
-        let shorter = Plan {
-            layout: plan.layout.over(length),
-            ..plan
-        };
+        let shorter = Plan { layout: plan.layout.over(length), ..plan };
         self.forecast_with(spec, &shorter, events, norm)
     }
 
@@ -458,11 +433,7 @@ impl<K: Key> Builder<K> {
         while high - low > 1 {
             let middle = (low + high) / 2;
             // An epsilon may be too small for any list at every slide.
-            if lists(middle).unwrap_or(false) {
-                high = middle
-            } else {
-                low = middle
-            }
+            if lists(middle).unwrap_or(false) { high = middle } else { low = middle }
         }
         Ok(Some(high as f64 / 1e3))
     }
@@ -522,10 +493,7 @@ impl<K: Key> Builder<K> {
 
     /// With a seed that was drawn before.
     pub(crate) fn seeded(self, seed: u64) -> Self {
-        Self {
-            seed: Some(seed),
-            ..self
-        }
+        Self { seed: Some(seed), ..self }
     }
 
     /// With what panes are made with written down: another version of the program may plan them in another way.
@@ -574,18 +542,12 @@ impl<K: Key> Builder<K> {
         if self.spec.continual {
             let (spec, _) = self.sequence_spec()?;
             let born = Charge::laplace(spec.epsilon, spec.delta());
-            return Ok(Charges {
-                born,
-                release: Charge::of(&[], Delta::ZERO),
-            });
+            return Ok(Charges { born, release: Charge::of(&[], Delta::ZERO) });
         }
         let spec = self.checked()?;
         let split = spec.split(spec.epsilon);
         let boundaries: Vec<Measurement> = split.boundaries.into_iter().map(Measurement::Laplace).collect();
-        let measured = [split.total, split.norm]
-            .into_iter()
-            .flatten()
-            .map(Measurement::Laplace);
+        let measured = [split.total, split.norm].into_iter().flatten().map(Measurement::Laplace);
         let counts = match (*self.floor(&spec).noise(), spec.unit) {
             (Noise::Gaussian(gaussian), Unit::User(bounds)) => Measurement::Gaussian {
                 epsilon: split.counts,
@@ -595,10 +557,7 @@ impl<K: Key> Builder<K> {
             _ => Measurement::Laplace(split.counts),
         };
         let parts: Vec<Measurement> = measured.chain([counts]).collect();
-        Ok(Charges {
-            born: Charge::of(&boundaries, Delta::ZERO),
-            release: Charge::of(&parts, spec.delta()),
-        })
+        Ok(Charges { born: Charge::of(&boundaries, Delta::ZERO), release: Charge::of(&parts, spec.delta()) })
     }
 
     /// The specification of a list at every slide, with what its noise leaves of the memory.
@@ -691,9 +650,7 @@ impl<K: Key> Builder<K> {
     }
 
     fn plan_of(&self, spec: &ValidSpec) -> Result<Plan> {
-        let mut plan = self
-            .plan_within(spec)?
-            .map_err(|too_small| self.refusal(spec, too_small))?;
+        let mut plan = self.plan_within(spec)?.map_err(|too_small| self.refusal(spec, too_small))?;
         if let Some(users) = self.memory_for_users {
             plan.memory.users = users;
         }
@@ -737,10 +694,7 @@ impl<K: Key> Builder<K> {
         };
         if layouts.len() > 1 {
             let mut least = self.least_norm_asked(spec, &best)?;
-            for plan in layouts[1..]
-                .iter()
-                .filter_map(|layout| Plan::new(&planner, *layout).ok())
-            {
+            for plan in layouts[1..].iter().filter_map(|layout| Plan::new(&planner, *layout).ok()) {
                 let norm = self.least_norm_asked(spec, &plan)?;
                 if norm < least {
                     (best, least) = (plan, norm);
@@ -782,13 +736,7 @@ impl<K: Key> Builder<K> {
     fn request(&self, spec: ValidSpec, plan: &Plan, seed: u64) -> Result<Request<K>> {
         let shape = plan.shape(seed)?;
         let keys_at_a_time = plan.memory.keys_at_a_time;
-        Ok(Request::new(
-            spec,
-            self.keys.clone(),
-            shape,
-            keys_at_a_time,
-            self.fault,
-        ))
+        Ok(Request::new(spec, self.keys.clone(), shape, keys_at_a_time, self.fault))
     }
 }
 
@@ -850,10 +798,7 @@ mod tests {
     #[test]
     fn a_sketch_may_be_as_large_as_is_said_and_no_larger() {
         let with = |rows, width| {
-            Builder::<u64>::new(Keys::open())
-                .sketch(rows, width)
-                .policy(Policy::Uniform)
-                .checked()
+            Builder::<u64>::new(Keys::open()).sketch(rows, width).policy(Policy::Uniform).checked()
         };
         assert!(with(1, WIDEST).is_ok() && with(1, 2 * WIDEST).is_err());
         assert!(with(MOST_ROWS, 2).is_ok() && with(MOST_ROWS + 2, 2).is_err());

@@ -95,10 +95,7 @@ impl<K: Key> Continual<K> {
         let (grid, by_count) = (request.spec.grid(), request.spec.window().is_by_count());
         let longest_pane = by_count.then_some(grid.slide as u64);
         // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
-        let kept = Grid {
-            length: grid.length + grid.lateness + 1,
-            ..grid
-        };
+        let kept = Grid { length: grid.length + grid.lateness + 1, ..grid };
         let running = WindowSums::new(setup.running, key, request.shape.seed());
         let timeline = Timeline::new(kept, request.shape, Schedule::Uniform, None).with_running(running);
         let intake = Intake::new(timeline, request.keys.clone(), by_count);
@@ -246,10 +243,7 @@ impl<K: Key> Continual<K> {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
         let (from, end) = (nodes.panes.start * slide, nodes.panes.end * slide);
-        let (panes, running) = (
-            nodes.panes_in(&self.intake.timeline),
-            nodes.sums_in(&self.intake.timeline),
-        );
+        let (panes, running) = (nodes.panes_in(&self.intake.timeline), nodes.sums_in(&self.intake.timeline));
         let fresh = self.fresh_keys(&nodes);
         let nodes = WindowNodes {
             cover: fresh.as_ref().map_or(nodes.cover, |fresh| fresh.iter().collect()),
@@ -274,8 +268,7 @@ impl<K: Key> Continual<K> {
                 false => self.sequence.most_around(&[before, latest].concat()),
             },
         };
-        self.sequence
-            .release(turn, &panes, running, &nodes, coverage, asked)
+        self.sequence.release(turn, &panes, running, &nodes, coverage, asked)
     }
 
     /// The numbers that its panes are made with.
@@ -315,32 +308,23 @@ impl<K: Key> Continual<K> {
 
     /// Number of events that came too late and were dropped. For the operator: it is not part of a release.
     pub fn dropped(&self) -> u64 {
-        let of_people = self
-            .people
-            .as_ref()
-            .map_or(0, |people| people.filter.tally.outside);
+        let of_people = self.people.as_ref().map_or(0, |people| people.filter.tally.outside);
         self.intake.dropped() + of_people
     }
 
     /// Where people are protected: how many events were of nobody, and so not counted. For the operator: **it must not be published**.
     pub fn without_user(&self) -> u64 {
-        self.people
-            .as_ref()
-            .map_or(0, |people| people.filter.tally.without_user)
+        self.people.as_ref().map_or(0, |people| people.filter.tally.without_user)
     }
 
     /// Where people are protected: how many events of users might count, before bounds. For the operator: **it must not be published**.
     pub fn offered(&self) -> u64 {
-        self.people
-            .as_ref()
-            .map_or(0, |people| people.filter.tally.offered)
+        self.people.as_ref().map_or(0, |people| people.filter.tally.offered)
     }
 
     /// Number of events beyond the bounds of their users. For the operator: **it must not be published**.
     pub fn beyond_bounds(&self) -> u64 {
-        self.people
-            .as_ref()
-            .map_or(0, |people| people.filter.tally.beyond_bounds)
+        self.people.as_ref().map_or(0, |people| people.filter.tally.beyond_bounds)
     }
 
     /// Number of them that were the latest events in a row: if there are many, the clock is ahead.
@@ -350,10 +334,7 @@ impl<K: Key> Continual<K> {
 
     /// Number of events without a key that is counted. For the operator: **it must not be published**.
     pub fn without_key(&self) -> u64 {
-        let of_people = self
-            .people
-            .as_ref()
-            .map_or(0, |people| people.filter.tally.without_key);
+        let of_people = self.people.as_ref().map_or(0, |people| people.filter.tally.without_key);
         self.intake.without_key() + of_people
     }
 
@@ -403,9 +384,7 @@ impl<K: Key> Continual<K> {
 
     /// Users that do not fit into the memory go to files that this makes.
     pub(crate) fn spill_to(&mut self, scratch: Option<SpillFactory>) {
-        self.people
-            .iter_mut()
-            .for_each(|people| people.spill_to(scratch.clone()));
+        self.people.iter_mut().for_each(|people| people.spill_to(scratch.clone()));
     }
 
     /// Users of periods that have not ended, where users are protected.
@@ -590,9 +569,7 @@ impl<K: Key> Continual<K> {
         let counts = people.map(|people| people.close(pane, made_with)).transpose()?;
         self.intake.timeline.leave(panes.start * slide);
         if let Some(counts) = counts {
-            self.intake
-                .timeline
-                .place(pane * slide..(pane + 1) * slide, counts);
+            self.intake.timeline.place(pane * slide..(pane + 1) * slide, counts);
         }
         self.intake.timeline.settle(settled)?;
         self.intake.timeline.join(panes.start * slide..panes.end * slide);
@@ -615,10 +592,7 @@ impl<K: Key> Continual<K> {
                 let panes = nodes.panes_in(&self.intake.timeline);
                 self.sequence.total(&panes, &nodes)?.high
             }
-            _ => self
-                .intake
-                .timeline
-                .events_within(pane * slide..(pane + 1) * slide),
+            _ => self.intake.timeline.events_within(pane * slide..(pane + 1) * slide),
         };
         self.events.push_back(events);
         if self.events.len() as i64 > 4 * self.panes() {

@@ -60,9 +60,7 @@ impl<K: Key> Engine<K> {
             (false, (false, _)) => Err(needs_time()),
             // Of users a time that cannot be is that of an event outside, which stops nobody's.
             (false, (true, in_calendar)) if in_calendar || of_users => Ok(()),
-            _ => Err(Error::window(
-                "a time lies outside the calendar: give microseconds since 1970",
-            )),
+            _ => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
         }
     }
 
@@ -91,11 +89,7 @@ impl<K: Key> Engine<K> {
             }
         };
         let releases = releases.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(Taken {
-            ticked,
-            releases,
-            ahead: ahead.get(),
-        })
+        Ok(Taken { ticked, releases, ahead: ahead.get() })
     }
 
     /// The latest time that an event may have which comes by this moment: of users also what the clock has come to, which is never
@@ -128,11 +122,7 @@ impl<K: Key> Engine<K> {
             }
         };
         let releases = releases.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(Taken {
-            ticked,
-            releases,
-            ahead: 0,
-        })
+        Ok(Taken { ticked, releases, ahead: 0 })
     }
 
     /// Whom a release of a window would be charged to.

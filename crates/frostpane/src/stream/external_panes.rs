@@ -127,9 +127,7 @@ impl<K: Key> PaneRecipe<K> {
         to.maybe(self.bounds, |to, bounds| {
             to.number(bounds.per_user.into());
             to.number(bounds.per_key.into());
-            to.maybe(bounds.sample_users, |to, share| {
-                to.bytes(share.to_string().as_bytes())
-            });
+            to.maybe(bounds.sample_users, |to, share| to.bytes(share.to_string().as_bytes()));
         });
         to.bytes(&self.keys.to_bytes());
         to.finish()
@@ -148,10 +146,7 @@ impl<K: Key> PaneRecipe<K> {
         let seed = u64::from_le_bytes(from.array()?);
         let entries = from.at_most(u32::MAX.into())? as u32;
         let sketch = from.maybe(|from| {
-            let (rows, width) = (
-                from.at_most(u8::MAX.into())? as usize,
-                from.at_most(1 << 24)? as usize,
-            );
+            let (rows, width) = (from.at_most(u8::MAX.into())? as usize, from.at_most(1 << 24)? as usize);
             match rows % 2 == 1 && width.is_power_of_two() {
                 true => Ok(Dimensions { rows, width }),
                 false => Err(damaged("a sketch has no such form")),
@@ -190,16 +185,12 @@ impl<K: Key> PaneRecipe<K> {
 
 fn read_share(from: &mut Reader<'_>) -> Result<Ratio> {
     let text = std::str::from_utf8(from.bytes()?).ok();
-    text.and_then(|text| text.parse().ok())
-        .ok_or_else(|| damaged("a share of users is none"))
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("a share of users is none"))
 }
 
 fn seal(fingerprint: &[u8; 32], number: i64, pane: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key(SEAL);
-    hasher
-        .update(fingerprint)
-        .update(&number.to_le_bytes())
-        .update(pane);
+    hasher.update(fingerprint).update(&number.to_le_bytes()).update(pane);
     *hasher.finalize().as_bytes()
 }
 
@@ -217,12 +208,7 @@ impl<K: Key> PaneBounder<K> {
         &mut self,
         events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
     ) -> Result<()> {
-        let Self {
-            bounder,
-            calendar,
-            numbers,
-            ..
-        } = self;
+        let Self { bounder, calendar, numbers, .. } = self;
         let within = events.filter(|(number, ..)| numbers.contains(number));
         bounder.extend(within.map(|(number, user, key)| (calendar.start_of(number), user, key)))
     }
@@ -231,13 +217,9 @@ impl<K: Key> PaneBounder<K> {
     pub fn finish(mut self, mut visit: impl FnMut(i64, K::Ref<'_>, u64)) -> Result<()> {
         let first = self.numbers.start;
         let panes = (self.numbers.end - first).max(0) as usize;
-        let (panes, _) = self
-            .bounder
-            .close(panes, |number| (number - first) as usize, self.made_with)?;
+        let (panes, _) = self.bounder.close(panes, |number| (number - first) as usize, self.made_with)?;
         for (number, pane) in (first..).zip(&panes) {
-            Pane::counts(pane)
-                .iter()
-                .for_each(|(key, count)| visit(number, key, count));
+            Pane::counts(pane).iter().for_each(|(key, count)| visit(number, key, count));
         }
         Ok(())
     }
@@ -278,9 +260,7 @@ impl<K: Key> Stream<K> {
             }
             Engine::OneShot(_) => return Ok(()),
         };
-        Err(Error::window(format!(
-            "panes of this stream cannot be built elsewhere: {why}"
-        )))
+        Err(Error::window(format!("panes of this stream cannot be built elsewhere: {why}")))
     }
 
     /// Returns true if panes of events were built elsewhere, so that it takes no events itself. Of users a store knows.

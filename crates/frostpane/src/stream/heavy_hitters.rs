@@ -248,10 +248,7 @@ impl<K: Key> HeavyHitters<K> {
         let grant = Quote { length, numbers }.charge(&mut self.ledger, &self.price);
         let grant = grant.map_err(|_| counter.spent(spec.releases()))?;
         self.ledger.retire(counter.oldest_account());
-        Ok(Receipt {
-            one_shot: &mut self.one_shot,
-            grant,
-        })
+        Ok(Receipt { one_shot: &mut self.one_shot, grant })
     }
 
     /// Returns an error unless a shorter window can be released, before there are events that it could be of.
@@ -279,9 +276,6 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Number of closed panes.
     pub fn panes(&self) -> usize {
-        self.one_shot
-            .counter
-            .intake()
-            .map_or(0, |intake| intake.timeline.panes())
+        self.one_shot.counter.intake().map_or(0, |intake| intake.timeline.panes())
     }
 }

@@ -47,12 +47,7 @@ impl<K: Key> History<K> {
         calendar: Calendar,
         panes: Range<i64>,
     ) -> Self {
-        Self {
-            bounder,
-            continual,
-            calendar,
-            panes,
-        }
+        Self { bounder, continual, calendar, panes }
     }
 
     /// One event.
@@ -75,10 +70,7 @@ impl<K: Key> History<K> {
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
-        Self {
-            continual: self.continual.drawing_from(source),
-            ..self
-        }
+        Self { continual: self.continual.drawing_from(source), ..self }
     }
 
     /// What became of events so far, for the operator: **it must not be published**.
@@ -103,12 +95,7 @@ impl<K: Key> History<K> {
 
     /// All events have come: calls back for each pane, in the order of time, when its release can be read.
     pub fn finish(self, due: impl FnMut(&Continual<K>)) -> Result<Continual<K>> {
-        let Self {
-            mut bounder,
-            mut continual,
-            calendar,
-            panes,
-        } = self;
+        let Self { mut bounder, mut continual, calendar, panes } = self;
         let made_with = continual.made_with();
         let pane_of = |period| (calendar.pane_of(period) - panes.start) as usize;
         let (counted, tally) = bounder.close((panes.end - panes.start) as usize, pane_of, made_with)?;

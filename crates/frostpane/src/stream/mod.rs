@@ -94,10 +94,7 @@ impl<K: Key> Stream<K> {
             engine: Engine::new(builder, begin, seed)?,
             ledger: Ledger::new(born),
             terms: Terms {
-                price: Price {
-                    cap: cap(&spec, &born, &release)?,
-                    charge: release,
-                },
+                price: Price { cap: cap(&spec, &born, &release)?, charge: release },
                 begin,
                 seed,
                 spec,
@@ -118,10 +115,7 @@ impl<K: Key> Stream<K> {
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
-        Self {
-            engine: self.engine.drawing_from(source),
-            ..self
-        }
+        Self { engine: self.engine.drawing_from(source), ..self }
     }
 
     /// The specification, with all choices made.
@@ -183,10 +177,7 @@ impl<K: Key> Stream<K> {
     pub fn replay(&mut self, batch: &Batch<K>, present: i64) -> Result<()> {
         // It had room then.
         let limit = |engine: &mut Engine<K>, limited| {
-            engine
-                .live_mut()
-                .into_iter()
-                .for_each(|live| live.limit_memory(limited));
+            engine.live_mut().into_iter().for_each(|live| live.limit_memory(limited));
         };
         limit(&mut self.engine, false);
         let taken = self.take(batch, present);
@@ -260,30 +251,18 @@ impl<K: Key> Stream<K> {
     /// The number after the last of a window that ends now.
     pub fn end_of_window(&self) -> i64 {
         let end = self.engine.numbers().end;
-        if self.engine.covers_open_pane() {
-            end
-        } else {
-            end - 1
-        }
+        if self.engine.covers_open_pane() { end } else { end - 1 }
     }
 
     /// From which position on a window ends before this number.
     pub fn window_reaches(&self, end: i64) -> i64 {
-        let open = if self.engine.covers_open_pane() {
-            end - 1
-        } else {
-            end
-        };
+        let open = if self.engine.covers_open_pane() { end - 1 } else { end };
         self.engine.begins(open)
     }
 
     /// Time of the clock, where only ticks move it; the end of all time where none do.
     pub fn clock(&self) -> i64 {
-        if self.engine.has_clock() {
-            self.engine.now()
-        } else {
-            i64::MAX
-        }
+        if self.engine.has_clock() { self.engine.now() } else { i64::MAX }
     }
 
     /// The keys that may be named.
@@ -339,8 +318,7 @@ impl<K: Key> Stream<K> {
         self.tick(until)?;
         let end = self.engine.numbers().end.max(self.engine.number_at(until) + 1);
         self.ledger.spend_all(end);
-        self.engine
-            .distrust_past(&self.builder, self.terms.seed, (until, lists))
+        self.engine.distrust_past(&self.builder, self.terms.seed, (until, lists))
     }
 }
 

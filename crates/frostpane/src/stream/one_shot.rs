@@ -67,10 +67,7 @@ impl<K: Key> OneShot<K> {
         live.spill_to(scratch);
         let Grid { length, lateness, .. } = request.spec.grid();
         let panes = EpochPanes::new(live, calendar, made_with, (length, lateness), begin);
-        Ok(Self {
-            counter: Counter::Users(Box::new(panes)),
-            request,
-        })
+        Ok(Self { counter: Counter::Users(Box::new(panes)), request })
     }
 
     pub fn is_by_count(&self) -> bool {

@@ -158,10 +158,7 @@ impl<K: Key> Stream<K> {
         to.bytes(&self.builder.keys().to_bytes());
         // Another law or scale would make other noise of the same secrets.
         to.bytes(self.engine.noise().as_bytes());
-        blake3::derive_key(
-            "frostpane 2026-11-17 what panes of a stream are made with",
-            &to.finish(),
-        )
+        blake3::derive_key("frostpane 2026-11-17 what panes of a stream are made with", &to.finish())
     }
 }
 

@@ -102,10 +102,7 @@ mod tests {
             (stages(|builder| builder.norm(Norm::L1)), &[Counts][..]),
             (stages(|builder| builder.top(5)), &[Counts]),
             (stages(|builder| builder.norm(Norm::L2)), &[OfNorm, Counts]),
-            (
-                stages(|builder| builder.policy(Policy::Smooth)),
-                &[Boundaries, OfNorm, Counts],
-            ),
+            (stages(|builder| builder.policy(Policy::Smooth)), &[Boundaries, OfNorm, Counts]),
             (stages(|builder| people(builder).top(5)), &[Total, Counts]),
             (stages(people), &[Total, OfNorm, Counts]),
         ] {
@@ -117,10 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_in_several_norms_pays_for_each() {
-        let mut spec = Spec {
-            continual: true,
-            ..Spec::default()
-        };
+        let mut spec = Spec { continual: true, ..Spec::default() };
         spec.set_window(Window::events(32_000).slide(1_000));
         let found = Builder::<u64>::from_spec(spec, Keys::open()).stages().unwrap();
         assert_eq!((found[0].what, found[0].times), (Measured::Norm, 32));

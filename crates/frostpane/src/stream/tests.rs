@@ -68,21 +68,13 @@ impl Memory {
     /// Keeps a stream as it is now. A pane that was kept is never written again: what lies where does not change.
     fn keep(&mut self, stream: &mut Stream<Bytes>) {
         let closed = stream.closed();
-        self.panes
-            .retain(|(start, end), _| closed.contains(&(*start..*end)));
+        self.panes.retain(|(start, end), _| closed.contains(&(*start..*end)));
         for bounds in closed {
             let pane = stream.closed_pane(&bounds).unwrap();
-            let kept = self
-                .panes
-                .entry((bounds.start, bounds.end))
-                .or_insert(pane.clone());
+            let kept = self.panes.entry((bounds.start, bounds.end)).or_insert(pane.clone());
             assert_eq!(*kept, pane);
         }
-        self.secrets = stream
-            .secrets()
-            .into_iter()
-            .map(|secret| (mark_of(secret), *secret))
-            .collect();
+        self.secrets = stream.secrets().into_iter().map(|secret| (mark_of(secret), *secret)).collect();
         self.keep_pieces(stream);
         (self.state, self.accounts) = (stream.state(), stream.accounts());
         self.log.clear();
@@ -91,8 +83,7 @@ impl Memory {
     /// A run that was kept is never written again: it does not change.
     fn keep_pieces(&mut self, stream: &mut Stream<Bytes>) {
         let runs = stream.runs_of_users();
-        self.pieces
-            .retain(|(run, _), _| runs.iter().any(|(there, _)| there == run));
+        self.pieces.retain(|(run, _), _| runs.iter().any(|(there, _)| there == run));
         for (run, pieces) in runs {
             for piece in 0..pieces {
                 let bytes = stream.piece_of_run(&run, piece).unwrap();
@@ -104,12 +95,8 @@ impl Memory {
 
     fn restored(&self, spec: &Spec) -> Result<Stream<Bytes>> {
         let mut kept = self.clone();
-        let mut stream = Stream::restore(
-            spec.clone(),
-            Keys::open(),
-            [&self.state, &self.accounts],
-            &mut kept,
-        )?;
+        let mut stream =
+            Stream::restore(spec.clone(), Keys::open(), [&self.state, &self.accounts], &mut kept)?;
         self.limit(&mut stream);
         for (entry, present) in &self.log {
             match entry {
@@ -128,11 +115,7 @@ impl Memory {
 }
 
 fn spec(change: impl FnOnce(&mut Spec)) -> Spec {
-    let mut spec = Spec {
-        norm: Norm::L1,
-        releases: Some(9),
-        ..Spec::default()
-    };
+    let mut spec = Spec { norm: Norm::L1, releases: Some(9), ..Spec::default() };
     change(&mut spec);
     spec
 }
@@ -157,11 +140,7 @@ fn by_clock(length: i64, slide: i64) -> Spec {
 
 fn of_people(length: i64, slide: Option<i64>) -> Spec {
     let mut spec = by_clock(length, slide.unwrap_or(1));
-    let bounds = Bounds {
-        per_key: 2,
-        epoch: Duration::from_secs(6 * 3_600),
-        ..Bounds::new(3)
-    };
+    let bounds = Bounds { per_key: 2, epoch: Duration::from_secs(6 * 3_600), ..Bounds::new(3) };
     spec.unit = Unit::User(bounds);
     spec.slide = spec.slide.filter(|_| slide.is_some());
     spec
@@ -187,16 +166,10 @@ fn all() -> Vec<(&'static str, Spec)> {
         ("smooth", by_count(Policy::Smooth, Norm::L2)),
         ("by the clock", by_clock(24, 1)),
         ("people", of_people(24, None)),
-        (
-            "at every slide, by count",
-            continual(by_count(Policy::Uniform, Norm::L2)),
-        ),
+        ("at every slide, by count", continual(by_count(Policy::Uniform, Norm::L2))),
         ("at every slide", continual(by_clock(24, 1))),
         ("people at every slide", continual(of_people(24, Some(2)))),
-        (
-            "people at every slide of two epochs",
-            continual(of_people(24, Some(12))),
-        ),
+        ("people at every slide of two epochs", continual(of_people(24, Some(12)))),
     ]
 }
 
@@ -234,10 +207,7 @@ fn shown_with(
     let by_count = spec.longest().is_by_count();
     let builder = Builder::from_spec(spec.clone(), Keys::open());
     let mut stream = Stream::with_seed(&builder, 0, 5).unwrap().drawing_from(known);
-    let mut memory = Memory {
-        for_users,
-        ..Memory::default()
-    };
+    let mut memory = Memory { for_users, ..Memory::default() };
     if for_users.is_some() {
         stream.spill_to(&scratch());
         memory.limit(&mut stream);
@@ -290,10 +260,7 @@ fn users_who_went_to_disk_are_released_as_if_they_had_stayed() {
 #[test]
 fn users_on_disk_that_are_not_what_was_written_are_noticed() {
     let spec = of_people(24, None);
-    let mut memory = Memory {
-        for_users: Some(1_000),
-        ..Memory::default()
-    };
+    let mut memory = Memory { for_users: Some(1_000), ..Memory::default() };
     let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
     stream.spill_to(&scratch());
     memory.limit(&mut stream);
@@ -404,19 +371,9 @@ fn a_batch_is_taken_whole_or_not_at_all() {
 fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
     for spec in [by_count(Policy::Exponential, Norm::L1), of_people(24, None)] {
         let by_count = spec.longest().is_by_count();
-        let mut stream = Stream::<Bytes>::new(
-            Spec {
-                releases: Some(1),
-                ..spec
-            },
-            Keys::open(),
-            0,
-        )
-        .unwrap();
+        let mut stream = Stream::<Bytes>::new(Spec { releases: Some(1), ..spec }, Keys::open(), 0).unwrap();
         for number in 0..30 {
-            stream
-                .take(&batch(number, by_count), (number + 1) * HOUR)
-                .unwrap();
+            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
             stream.tick((number + 1) * HOUR).unwrap();
         }
         let longest = stream.spec().longest();
@@ -426,10 +383,7 @@ fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
         let refusal = stream.pay(longest).unwrap().unwrap_err();
         assert_eq!(refusal, stream.try_pay(longest).unwrap().unwrap_err());
         assert_eq!(refusal.of, paid.numbers());
-        assert_eq!(
-            (stream.accounts(), stream.releases_left(longest).unwrap()),
-            (before, 0)
-        );
+        assert_eq!((stream.accounts(), stream.releases_left(longest).unwrap()), (before, 0));
     }
 }
 
@@ -447,17 +401,10 @@ fn whoever_is_looked_at_is_charged() {
         .filter(|number| stream.ledger().account(*number..number + 1) != born.account(*number..number + 1))
         .collect();
     let release = stream.release(paid, &Zeroizing::new(SECRET)).unwrap();
-    let Some(crate::Edge::Event(from)) = release.window.from else {
-        panic!("a window by count")
-    };
-    let Some(crate::Edge::Event(asked)) = release.asked.from else {
-        panic!("a window by count")
-    };
+    let Some(crate::Edge::Event(from)) = release.window.from else { panic!("a window by count") };
+    let Some(crate::Edge::Event(asked)) = release.asked.from else { panic!("a window by count") };
     assert!(asked < from && release.asked.slack.is_some());
-    assert!(
-        charged.contains(&(asked as i64 / 500)),
-        "the pane that it begins within"
-    );
+    assert!(charged.contains(&(asked as i64 / 500)), "the pane that it begins within");
     assert!((from as i64 / 500..=stream.now() / 500).all(|number| charged.contains(&number)));
 }
 
@@ -480,13 +427,8 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         let day = 6 * HOUR..24 * HOUR;
         second.forget(day.clone()).unwrap();
         let exported = first.export(day).unwrap();
-        let twice = PaneExport {
-            panes: [exported.panes.clone(), exported.panes.clone()].concat(),
-        };
-        assert!(
-            second.check_import(&twice).is_err(),
-            "{name}: two panes for one place"
-        );
+        let twice = PaneExport { panes: [exported.panes.clone(), exported.panes.clone()].concat() };
+        assert!(second.check_import(&twice).is_err(), "{name}: two panes for one place");
         second.import(&exported).unwrap();
         let charge = second.charge().amount().epsilon;
         let number = second.engine.number_at(12 * HOUR);
@@ -505,11 +447,7 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         // One that left this stream is spent here, whatever comes in its place.
         let gone = second.export(6 * HOUR..24 * HOUR).unwrap();
         second.import(&gone).unwrap();
-        assert_eq!(
-            second.ledger().account(number..number + 1),
-            Account::SPENT,
-            "{name}"
-        );
+        assert_eq!(second.ledger().account(number..number + 1), Account::SPENT, "{name}");
     }
 }
 
@@ -520,9 +458,7 @@ fn the_past_of_a_restored_copy_is_spent() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
         for number in 0..30 {
-            stream
-                .take(&batch(number, by_count), (number + 1) * HOUR)
-                .unwrap();
+            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
             stream.tick((number + 1) * HOUR).unwrap();
         }
         let lists = stream.lists();
@@ -533,16 +469,9 @@ fn the_past_of_a_restored_copy_is_spent() {
         }
         accepted.unwrap();
         if stream.spec().continual {
-            assert!(
-                stream.closed().is_empty() && stream.secrets().is_empty(),
-                "{name}"
-            );
+            assert!(stream.closed().is_empty() && stream.secrets().is_empty(), "{name}");
             let taken = stream.take(&batch(30, by_count), 31 * HOUR).unwrap();
-            let first = taken
-                .releases
-                .into_iter()
-                .chain(stream.tick(60 * HOUR).unwrap().releases)
-                .next();
+            let first = taken.releases.into_iter().chain(stream.tick(60 * HOUR).unwrap().releases).next();
             if let Some(first) = first {
                 // Its pane had not ended, so nobody has seen anything of it.
                 let to = first.window.to.map(|edge| edge.position());
@@ -564,9 +493,7 @@ fn a_damaged_state_is_refused_or_read_and_never_a_panic() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
         for number in 0..7 {
-            stream
-                .take(&batch(number, by_count), (number + 1) * HOUR)
-                .unwrap();
+            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
             stream.tick((number + 1) * HOUR).unwrap();
         }
         let mut memory = Memory::default();
@@ -600,10 +527,7 @@ fn panes_of_users_come_in_where_there_is_none() {
     let epoch = 0..6 * HOUR;
     let panes = |stream: &Stream<Bytes>| -> Vec<Vec<u8>> {
         let closed = stream.closed();
-        closed
-            .iter()
-            .map(|pane| stream.closed_pane(pane).unwrap())
-            .collect()
+        closed.iter().map(|pane| stream.closed_pane(pane).unwrap()).collect()
     };
     let exported = from.export(epoch.clone()).unwrap();
     let before = panes(&to);

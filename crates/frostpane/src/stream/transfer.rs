@@ -67,9 +67,7 @@ impl<K: Key> Stream<K> {
         };
         let panes: Vec<Range<i64>> = self.closed().into_iter().filter(within).collect();
         match panes.is_empty() {
-            true => Err(Error::window(
-                "there is no closed pane in that range: nothing was done",
-            )),
+            true => Err(Error::window("there is no closed pane in that range: nothing was done")),
             false => Ok(panes),
         }
     }
@@ -87,11 +85,7 @@ impl<K: Key> Stream<K> {
             let overlaps = |other: &Range<i64>| other.start < pane.end && pane.start < other.end;
             !pane.is_empty() && counter.has_ended(pane) && !closed.iter().any(overlaps)
         };
-        if panes.iter().all(is_free) {
-            Ok(())
-        } else {
-            Err(occupied())
-        }
+        if panes.iter().all(is_free) { Ok(()) } else { Err(occupied()) }
     }
 
     /// Takes panes in that have left a stream of the same [`fingerprint`](Self::fingerprint), with what they have spent: where users
@@ -102,13 +96,7 @@ impl<K: Key> Stream<K> {
             return Ok(());
         };
         let of_users = one_shot.request.spec.unit.is_user();
-        for ExportedPane {
-            from,
-            to,
-            spent,
-            bytes,
-        } in &exported.panes
-        {
+        for ExportedPane { from, to, spent, bytes } in &exported.panes {
             let (pane, spent) = (*from..*to, Account::from_amount(*spent));
             one_shot.counter.place(&pane, bytes)?;
             let numbers = one_shot.counter.numbers_of(&pane);

@@ -106,20 +106,12 @@ pub struct Audited<K: Key>(HeavyHitters<K>);
 impl<K: Key> Audited<K> {
     /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
-        self.0.push(Event {
-            time: None,
-            key,
-            user: None,
-        })
+        self.0.push(Event { time: None, key, user: None })
     }
 
     /// Many events, in order.
     pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
-        self.0.extend(keys.into_iter().map(|key| Event {
-            time: None,
-            key,
-            user: None,
-        }))
+        self.0.extend(keys.into_iter().map(|key| Event { time: None, key, user: None }))
     }
 
     /// One event, of whatever kind the window is.
@@ -159,18 +151,13 @@ pub struct AuditedContinual<K: Key>(Continual<K>);
 impl<K: Key> AuditedContinual<K> {
     /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
-        self.push(Event {
-            time: None,
-            key,
-            user: None,
-        })
+        self.push(Event { time: None, key, user: None })
     }
 
     /// One event, whatever it has. Returns the releases that it brings about.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
-        self.0
-            .push(event, |continual| releases.push(continual.release()))?;
+        self.0.push(event, |continual| releases.push(continual.release()))?;
         releases.into_iter().collect()
     }
 
@@ -212,13 +199,9 @@ mod tests {
 
     #[test]
     fn without_a_mutant_an_audited_release_is_an_ordinary_one() {
-        let mut audited = Audit::of(HeavyHitters::<u64>::builder(Keys::open()).epsilon(1e5), None)
-            .build()
-            .unwrap();
-        let mut ordinary = HeavyHitters::<u64>::builder(Keys::open())
-            .epsilon(1e5)
-            .build()
-            .unwrap();
+        let mut audited =
+            Audit::of(HeavyHitters::<u64>::builder(Keys::open()).epsilon(1e5), None).build().unwrap();
+        let mut ordinary = HeavyHitters::<u64>::builder(Keys::open()).epsilon(1e5).build().unwrap();
         for event in 0..1_000 {
             audited.update(Some(event % 7)).unwrap();
             ordinary.update(event % 7).unwrap();
@@ -232,9 +215,7 @@ mod tests {
         for norm in [Norm::L1, Norm::L2] {
             let builder = HeavyHitters::<u64>::builder(Keys::open()).norm(norm).epsilon(1.0);
             let mut audited = Audit::of(builder, None).build().unwrap();
-            audited
-                .update_all((0..700).map(|event| Some(u64::from(event < 400))))
-                .unwrap();
+            audited.update_all((0..700).map(|event| Some(u64::from(event < 400)))).unwrap();
             let mut inside = audited.inside().unwrap();
             inside.counts.sort_unstable();
             assert_eq!(inside.counts, [(0, 300), (1, 400)]);
@@ -287,15 +268,9 @@ mod tests_of_mutants {
     #[test]
     fn a_mutant_of_a_release_shows() {
         let release = |keys: Keys<u64>, mutant| {
-            let builder = HeavyHitters::builder(keys)
-                .norm(Norm::L1)
-                .alpha(1e-9)
-                .epsilon(0.5)
-                .delta(0.01);
+            let builder = HeavyHitters::builder(keys).norm(Norm::L1).alpha(1e-9).epsilon(0.5).delta(0.01);
             let mut audited = Audit::of(builder, mutant).build().unwrap();
-            audited
-                .update_all((0..5_000).map(|event| Some(event % 100)))
-                .unwrap();
+            audited.update_all((0..5_000).map(|event| Some(event % 100))).unwrap();
             audited.release().unwrap()
         };
         let threshold = |mutant| release(Keys::open(), mutant).threshold;

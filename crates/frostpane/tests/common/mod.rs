@@ -69,28 +69,18 @@ pub fn real_stream(name: &'static str) -> Option<TestStream> {
 pub fn arrivals<'a, K: Key>(
     keys: impl IntoIterator<Item = Option<K::Ref<'a>>>,
 ) -> impl Iterator<Item = Event<'a, K>> {
-    keys.into_iter().map(|key| Event {
-        time: None,
-        key,
-        user: None,
-    })
+    keys.into_iter().map(|key| Event { time: None, key, user: None })
 }
 
 /// An event without a key, at a time in windows by the clock.
 pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
-    Event {
-        time,
-        key: None,
-        user: None,
-    }
+    Event { time, key: None, user: None }
 }
 
 /// The releases that become due with an event.
 pub fn released<K: Key>(continual: &mut Continual<K>, event: Event<'_, K>) -> Vec<Release<K>> {
     let mut releases = Vec::new();
-    continual
-        .push(event, |continual| releases.push(continual.release().unwrap()))
-        .unwrap();
+    continual.push(event, |continual| releases.push(continual.release().unwrap())).unwrap();
     releases
 }
 
@@ -116,35 +106,20 @@ pub fn promises_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u6
     let line = release.alpha.unwrap() * norm_of(release.norm, counts.values().copied());
     let truth = |key: &K| counts.get(key).copied().unwrap_or(0) as f64;
     let listed = |key: &K| release.heavy.iter().any(|heavy| heavy.key == *key);
-    let complete = counts
-        .iter()
-        .all(|(key, count)| (*count as f64) < line || listed(key));
+    let complete = counts.iter().all(|(key, count)| (*count as f64) < line || listed(key));
     let clean = release.heavy.iter().all(|heavy| truth(&heavy.key) > line / 2.0);
-    let accurate = release
-        .heavy
-        .iter()
-        .all(|heavy| (heavy.count as f64 - truth(&heavy.key)).abs() <= line / 4.0);
+    let accurate =
+        release.heavy.iter().all(|heavy| (heavy.count as f64 - truth(&heavy.key)).abs() <= line / 4.0);
     complete && clean && accurate
 }
 
 /// Returns true if all other statements of a release are true.
 pub fn statements_true<K: Key + Hash>(release: &Release<K>, counts: &HashMap<K, u64>) -> bool {
     let truth = |key: &K| counts.get(key).copied().unwrap_or(0);
-    let inside = release
-        .heavy
-        .iter()
-        .all(|heavy| (heavy.low..=heavy.high).contains(&truth(&heavy.key)));
-    let sure: Vec<_> = counts
-        .iter()
-        .filter(|(_, count)| **count >= release.complete_above)
-        .collect();
-    let complete = sure
-        .iter()
-        .all(|(key, _)| release.heavy.iter().any(|heavy| heavy.key == **key));
-    let clean = release
-        .heavy
-        .iter()
-        .all(|heavy| truth(&heavy.key) >= release.nothing_below);
+    let inside = release.heavy.iter().all(|heavy| (heavy.low..=heavy.high).contains(&truth(&heavy.key)));
+    let sure: Vec<_> = counts.iter().filter(|(_, count)| **count >= release.complete_above).collect();
+    let complete = sure.iter().all(|(key, _)| release.heavy.iter().any(|heavy| heavy.key == **key));
+    let clean = release.heavy.iter().all(|heavy| truth(&heavy.key) >= release.nothing_below);
     inside && complete && clean
 }
 
@@ -177,10 +152,7 @@ impl Zipf {
                 sum
             })
             .collect();
-        Self {
-            cumulative,
-            entropy: InsecureSeededEntropy::new(seed),
-        }
+        Self { cumulative, entropy: InsecureSeededEntropy::new(seed) }
     }
 
     pub fn key(&mut self) -> u64 {

@@ -103,9 +103,7 @@ pub fn run(args: &AuditArgs) -> Result<()> {
     write(args, &report)?;
     if let Some((file, path)) = picture {
         let svg = picture::draw(&report.findings);
-        (&file)
-            .write_all(svg.as_bytes())
-            .map_err(|cause| refusal(path, &cause))?;
+        (&file).write_all(svg.as_bytes()).map_err(|cause| refusal(path, &cause))?;
         tell(format_args!("the picture is in {}", path.display()));
     }
     match report.fallen() {
@@ -113,11 +111,7 @@ pub fn run(args: &AuditArgs) -> Result<()> {
         fallen => Err(Failure::Violated(format!(
             "{fallen} of {} checks found that a claim of {} does not hold",
             report.of_frostpane(),
-            if mutant.is_some() {
-                "this mutant"
-            } else {
-                "Frostpane"
-            }
+            if mutant.is_some() { "this mutant" } else { "Frostpane" }
         ))),
     }
 }
@@ -134,10 +128,7 @@ fn mutant(args: &AuditArgs) -> Option<Mutant> {
 
 /// The number of sampled checks in all, so that the result of a check does not depend on which others run.
 fn sampled() -> usize {
-    frostpane_audit::all()
-        .iter()
-        .filter(|check| check.is_sampled())
-        .count()
+    frostpane_audit::all().iter().filter(|check| check.is_sampled()).count()
 }
 
 /// The checks to run, with the parameters asked for.
@@ -145,10 +136,7 @@ fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
     let all = frostpane_audit::all();
     let names: Vec<&str> = all.iter().map(|check| check.name).collect();
     if let Some(unknown) = args.checks.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(Failure::Message(format!(
-            "there is no check {unknown:?}, only {}",
-            names.join(", ")
-        )));
+        return Err(Failure::Message(format!("there is no check {unknown:?}, only {}", names.join(", "))));
     }
     let deployment = Deployment {
         keys: args.keys.map(KeyDomain::from),
@@ -190,10 +178,7 @@ fn find(audit: &Audit, checks: &[Check], may_leave_out: bool) -> Result<Vec<Find
         line.draw(|| {
             let done = (number as f64 + share) / checks.len() as f64;
             let (check, checks, percent) = (number + 1, checks.len(), 100.0 * share);
-            bar_line(
-                done,
-                &format!("check {check} of {checks}: {name}, {percent:.0} %"),
-            )
+            bar_line(done, &format!("check {check} of {checks}: {name}, {percent:.0} %"))
         });
     };
     let mut findings = Vec::new();
@@ -232,8 +217,5 @@ fn open(path: &Path) -> Result<(File, &Path)> {
 }
 
 fn refusal(path: &Path, cause: &io::Error) -> Failure {
-    Failure::Message(format!(
-        "cannot write the picture {}: {cause}; give another name",
-        path.display()
-    ))
+    Failure::Message(format!("cannot write the picture {}: {cause}; give another name", path.display()))
 }

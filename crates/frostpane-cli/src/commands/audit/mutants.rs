@@ -32,13 +32,8 @@ pub fn table() -> String {
     table += "\n";
     let checks = frostpane_audit::all();
     for check in checks.iter().filter(|check| check.whose == Claimant::Frostpane) {
-        let cells = Mutant::ALL.map(|mutant| {
-            if caught_by(mutant).contains(&check.name) {
-                "caught"
-            } else {
-                ""
-            }
-        });
+        let cells =
+            Mutant::ALL.map(|mutant| if caught_by(mutant).contains(&check.name) { "caught" } else { "" });
         let _ = writeln!(table, "| `{}` | {} |", check.name, cells.join(" | "));
     }
     table

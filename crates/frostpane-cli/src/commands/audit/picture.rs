@@ -75,27 +75,14 @@ impl Panel {
         for bin in &mut bins {
             bin[2] = finding.epsilon.exp() * bin[1] + finding.delta;
         }
-        let area = [
-            left + MARGINS[0],
-            left + WIDTH - MARGINS[1],
-            top + MARGINS[2],
-            top + HEIGHT - MARGINS[3],
-        ];
-        Self {
-            first,
-            step,
-            bins,
-            area,
-        }
+        let area =
+            [left + MARGINS[0], left + WIDTH - MARGINS[1], top + MARGINS[2], top + HEIGHT - MARGINS[3]];
+        Self { first, step, bins, area }
     }
 
     fn draw(&self, svg: &mut String, finding: &Finding) {
         let [left, right, top, bottom] = self.area;
-        let highest = self
-            .bins
-            .iter()
-            .flat_map(|bin| &bin[..2])
-            .fold(0.01_f64, |a, b| a.max(*b));
+        let highest = self.bins.iter().flat_map(|bin| &bin[..2]).fold(0.01_f64, |a, b| a.max(*b));
         let y = |share: f64| bottom - (bottom - top) * (share / highest).min(1.06);
         let width = (right - left) / self.bins.len() as f64;
         self.write_heading(svg, finding, highest);

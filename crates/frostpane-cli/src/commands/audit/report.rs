@@ -26,14 +26,7 @@ pub struct AuditReport {
 }
 
 const VIOLATED: &str = "VIOLATED";
-const HEADINGS: [&str; 6] = [
-    "check",
-    "epsilon",
-    "delta",
-    "at least",
-    "verdict",
-    "what it tests",
-];
+const HEADINGS: [&str; 6] = ["check", "epsilon", "delta", "at least", "verdict", "what it tests"];
 
 impl AuditReport {
     pub fn new(audit: &Audit, short: bool, findings: Vec<Finding>) -> Self {
@@ -114,12 +107,7 @@ impl AuditReport {
 fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> io::Result<()> {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(findings.iter().map(|finding| cells(finding)));
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     for row in &rows {
         let numbers = format!(
@@ -135,31 +123,20 @@ fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> 
             w3 = widths[3],
             w4 = widths[4],
         );
-        let style = if row[4] == VIOLATED {
-            screen.styles.warning
-        } else {
-            Style::new()
-        };
+        let style = if row[4] == VIOLATED { screen.styles.warning } else { Style::new() };
         write_wrapped(out, &numbers, &row[5], screen.width, style)?;
     }
     Ok(())
 }
 
 fn cells(finding: &Finding) -> [String; 6] {
-    let bound = if finding.at_least.is_finite() {
-        format!("{:.3}", finding.at_least)
-    } else {
-        "∞".to_owned()
-    };
+    let bound =
+        if finding.at_least.is_finite() { format!("{:.3}", finding.at_least) } else { "∞".to_owned() };
     [
         finding.check.to_owned(),
         finding.epsilon.to_string(),
         delta(finding.delta),
-        if finding.exact {
-            format!("= {bound}")
-        } else {
-            bound
-        },
+        if finding.exact { format!("= {bound}") } else { bound },
         match finding.verdict {
             Verdict::Stood => "stood".to_owned(),
             Verdict::Violated => VIOLATED.to_owned(),

@@ -59,22 +59,12 @@ pub struct ChangedConstant {
 
 impl From<ConstantChange> for ChangedConstant {
     fn from(change: ConstantChange) -> Self {
-        Self {
-            name: change.name.to_owned(),
-            printed: change.printed,
-            scaled: change.scaled,
-        }
+        Self { name: change.name.to_owned(), printed: change.printed, scaled: change.scaled }
     }
 }
 
-const EXACT: Privacy = Privacy {
-    proved: false,
-    why: "exact counts are not private",
-};
-const PROVED: Privacy = Privacy {
-    proved: true,
-    why: "the proof stands beside the code",
-};
+const EXACT: Privacy = Privacy { proved: false, why: "exact counts are not private" };
+const PROVED: Privacy = Privacy { proved: true, why: "the proof stands beside the code" };
 const L1_PRINTED: Privacy = Privacy {
     proved: false,
     why: "the noise is not what the proof asks for, and one event can move a Counter by almost its error",
@@ -83,10 +73,7 @@ const L1_PROOF: Privacy = Privacy {
     proved: false,
     why: "one event can move a Counter by almost its error, and which keys are named depends on the data",
 };
-const L2_PRINTED: Privacy = Privacy {
-    proved: false,
-    why: "the noise is less than its own theorem asks for",
-};
+const L2_PRINTED: Privacy = Privacy { proved: false, why: "the noise is less than its own theorem asks for" };
 const L2_PROOF: Privacy = Privacy {
     proved: false,
     why: "the proof puts one key's count where the norm belongs, and scaled constants fail more often than delta allows",
@@ -120,14 +107,7 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    contenders.push(published(
-                        noise,
-                        algorithm.bytes(),
-                        rate,
-                        answers,
-                        &truth,
-                        private,
-                    ));
+                    contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
                 }
                 algorithm.changes()
             }
@@ -138,14 +118,7 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L2_PRINTED), (NoiseScale::Proof, L2_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    contenders.push(published(
-                        noise,
-                        algorithm.bytes(),
-                        rate,
-                        answers,
-                        &truth,
-                        private,
-                    ));
+                    contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
                 }
                 algorithm.changes()
             }
@@ -247,17 +220,8 @@ fn published(
         NoiseScale::Printed => "paper, noise as printed",
         NoiseScale::Proof => "paper, noise by its proof",
     };
-    let (noise, needed_noise) = answers
-        .last()
-        .map_or((0.0, 0.0), |answer| (answer.noise, answer.needed_noise));
+    let (noise, needed_noise) =
+        answers.last().map_or((0.0, 0.0), |answer| (answer.noise, answer.needed_noise));
     let lists: Vec<_> = answers.into_iter().map(|answer| answer.listed).collect();
-    Contender {
-        name,
-        memory,
-        events_per_second,
-        score: truth.score(&lists),
-        noise,
-        needed_noise,
-        private,
-    }
+    Contender { name, memory, events_per_second, score: truth.score(&lists), noise, needed_noise, private }
 }

@@ -30,9 +30,8 @@ pub struct ComparisonReport {
     contests: Vec<Contest>,
 }
 
-const HEADINGS: [&str; 10] = [
-    "", "memory", "events/s", "missed", "wrong", "F1", "error", "largest", "noise", "proved",
-];
+const HEADINGS: [&str; 10] =
+    ["", "memory", "events/s", "missed", "wrong", "F1", "error", "largest", "noise", "proved"];
 
 impl ComparisonReport {
     pub fn new(request: &ReleaseRequest, stream: &NumberedStream, contests: Vec<Contest>) -> Self {
@@ -60,11 +59,7 @@ impl ComparisonReport {
             writeln!(out)?;
             write_table(out, &contest.contenders)?;
             writeln!(out)?;
-            for contender in contest
-                .contenders
-                .iter()
-                .filter(|contender| !contender.private.proved)
-            {
+            for contender in contest.contenders.iter().filter(|contender| !contender.private.proved) {
                 let why = format!("{}: {}.", contender.name, contender.private.why);
                 wrapped(out, "  ", &why)?;
             }
@@ -141,9 +136,5 @@ fn cells(contender: &Contender) -> [String; 10] {
 }
 
 fn brief(number: f64) -> String {
-    if number < 1e5 {
-        format!("{number:.1}")
-    } else {
-        format!("{number:.1e}")
-    }
+    if number < 1e5 { format!("{number:.1}") } else { format!("{number:.1e}") }
 }

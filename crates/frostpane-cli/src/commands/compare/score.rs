@@ -35,19 +35,11 @@ impl TrueCounts {
         window.for_each(|key| *counts.entry(key).or_insert(0) += 1);
         let norm = match norm {
             Norm::L1 => counts.values().sum::<u64>() as f64,
-            Norm::L2 => counts
-                .values()
-                .map(|count| (*count as f64).powi(2))
-                .sum::<f64>()
-                .sqrt(),
+            Norm::L2 => counts.values().map(|count| (*count as f64).powi(2)).sum::<f64>().sqrt(),
         };
         let heavy_from = alpha * norm;
         let is_heavy = |(_, count): &(&u64, &u64)| **count as f64 >= heavy_from;
-        Self {
-            heavy: counts.iter().filter(is_heavy).map(|(key, _)| *key).collect(),
-            counts,
-            heavy_from,
-        }
+        Self { heavy: counts.iter().filter(is_heavy).map(|(key, _)| *key).collect(), counts, heavy_from }
     }
 
     /// The number of heavy keys.

@@ -68,18 +68,12 @@ impl NumberedStream {
                  a longer window or another file"
             )));
         }
-        Ok(Self {
-            events,
-            window,
-            keys: numbers.keys()?,
-        })
+        Ok(Self { events, window, keys: numbers.keys()? })
     }
 
     /// The keys of the window's events.
     pub fn in_window(&self) -> impl Iterator<Item = u64> {
-        self.events[self.events.len() - self.window..]
-            .iter()
-            .map(|event| event.key)
+        self.events[self.events.len() - self.window..].iter().map(|event| event.key)
     }
 }
 

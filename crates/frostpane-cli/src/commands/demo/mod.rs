@@ -52,15 +52,9 @@ pub fn run(args: &DemoArgs) -> Result<()> {
 fn show(per_user: Option<u32>) -> Result<()> {
     let mut out = io::stdout().lock();
     let screen = Screen::of(&out);
-    let builder = HeavyHitters::<Bytes>::builder(Keys::open())
-        .epsilon(1.0)
-        .delta(1e-9);
+    let builder = HeavyHitters::<Bytes>::builder(Keys::open()).epsilon(1.0).delta(1e-9);
     let builder = match per_user {
-        None => builder
-            .norm(Norm::L2)
-            .alpha(0.05)
-            .window(Window::events(WINDOW))
-            .until(Edge::Event(EVENTS)),
+        None => builder.norm(Norm::L2).alpha(0.05).window(Window::events(WINDOW)).until(Edge::Event(EVENTS)),
         Some(per_user) => builder
             .unit(Unit::User(Bounds::new(per_user)))
             .top(ROWS_SHOWN as u64)
@@ -70,11 +64,7 @@ fn show(per_user: Option<u32>) -> Result<()> {
     };
     let mut hitters = builder.build()?;
     let place = per_user.map_or("", |_| " of a town");
-    writeln!(
-        out,
-        "Making up {} searches{place}, in memory ...",
-        grouped(EVENTS)
-    )?;
+    writeln!(out, "Making up {} searches{place}, in memory ...", grouped(EVENTS))?;
     out.flush()?;
     let from = END.as_microsecond() - (DAY * DAYS).as_micros() as i64;
     let (mut window, mut gone) = (WindowSearches::default(), 0);
@@ -99,11 +89,7 @@ fn show(per_user: Option<u32>) -> Result<()> {
     write_for_operator(&mut out, &release, &screen)?;
     let paragraphs = match per_user {
         None => vec![about_searches(&release, &truth, gone)],
-        Some(per_user) => vec![
-            about_columns(per_user),
-            about_one(by_one, &truth),
-            about_users(&release),
-        ],
+        Some(per_user) => vec![about_columns(per_user), about_one(by_one, &truth), about_users(&release)],
     };
     for paragraph in paragraphs {
         writeln!(out)?;
@@ -170,11 +156,8 @@ impl Comparison {
             .map(|heavy| (heavy, printable(&heavy.key.shown())))
             .collect();
         let widest = shown.iter().map(|(_, search)| width(search)).max();
-        let widths: Vec<usize> = self
-            .widths
-            .into_iter()
-            .chain(self.true_columns.iter().map(|(_, width, _)| *width))
-            .collect();
+        let widths: Vec<usize> =
+            self.widths.into_iter().chain(self.true_columns.iter().map(|(_, width, _)| *width)).collect();
         let room = RowLayout::beside(&widths, widest.unwrap_or(0), screen);
         let (blank, dim) = (" ".repeat(room.bar_width), screen.styles.interval);
         let most = release.heavy.first().map_or(0, |heavy| heavy.count);
@@ -192,12 +175,7 @@ impl Comparison {
             for (_, width, number) in self.true_columns {
                 write!(out, "  {:>width$}", grouped(number(numbers)))?;
             }
-            writeln!(
-                out,
-                "  {}  {}",
-                room.bar(heavy.count, most, screen),
-                room.key(search)
-            )?;
+            writeln!(out, "  {}  {}", room.bar(heavy.count, most, screen), room.key(search))?;
         }
         write_rest(out, release.heavy.len() - shown.len())?;
         writeln!(out)

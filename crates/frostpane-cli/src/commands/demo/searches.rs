@@ -35,30 +35,17 @@ struct SearchTrend {
 }
 
 const TRENDS: [SearchTrend; 4] = [
-    SearchTrend {
-        search: GONE,
-        share: |x| if x < 0.5 { 0.03 } else { 0.0 },
-    },
-    SearchTrend {
-        search: "snow tomorrow",
-        share: |x| 0.02 * (x - 0.5).max(0.0) * 2.0,
-    },
-    SearchTrend {
-        search: "power cut",
-        share: |x| if (0.93..0.95).contains(&x) { 0.2 } else { 0.0 },
-    },
-    SearchTrend {
-        search: "summer festival",
-        share: |x| 0.02 * (1.0 - x),
-    },
+    SearchTrend { search: GONE, share: |x| if x < 0.5 { 0.03 } else { 0.0 } },
+    SearchTrend { search: "snow tomorrow", share: |x| 0.02 * (x - 0.5).max(0.0) * 2.0 },
+    SearchTrend { search: "power cut", share: |x| if (0.93..0.95).contains(&x) { 0.2 } else { 0.0 } },
+    SearchTrend { search: "summer festival", share: |x| 0.02 * (1.0 - x) },
 ];
 
 const DAYS: u64 = 30;
 const EVENTS_A_DAY: u64 = EVENTS / DAYS;
 /// Searches of a thousand by the hour of the day.
-const HOURS: [u64; 24] = [
-    15, 9, 6, 5, 6, 12, 25, 42, 53, 55, 54, 54, 56, 54, 52, 52, 54, 58, 64, 70, 72, 62, 43, 27,
-];
+const HOURS: [u64; 24] =
+    [15, 9, 6, 5, 6, 12, 25, 42, 53, 55, 54, 54, 56, 54, 52, 52, 54, 58, 64, 70, 72, 62, 43, 27];
 /// The first of November 2025, in seconds since 1970.
 const FIRST_DAY: u64 = 1_761_955_200;
 
@@ -80,17 +67,10 @@ pub struct MadeUpSearch {
 /// The searches of the demo, in the order of time; only the users depend on the habits.
 pub fn searches(habits: Habits) -> impl Iterator<Item = MadeUpSearch> {
     let mut searches = SearchMaker::new();
-    let mut users = UserMaker {
-        habits,
-        random: Lcg(USER_SEED),
-    };
+    let mut users = UserMaker { habits, random: Lcg(USER_SEED) };
     (0..EVENTS).map(move |event| {
         let search = searches.next(event as f64 / EVENTS as f64);
-        MadeUpSearch {
-            time: SearchTime::of(event),
-            user: users.next(&search),
-            search,
-        }
+        MadeUpSearch { time: SearchTime::of(event), user: users.next(&search), search }
     })
 }
 
@@ -111,11 +91,7 @@ impl SearchTime {
             left -= events(hour);
             hour += 1;
         }
-        Self {
-            day: 1 + event / EVENTS_A_DAY,
-            hour,
-            second: 3_600 * left / events(hour),
-        }
+        Self { day: 1 + event / EVENTS_A_DAY, hour, second: 3_600 * left / events(hour) }
     }
 
     /// The day of the month.
@@ -133,12 +109,7 @@ impl SearchTime {
 impl fmt::Display for SearchTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { day, hour, second } = self;
-        write!(
-            f,
-            "2025-11-{day:02}T{hour:02}:{:02}:{:02}Z",
-            second / 60,
-            second % 60
-        )
+        write!(f, "2025-11-{day:02}T{hour:02}:{:02}:{:02}Z", second / 60, second % 60)
     }
 }
 
@@ -208,11 +179,7 @@ struct SearchMaker {
 
 impl SearchMaker {
     fn new() -> Self {
-        let mut made = Self {
-            searches: Vec::new(),
-            cumulative: Vec::new(),
-            random: Lcg(SEED),
-        };
+        let mut made = Self { searches: Vec::new(), cumulative: Vec::new(), random: Lcg(SEED) };
         let mut ranked: Vec<(f64, String)> = Vec::new();
         for subject in SUBJECTS.split(',') {
             for intent in INTENTS.split(',') {
@@ -259,10 +226,7 @@ struct Lcg(u64);
 impl Lcg {
     /// Between 0 and 1.
     fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -30,10 +30,7 @@ impl WindowSearches {
     pub fn truth(&mut self, per_user: u32) -> Truth<'_> {
         self.searches.sort_unstable();
         let mut truth = Truth::new();
-        for day in self
-            .searches
-            .chunk_by(|(day, user, _), next| (day, user) == (&next.0, &next.1))
-        {
+        for day in self.searches.chunk_by(|(day, user, _), next| (day, user) == (&next.0, &next.1)) {
             let different = || day.chunk_by(|(.., search), (.., next)| search == next);
             let counted = f64::min(1.0, f64::from(per_user) / different().count() as f64);
             for same in different() {

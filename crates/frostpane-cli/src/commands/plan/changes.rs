@@ -21,11 +21,7 @@ pub fn write_changes<K: Key>(
     build: &impl Fn(&ReleaseRequest) -> Builder<K>,
 ) -> Result<()> {
     let heavy = |words: String| {
-        if request.spec.lists_heavy() {
-            words
-        } else {
-            String::new()
-        }
+        if request.spec.lists_heavy() { words } else { String::new() }
     };
     let heading = ["noise", "cut", "surely listed"].map(str::to_owned);
     let row = |out: &mut _, change: &str, [noise, cut, listed]: &[String; 3], promises: &str| {
@@ -82,11 +78,7 @@ fn changes(
         changes.push((format!("epsilon {epsilon}"), changed, expected));
     }
     if request.spec.lists_heavy() {
-        changes.push((
-            format!("alpha {alpha}"),
-            with(&|spec| spec.alpha = alpha),
-            expected,
-        ));
+        changes.push((format!("alpha {alpha}"), with(&|spec| spec.alpha = alpha), expected));
     }
     let delta = enough_delta(events);
     if request.spec.keys == KeySpec::Open && delta > 9.0 * request.spec.delta.as_f64() {
@@ -99,9 +91,7 @@ fn changes(
         changes.push((format!("memory {}", megabytes(memory)), more, expected));
     }
     let longer = with(&|spec| {
-        spec.windows
-            .iter_mut()
-            .for_each(|window| *window = longer(*window));
+        spec.windows.iter_mut().for_each(|window| *window = longer(*window));
         spec.slide = spec.slide.map(longer);
     });
     changes.push((

@@ -99,11 +99,7 @@ impl PlanArgs {
         }
         self.continual.apply(&mut request.spec);
         let is_of_files = !self.watch && !self.pipe;
-        Ok(if is_of_files && request.may_be_fixed() {
-            request.fixed()
-        } else {
-            request
-        })
+        Ok(if is_of_files && request.may_be_fixed() { request.fixed() } else { request })
     }
 }
 
@@ -192,10 +188,7 @@ impl PlanReport {
                 .target_count
                 .map(|count| TargetPlan::new(count, request, builder, &forecast))
                 .transpose()?,
-            per_user: spec
-                .unit
-                .bounds()
-                .map(|bounds| users::compare(request, bounds, events, build)),
+            per_user: spec.unit.bounds().map(|bounds| users::compare(request, bounds, events, build)),
             plain,
             published: is_published.then(|| Demands::new(spec.alpha, spec.epsilon.as_f64(), events)),
             plan,

@@ -40,16 +40,10 @@ impl PlainCounting {
     ) -> Result<Self> {
         let events = forecast.events;
         // Panes that keep as many keys as there are events are exact.
-        let exact = builder
-            .clone()
-            .entries(u32::try_from(events.max(1)).unwrap_or(u32::MAX));
+        let exact = builder.clone().entries(u32::try_from(events.max(1)).unwrap_or(u32::MAX));
         let exact = exact.forecast(events, forecast.norm)?;
         // Continual release has to forget the oldest slide, so each has counts of its own.
-        let tables = if request.spec.continual {
-            plan.layout.panes
-        } else {
-            1
-        };
+        let tables = if request.spec.continual { plan.layout.panes } else { 1 };
         let keys = distinct.map_or(events, |distinct| distinct.saturating_mul(tables).min(events));
         Ok(Self {
             keys,

@@ -51,11 +51,7 @@ impl TargetPlan {
             epsilon,
             alpha_times_norm,
             alpha: alpha_times_norm.and_then(alpha),
-            epsilon_of_all: if heavy {
-                builder.clone().all().epsilon_for(count, events)?
-            } else {
-                None
-            },
+            epsilon_of_all: if heavy { builder.clone().all().epsilon_for(count, events)? } else { None },
             norm,
             cut: forecast.cut,
         })
@@ -66,10 +62,9 @@ impl TargetPlan {
         let Some(epsilon) = self.epsilon else {
             let remedy = match self.cut {
                 0 => "ask for a larger count".to_owned(),
-                cut => format!(
-                    "up to {} of it may be cut off, take more memory or slide by more",
-                    grouped(cut)
-                ),
+                cut => {
+                    format!("up to {} of it may be cut off, take more memory or slide by more", grouped(cut))
+                }
             };
             return format!(
                 "No epsilon up to 100 surely lists a key that {} so rarely ({times}): {remedy}.",
@@ -111,8 +106,6 @@ impl TargetPlan {
 /// Rounds down to three digits, below 1.
 fn round_down(alpha: f64) -> Option<f64> {
     let digits = 10_f64.powi(2 - alpha.log10().floor() as i32);
-    let rounded = format!("{:.2e}", (alpha * digits).floor() / digits)
-        .parse()
-        .ok()?;
+    let rounded = format!("{:.2e}", (alpha * digits).floor() / digits).parse().ok()?;
     (rounded > 0.0).then_some(f64::min(rounded, 0.999))
 }

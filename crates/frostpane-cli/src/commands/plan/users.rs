@@ -59,27 +59,14 @@ pub fn write_table(out: &mut impl Write, request: &ReleaseRequest, plans: &[PerU
     let asked = request.spec.unit.bounds().map(|bounds| bounds.per_user);
     writeln!(out)?;
     let mut row = |first: &str, [noise, deviation, threshold, listed]: [&str; 4]| {
-        writeln!(
-            out,
-            "  {first:<26} {noise:>10} {deviation:>11} {threshold:>11} {listed:>14}"
-        )
+        writeln!(out, "  {first:<26} {noise:>10} {deviation:>11} {threshold:>11} {listed:>14}")
     };
-    row(
-        "keys of each person",
-        ["law", "deviation", "threshold", "surely listed"],
-    )?;
+    row("keys of each person", ["law", "deviation", "threshold", "surely listed"])?;
     for plan in plans {
-        let as_asked = if asked == Some(plan.per_user) {
-            ", as asked"
-        } else {
-            ""
-        };
+        let as_asked = if asked == Some(plan.per_user) { ", as asked" } else { "" };
         let name = grouped(plan.per_user.into()) + as_asked;
-        let (deviation, threshold, listed) = (
-            format!("{:.1}", plan.deviation),
-            grouped(plan.floor),
-            grouped(plan.least_listed_at_floor),
-        );
+        let (deviation, threshold, listed) =
+            (format!("{:.1}", plan.deviation), grouped(plan.floor), grouped(plan.least_listed_at_floor));
         row(&name, [law(plan.noise_law), &deviation, &threshold, &listed])?;
     }
     if request.spec.lists_heavy() {
@@ -97,20 +84,12 @@ fn law(law: NoiseLaw) -> &'static str {
 
 /// The law of the noise, where users are protected: there it is a choice.
 pub fn law_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
-    if request.is_of_users() {
-        format!("{}, ", law(forecast.noise_law))
-    } else {
-        String::new()
-    }
+    if request.is_of_users() { format!("{}, ", law(forecast.noise_law)) } else { String::new() }
 }
 
 /// The verb for a key that counts once.
 pub fn occurs(request: &ReleaseRequest) -> &'static str {
-    if request.is_of_users() {
-        "is counted"
-    } else {
-        "occurs"
-    }
+    if request.is_of_users() { "is counted" } else { "occurs" }
 }
 
 /// The unit of privacy, and the meaning of counts of users.

@@ -82,11 +82,7 @@ fn asked_words(request: &ReleaseRequest) -> String {
         (None, false, Norm::L1) => format!("L1 heavy hitters at alpha {} and", spec.alpha),
         (None, false, Norm::L2) => format!("L2 heavy hitters at alpha {} and", spec.alpha),
     };
-    if spec.continual {
-        format!("A list at every slide. {listed}")
-    } else {
-        listed
-    }
+    if spec.continual { format!("A list at every slide. {listed}") } else { listed }
 }
 
 fn policy_words(report: &PlanReport) -> String {
@@ -104,23 +100,15 @@ fn policy_words(report: &PlanReport) -> String {
 fn privacy_words(request: &ReleaseRequest, report: &PlanReport) -> Option<String> {
     let epsilon = request.spec.epsilon.as_f64();
     if request.spec.continual {
-        return Some(format!(
-            "all lists together cost epsilon {epsilon}, however many there are"
-        ));
+        return Some(format!("all lists together cost epsilon {epsilon}, however many there are"));
     }
     let boundaries = match report.forecast.boundaries_epsilon {
         0.0 => None,
-        boundaries => Some(format!(
-            "{} of epsilon {epsilon} goes into where panes end",
-            plain(boundaries)
-        )),
+        boundaries => Some(format!("{} of epsilon {epsilon} goes into where panes end", plain(boundaries))),
     };
     let total = match report.windows.len() {
         1 => None,
-        lists => Some(format!(
-            "the {lists} lists together cost epsilon {}",
-            report.total_epsilon
-        )),
+        lists => Some(format!("the {lists} lists together cost epsilon {}", report.total_epsilon)),
     };
     let parts: Vec<String> = boundaries.into_iter().chain(total).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
@@ -176,15 +164,12 @@ fn cut_words(request: &ReleaseRequest, forecast: &Forecast) -> Option<String> {
     let words = match (forecast.cut, forecast.most_cut) {
         (0, 0) => "none".to_owned(),
         (cut, most) if cut >= most => format!("up to {} {missing}", grouped(cut)),
-        (0, most) => format!(
-            "none if events spread evenly over panes; else up to {} {missing}",
-            grouped(most)
-        ),
-        (cut, most) => format!(
-            "up to {} {missing}; {} if events spread evenly over panes",
-            grouped(most),
-            grouped(cut)
-        ),
+        (0, most) => {
+            format!("none if events spread evenly over panes; else up to {} {missing}", grouped(most))
+        }
+        (cut, most) => {
+            format!("up to {} {missing}; {} if events spread evenly over panes", grouped(most), grouped(cut))
+        }
     };
     (!request.is_of_users()).then_some(words)
 }
@@ -203,17 +188,9 @@ fn threshold_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
 }
 
 fn listed_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
-    let listed = format!(
-        "every key that {} {} times",
-        users::occurs(request),
-        grouped(forecast.least_listed)
-    );
-    match (
-        request.spec.top,
-        request.spec.all,
-        request.spec.norm,
-        forecast.norm,
-    ) {
+    let listed =
+        format!("every key that {} {} times", users::occurs(request), grouped(forecast.least_listed));
+    match (request.spec.top, request.spec.all, request.spec.norm, forecast.norm) {
         (Some(top), ..) => format!("{listed}, unless {} others are listed before it", grouped(top)),
         (None, true, ..) | (_, _, Norm::L1, _) => listed,
         (None, false, Norm::L2, Some(norm)) => {
@@ -293,21 +270,12 @@ pub fn write_windows(
         _ => String::new(),
     };
     let heavy = |words: String| {
-        if request.spec.lists_heavy() {
-            words
-        } else {
-            String::new()
-        }
+        if request.spec.lists_heavy() { words } else { String::new() }
     };
     let things = things(request.spec.unit);
     let heading = ["window", &things, "noise", "cut", "surely listed"].map(str::to_owned);
     writeln!(out)?;
-    write_row(
-        out,
-        &heading,
-        &heavy("promises".to_owned()),
-        &whole("whole window"),
-    )?;
+    write_row(out, &heading, &heavy("promises".to_owned()), &whole("whole window"))?;
     let from = |norm: Option<u64>| norm.map(|norm| format!("norm {}", grouped(norm)));
     for (window, forecast) in windows {
         let cells = [

@@ -26,11 +26,8 @@ pub fn open<K: TextKey>(dir: &Path) -> Result<Store<K>> {
 
 /// Completes the options with the columns that the state remembers.
 pub fn input_of(header: &Header, input: &InputArgs) -> InputArgs {
-    let remembered: ColumnArgs = header
-        .input
-        .as_deref()
-        .and_then(|text| serde_json::from_str(text).ok())
-        .unwrap_or_default();
+    let remembered: ColumnArgs =
+        header.input.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     // A pattern has groups of its own.
     let or = |given: &Option<String>, remembered: Option<String>| {
         let remembered = remembered.filter(|_| input.pattern.is_none());

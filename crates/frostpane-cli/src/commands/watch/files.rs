@@ -37,16 +37,8 @@ impl<K: TextKey> FileWriter<K> {
             return None;
         }
         let (releases, receiver) = channel();
-        let files = ReleaseFiles {
-            output: output.clone(),
-            window,
-            releases: VecDeque::new(),
-        };
-        Some(Self {
-            releases,
-            writing: thread::spawn(move || files.write(&receiver)),
-            output,
-        })
+        let files = ReleaseFiles { output: output.clone(), window, releases: VecDeque::new() };
+        Some(Self { releases, writing: thread::spawn(move || files.write(&receiver)), output })
     }
 
     pub fn add(&self, release: Release<K>) {
@@ -111,12 +103,7 @@ impl<K: TextKey> ReleaseFiles<K> {
             guarantee::save(file, &[(self.window.clone(), latest.clone())])?;
         }
         if let Some(file) = &self.output.report {
-            report::save(
-                file,
-                &self.spaced(),
-                slice::from_ref(&self.window),
-                &self.output.about,
-            )?;
+            report::save(file, &self.spaced(), slice::from_ref(&self.window), &self.output.about)?;
         }
         Ok(())
     }

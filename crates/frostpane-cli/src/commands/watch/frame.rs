@@ -173,10 +173,7 @@ mod tests {
                 for keys in [0, 1, 7, 40] {
                     let frame = frame(keys, width, height, 25);
                     assert!(frame.len() <= (height - 1).max(1), "{height}: {frame:#?}");
-                    assert!(
-                        keys == 0 || height < 4 || rows(&frame) > 0,
-                        "{height}: {frame:#?}"
-                    );
+                    assert!(keys == 0 || height < 4 || rows(&frame) > 0, "{height}: {frame:#?}");
                 }
             }
         }
@@ -184,10 +181,7 @@ mod tests {
 
     #[test]
     fn rows_come_before_the_fine_print() {
-        assert_eq!(
-            [12, 24, 30].map(|height| rows(&frame(40, 80, height, 25))),
-            [7, 19, 25]
-        );
+        assert_eq!([12, 24, 30].map(|height| rows(&frame(40, 80, height, 25))), [7, 19, 25]);
         let whole = frame(5, 80, 40, 25);
         assert_eq!(rows(&whole), 5);
         assert!(whole.concat().contains("Privacy: ") && whole.concat().ends_with("Release 12. Ctrl-C ends."));
@@ -200,17 +194,9 @@ mod tests {
     #[test]
     fn what_matters_most_is_said_where_there_is_no_room_for_all() {
         let small = frame(40, 80, 12, 25);
-        assert!(
-            small
-                .last()
-                .unwrap()
-                .starts_with("Release 12. With 95 % confidence, all keys from ")
-        );
+        assert!(small.last().unwrap().starts_with("Release 12. With 95 % confidence, all keys from "));
         let partly = frame(5, 80, 16, 25);
-        assert!(
-            partly.concat().contains("all of this holds at once:"),
-            "{partly:#?}"
-        );
+        assert!(partly.concat().contains("all of this holds at once:"), "{partly:#?}");
         assert!(!partly.concat().contains("Privacy: "), "{partly:#?}");
     }
 }

@@ -127,10 +127,7 @@ fn watch<K: TextKey>(
         let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
         warning.into_iter().for_each(tell);
     }
-    let schema = Schema {
-        live: true,
-        ..args.input.schema(window.span, &clock.timezone)?
-    };
+    let schema = Schema { live: true, ..args.input.schema(window.span, &clock.timezone)? };
     let mut source = Source::new(&args.input.files, schema)?;
     source.note_of_order().into_iter().for_each(tell);
     args.output.check(&[source.files(), request.files()].concat())?;

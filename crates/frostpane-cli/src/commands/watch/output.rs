@@ -74,14 +74,7 @@ impl<K: TextKey> WatchOutput<K> {
         if form == OutputForm::Csv && files.is_none() {
             tell("what these counts can be trusted for is not written: --guarantee FILE does");
         }
-        Ok(Self {
-            form,
-            releases: 0,
-            files,
-            failure: None,
-            warned: false,
-            warned_of_order: false,
-        })
+        Ok(Self { form, releases: 0, files, failure: None, warned: false, warned_of_order: false })
     }
 
     /// Makes and shows the release of the slide that has ended, unless something failed before.

@@ -26,10 +26,8 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
         )));
     }
     let clock = args.clock.resolve()?;
-    let input = InputArgs {
-        files: args.input.files[1..].to_vec(),
-        ..state::input_of(store.header(), &args.input)
-    };
+    let input =
+        InputArgs { files: args.input.files[1..].to_vec(), ..state::input_of(store.header(), &args.input) };
     check_column(&spec, input.has_users())?;
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     args.output.check(&[])?;
@@ -54,11 +52,7 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
             output.lock().write_json(&list.json)?;
         }
     }
-    let schema = Schema {
-        live: true,
-        whole_lines: true,
-        ..ingest::schema(&store, &input, &time.clock)?
-    };
+    let schema = Schema { live: true, whole_lines: true, ..ingest::schema(&store, &input, &time.clock)? };
     let id = match (&args.id, &input.files[..]) {
         (Some(id), _) => id.clone(),
         (None, [file]) => ingest::name(file)?,

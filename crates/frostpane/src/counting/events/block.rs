@@ -19,21 +19,11 @@ pub(super) struct Block<P> {
 
 impl<P> Block<P> {
     pub fn new(start: i64, end: i64, pane: P) -> Self {
-        Self {
-            start,
-            end,
-            level: 0,
-            pane,
-        }
+        Self { start, end, level: 0, pane }
     }
 
     pub fn outline(&self, events: u64) -> Outline {
-        Outline {
-            start: self.start,
-            end: self.end,
-            events,
-            level: self.level,
-        }
+        Outline { start: self.start, end: self.end, events, level: self.level }
     }
 }
 
@@ -70,11 +60,6 @@ impl<K: Key> Block<Pane<K>> {
     pub fn merge(run: Vec<Self>, made_with: Parameters) -> Result<Self> {
         let (start, end) = (run[0].start, run[run.len() - 1].end);
         let level = run.iter().map(|block| block.level).max().unwrap_or(0);
-        Ok(Self {
-            start,
-            end,
-            level,
-            pane: Pane::merge(run.into_iter().map(|block| block.pane), made_with)?,
-        })
+        Ok(Self { start, end, level, pane: Pane::merge(run.into_iter().map(|block| block.pane), made_with)? })
     }
 }

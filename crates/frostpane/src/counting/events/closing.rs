@@ -17,12 +17,7 @@ impl<K: Key> Timeline<K> {
         if let Some(levels) = &mut self.state.levels {
             levels.add(&block.pane, &pane)?;
         }
-        self.state.closed.push_back(Block {
-            start: block.start,
-            end: block.end,
-            level: 0,
-            pane,
-        });
+        self.state.closed.push_back(Block { start: block.start, end: block.end, level: 0, pane });
         block.pane.clear();
         self.spares.push(block.pane);
         // The pane is there already: a failure costs its end the level, and nothing else.

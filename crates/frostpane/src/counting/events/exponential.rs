@@ -24,11 +24,7 @@ pub struct Exponential {
 impl Exponential {
     /// Panes of at least this length, and at most this part of their age.
     pub fn new(slide: i64, fineness: i64) -> Self {
-        Self {
-            slide,
-            fineness,
-            passed: i64::MIN,
-        }
+        Self { slide, fineness, passed: i64::MIN }
     }
 
     /// Which runs of closed panes become one pane each, now that the latest position is `latest`.
@@ -116,12 +112,7 @@ mod tests {
     #[test]
     fn merges_are_looked_for_once_in_four_slides() {
         let mut schedule = Exponential::new(1, 1);
-        let panes = (0..8).map(|start| Outline {
-            start,
-            end: start + 1,
-            events: 1,
-            level: 0,
-        });
+        let panes = (0..8).map(|start| Outline { start, end: start + 1, events: 1, level: 0 });
         let panes = Panes(panes.collect());
         let mut runs = |latest| schedule.merges(&panes, latest);
         assert_eq!(runs(11), [0..4, 4..8]);
@@ -147,18 +138,10 @@ mod tests {
             let first = -40 * slide;
             for number in 0..600 {
                 let start = first + number * slide;
-                panes.0.push(Outline {
-                    start,
-                    end: start + slide,
-                    events: 1,
-                    level: 0,
-                });
+                panes.0.push(Outline { start, end: start + slide, events: 1, level: 0 });
                 let now = start + slide;
                 for run in schedule.merges(&panes, now - 1).into_iter().rev() {
-                    let merged = Outline {
-                        end: panes.0[run.end - 1].end,
-                        ..panes.0[run.start]
-                    };
+                    let merged = Outline { end: panes.0[run.end - 1].end, ..panes.0[run.start] };
                     assert!(run.len() > 1);
                     panes.0.splice(run, [merged]);
                 }

@@ -39,14 +39,8 @@ impl<K: Key> Timeline<K> {
     ) -> Self {
         let mut timeline = Self::new(grid, shape, Schedule::Uniform, None);
         timeline.state.origin = i64::MIN;
-        timeline.state.fixed = Some(FixedPanes {
-            starts,
-            end,
-            in_order,
-            parked: BTreeMap::new(),
-            most_bytes,
-            sealed: false,
-        });
+        timeline.state.fixed =
+            Some(FixedPanes { starts, end, in_order, parked: BTreeMap::new(), most_bytes, sealed: false });
         timeline
     }
 
@@ -75,22 +69,17 @@ impl<K: Key> Timeline<K> {
             return Ok(None);
         };
         let waiting = self.state.waiting.iter().position(|block| block.start == start);
-        let block = match (
-            waiting.and_then(|index| self.state.waiting.remove(index)),
-            fixed.parked.remove(&start),
-        ) {
-            (Some(open), _) => open,
-            (None, parked) => {
-                let mut pane = self
-                    .spares
-                    .pop()
-                    .unwrap_or_else(|| OpenPane::new(self.state.shape));
-                if let Some(parked) = parked {
-                    pane.resume(parked.pane);
+        let block =
+            match (waiting.and_then(|index| self.state.waiting.remove(index)), fixed.parked.remove(&start)) {
+                (Some(open), _) => open,
+                (None, parked) => {
+                    let mut pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.state.shape));
+                    if let Some(parked) = parked {
+                        pane.resume(parked.pane);
+                    }
+                    Block::new(start, end, pane)
                 }
-                Block::new(start, end, pane)
-            }
-        };
+            };
         if let Some((_, before)) = self.state.head.replace((position, block)) {
             self.set_aside(before)?;
         }
@@ -119,12 +108,7 @@ impl<K: Key> Timeline<K> {
 
     /// Memory of panes, open and packed.
     fn laid_bytes(&self) -> u64 {
-        let open = self
-            .state
-            .head
-            .iter()
-            .map(|(_, head)| head)
-            .chain(&self.state.waiting);
+        let open = self.state.head.iter().map(|(_, head)| head).chain(&self.state.waiting);
         open.map(|block| block.pane.bytes()).sum::<u64>()
             + self.state.fixed.as_ref().map_or(0, FixedPanes::bytes)
             + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
@@ -147,14 +131,9 @@ impl<K: Key> Timeline<K> {
         self.spares.clear();
         for (_, block) in parked {
             let pane = block.pane.close(self.state.shape, &mut self.closer);
-            self.state
-                .closed
-                .push_back(Block::new(block.start, block.end, pane));
+            self.state.closed.push_back(Block::new(block.start, block.end, pane));
         }
-        self.state
-            .closed
-            .make_contiguous()
-            .sort_by_key(|block| block.start);
+        self.state.closed.make_contiguous().sort_by_key(|block| block.start);
         Ok(())
     }
 }

@@ -45,10 +45,7 @@ impl<K: Key> Intake<K> {
 
     #[cfg(any(test, feature = "testing"))]
     pub fn drawing_from(self, source: Box<dyn crate::noise::Entropy + Send>) -> Self {
-        Self {
-            timeline: self.timeline.drawing_from(source),
-            ..self
-        }
+        Self { timeline: self.timeline.drawing_from(source), ..self }
     }
 
     /// One event. After an error it has not been counted.
@@ -187,12 +184,7 @@ impl<K: Key> Intake<K> {
 
     pub fn save(&mut self, to: &mut Writer) {
         to.signed(self.arrived);
-        for number in [
-            self.dropped,
-            self.outside,
-            self.dropped_in_a_row,
-            self.without_key,
-        ] {
+        for number in [self.dropped, self.outside, self.dropped_in_a_row, self.without_key] {
             to.number(number);
         }
         self.timeline.save(to);
@@ -200,12 +192,9 @@ impl<K: Key> Intake<K> {
 
     pub fn load(&mut self, from: &mut Reader<'_>, panes: &mut Panes<'_>) -> Result<()> {
         self.arrived = from.position()?;
-        for number in [
-            &mut self.dropped,
-            &mut self.outside,
-            &mut self.dropped_in_a_row,
-            &mut self.without_key,
-        ] {
+        for number in
+            [&mut self.dropped, &mut self.outside, &mut self.dropped_in_a_row, &mut self.without_key]
+        {
             *number = from.count()?;
         }
         self.timeline.load(from, panes)

@@ -19,11 +19,7 @@ pub struct LevelSketches {
 impl LevelSketches {
     /// For so many levels above level 0.
     pub fn new(levels: usize, dimensions: Dimensions, seed: u64) -> Self {
-        Self {
-            dimensions,
-            seed,
-            levels: vec![CountSketch::new(dimensions, seed); levels],
-        }
+        Self { dimensions, seed, levels: vec![CountSketch::new(dimensions, seed); levels] }
     }
 
     /// Adds the events of a block that has ended, whose table must be exact, and the pane that it has become.
@@ -45,10 +41,8 @@ impl LevelSketches {
 
     /// A level ends here: the next one takes over its events.
     pub fn end(&mut self, level: usize) -> Result<()> {
-        let ended = std::mem::replace(
-            &mut self.levels[level - 1],
-            CountSketch::new(self.dimensions, self.seed),
-        );
+        let ended =
+            std::mem::replace(&mut self.levels[level - 1], CountSketch::new(self.dimensions, self.seed));
         match self.levels.get_mut(level) {
             Some(above) => above.merge(&ended),
             None => Ok(()),

@@ -112,10 +112,7 @@ impl<K: Key> Timeline<K> {
     /// With noise of the schedule from another source.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
-        Self {
-            draws: Box::new(source),
-            ..self
-        }
+        Self { draws: Box::new(source), ..self }
     }
 
     /// Number of times that a pane may have ended, or noise may have been drawn.
@@ -145,10 +142,7 @@ impl<K: Key> Timeline<K> {
     /// With so many threads. A schedule that asks for norms leaves nothing to do for a second one.
     pub(crate) fn with_threads(self, threads: usize) -> Self {
         let others = NonZeroUsize::new(threads.saturating_sub(1)).filter(|_| self.state.levels.is_none());
-        Self {
-            workers: others.and_then(Workers::new),
-            ..self
-        }
+        Self { workers: others.and_then(Workers::new), ..self }
     }
 
     /// One event at a position. Returns `false` if it came too late and was dropped.
@@ -201,14 +195,9 @@ impl<K: Key> Timeline<K> {
             }
             self.ticks += 1;
             let outline = head.outline(head.pane.events());
-            let norm = OpenNorm {
-                block: &mut head.pane,
-                closer: &mut self.closer,
-            };
+            let norm = OpenNorm { block: &mut head.pane, closer: &mut self.closer };
             if self.state.schedule.ends(outline, norm, &mut *self.draws)? {
-                self.state
-                    .waiting
-                    .extend(self.state.head.take().map(|(_, head)| head));
+                self.state.waiting.extend(self.state.head.take().map(|(_, head)| head));
                 advanced = self.advance(position);
             } else {
                 *latest = position;
@@ -217,10 +206,7 @@ impl<K: Key> Timeline<K> {
             }
         }
         self.state.origin = self.state.origin.min(start);
-        let pane = self
-            .spares
-            .pop()
-            .unwrap_or_else(|| OpenPane::new(self.state.shape));
+        let pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.state.shape));
         let (_, head) = self.state.head.insert((position, Block::new(start, end, pane)));
         // Also after a failure there is a block for what comes next.
         advanced.map(|()| Some(head))
@@ -243,17 +229,8 @@ impl<K: Key> Timeline<K> {
 
     fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
         let index = self.state.waiting.partition_point(|block| block.start < start);
-        if self
-            .state
-            .waiting
-            .get(index)
-            .is_none_or(|block| block.start != start)
-        {
-            let block = Block::new(
-                start,
-                start + self.state.grid.slide,
-                OpenPane::new(self.state.shape),
-            );
+        if self.state.waiting.get(index).is_none_or(|block| block.start != start) {
+            let block = Block::new(start, start + self.state.grid.slide, OpenPane::new(self.state.shape));
             self.state.waiting.insert(index, block);
         }
         &mut self.state.waiting[index]
@@ -263,37 +240,23 @@ impl<K: Key> Timeline<K> {
     fn advance(&mut self, latest: i64) -> Result<()> {
         self.ticks += 1;
         let lateness = self.state.grid.lateness;
-        while let Some(block) = self
-            .state
-            .waiting
-            .pop_front_if(|block| block.end + lateness <= latest)
-        {
+        while let Some(block) = self.state.waiting.pop_front_if(|block| block.end + lateness <= latest) {
             self.close(block)?;
         }
         let since = latest + 1 - self.state.grid.length;
         if self.closing.front().is_some_and(|block| block.end <= since) {
             self.finish();
         }
-        while self
-            .state
-            .closed
-            .pop_front_if(|block| block.end <= since)
-            .is_some()
-        {}
+        while self.state.closed.pop_front_if(|block| block.end <= since).is_some() {}
         self.state.late = self.state.late.split_off(&(since - self.state.grid.slide + 1));
-        let past = Past {
-            closed: &self.state.closed,
-            closing: &self.closing,
-        };
+        let past = Past { closed: &self.state.closed, closing: &self.closing };
         let runs = self.state.schedule.merges(&past, latest);
         if runs.last().is_some_and(|run| run.end > self.state.closed.len()) {
             self.finish();
         }
         for run in runs.into_iter().rev() {
-            let merged = Block::merge(
-                self.state.closed.drain(run.clone()).collect(),
-                self.state.shape.parameters(),
-            )?;
+            let merged =
+                Block::merge(self.state.closed.drain(run.clone()).collect(), self.state.shape.parameters())?;
             self.state.closed.insert(run.start, merged);
         }
         Ok(())
@@ -304,9 +267,7 @@ impl<K: Key> Timeline<K> {
     pub(crate) fn settle(&mut self, now: i64) -> Result<()> {
         let is_past = |block: &Block<OpenPane<K>>| block.end + self.state.grid.lateness <= now;
         if self.state.head.as_ref().is_some_and(|(_, head)| is_past(head)) {
-            self.state
-                .waiting
-                .extend(self.state.head.take().map(|(_, head)| head));
+            self.state.waiting.extend(self.state.head.take().map(|(_, head)| head));
         }
         let advanced = self.advance(now);
         self.finish();
@@ -315,17 +276,12 @@ impl<K: Key> Timeline<K> {
 
     /// A pane that was counted elsewhere, after all others.
     pub(crate) fn place(&mut self, bounds: Range<i64>, pane: Pane<K>) {
-        self.state
-            .closed
-            .push_back(Block::new(bounds.start, bounds.end, pane));
+        self.state.closed.push_back(Block::new(bounds.start, bounds.end, pane));
     }
 
     /// Carries the counts of windows on, as far as they fit.
     pub(crate) fn with_running(self, running: WindowSums<K>) -> Self {
-        Self {
-            running: Some(running),
-            ..self
-        }
+        Self { running: Some(running), ..self }
     }
 
     /// The next window begins at this position: what comes before leaves.
@@ -395,12 +351,7 @@ impl<K: Key> Timeline<K> {
 
     /// About how much memory the panes take, in bytes.
     pub fn bytes(&self) -> u64 {
-        let open = self
-            .state
-            .head
-            .iter()
-            .map(|(_, block)| block)
-            .chain(&self.state.waiting);
+        let open = self.state.head.iter().map(|(_, block)| block).chain(&self.state.waiting);
         let open: u64 = open.map(|block| block.pane.bytes()).sum();
         let closed: u64 = self.state.closed.iter().map(|block| block.pane.bytes()).sum();
         let parked = self.state.fixed.as_ref().map_or(0, FixedPanes::bytes);

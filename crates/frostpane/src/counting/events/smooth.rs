@@ -53,10 +53,7 @@ pub struct Smooth {
 
 impl Smooth {
     pub fn new(histogram: Histogram) -> Self {
-        Self {
-            questions: (0..histogram.levels).map(|_| None).collect(),
-            histogram,
-        }
+        Self { questions: (0..histogram.levels).map(|_| None).collect(), histogram }
     }
 
     /// Asks the question of a level; after a yes, and at first, with a fresh threshold.
@@ -118,27 +115,18 @@ impl Histogram {
     pub fn slack(&self, norm: f64) -> f64 {
         let block = (1.0 + FORESEEN) * self.first_norm as f64 + self.tick as f64;
         let share = 0.5_f64.powi(self.fineness as i32) * (1.0 + FORESEEN) / (1.0 - FORESEEN);
-        let crowded = if self.crowd() > 1.0 {
-            2.0 * self.window as f64 / (self.panes - 2) as f64
-        } else {
-            0.0
-        };
+        let crowded =
+            if self.crowd() > 1.0 { 2.0 * self.window as f64 / (self.panes - 2) as f64 } else { 0.0 };
         (share * norm).max(block).max(crowded)
     }
 
     /// How many merges a pane within a window of this norm may have seen: as levels end after it, and where
     /// panes had to make room.
     pub fn merges(&self, norm: f64) -> f64 {
-        let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64))
-            .max(1.0)
-            .log2();
+        let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64)).max(1.0).log2();
         let by_level = (highest + 1.0 - f64::from(self.rise())).max(0.0);
         let crowd = self.crowd();
-        let by_room = if crowd > 1.0 {
-            crowd.log2().ceil() + 1.0
-        } else {
-            0.0
-        };
+        let by_room = if crowd > 1.0 { crowd.log2().ceil() + 1.0 } else { 0.0 };
         by_level + by_room
     }
 
@@ -154,12 +142,7 @@ impl Histogram {
     }
 
     fn question(&self, level: usize, draws: &mut (impl Draws + ?Sized)) -> Result<AboveThreshold> {
-        AboveThreshold::new(
-            self.first_norm << level,
-            self.sensitivity(level),
-            self.epsilon,
-            draws,
-        )
+        AboveThreshold::new(self.first_norm << level, self.sensitivity(level), self.epsilon, draws)
     }
 
     /// Sensitivity of the norm of a level, in parts of what the level may spend.
@@ -240,13 +223,8 @@ impl Smooth {
         // would never leave, and grow longer than the window.
         let since = latest + 1 - self.histogram.window as i64;
         let leaving = usize::from(closed.count() > 0 && closed.outline(0).start < since);
-        let panes: Vec<Outline> = (leaving..closed.count())
-            .map(|index| closed.outline(index))
-            .collect();
-        let histogram = Histogram {
-            panes: self.histogram.panes - leaving,
-            ..self.histogram
-        };
+        let panes: Vec<Outline> = (leaving..closed.count()).map(|index| closed.outline(index)).collect();
+        let histogram = Histogram { panes: self.histogram.panes - leaving, ..self.histogram };
         let runs = runs(&histogram.dissolved(&panes)).into_iter();
         runs.map(|run| run.start + leaving..run.end + leaving).collect()
     }
@@ -318,11 +296,7 @@ mod tests {
     /// `Pr[X >= m]`, from the formula.
     fn tail(laplace: &DiscreteLaplace, m: i64) -> f64 {
         let q = (-1.0 / laplace.scale()).exp();
-        if m > 0 {
-            q.powi(m as i32) / (1.0 + q)
-        } else {
-            1.0 - q.powi((1 - m) as i32) / (1.0 + q)
-        }
+        if m > 0 { q.powi(m as i32) / (1.0 + q) } else { 1.0 - q.powi((1 - m) as i32) / (1.0 + q) }
     }
 
     struct Enumerated(Arc<Mutex<Choices>>);
@@ -399,10 +373,7 @@ mod tests {
 
         fn timeline(self, grid: Grid, shape: PaneShape, levels: LevelSketches) -> Timeline<u64> {
             let schedule = Schedule::Smooth(self.smooth);
-            Timeline {
-                draws: self.draws,
-                ..Timeline::new(grid, shape, schedule, Some(levels))
-            }
+            Timeline { draws: self.draws, ..Timeline::new(grid, shape, schedule, Some(levels)) }
         }
     }
 
@@ -422,10 +393,8 @@ mod tests {
 
     /// The chance that a level answers "no" to each of some values and "yes" to the last of each block.
     fn chance(histogram: Histogram, level: usize, blocks: &[Vec<u64>]) -> f64 {
-        let answers: Vec<bool> = blocks
-            .iter()
-            .flat_map(|block| (1..=block.len()).map(|i| i == block.len()))
-            .collect();
+        let answers: Vec<bool> =
+            blocks.iter().flat_map(|block| (1..=block.len()).map(|i| i == block.len())).collect();
         let run = |mut smooth: Drawing, _: f64| {
             for value in blocks.iter().flatten() {
                 smooth.ask(level, Secret::new(*value)).unwrap();
@@ -456,14 +425,8 @@ mod tests {
                     (one / other).ln().abs()
                 })
                 .fold(0.0, f64::max);
-            assert!(
-                worst <= budget + 1e-4,
-                "level {level} loses {worst}, more than {budget}"
-            );
-            assert!(
-                worst > 0.9 * budget,
-                "level {level} loses only {worst}: the test has no power"
-            );
+            assert!(worst <= budget + 1e-4, "level {level} loses {worst}, more than {budget}");
+            assert!(worst > 0.9 * budget, "level {level} loses only {worst}: the test has no power");
         }
     }
 
@@ -476,24 +439,13 @@ mod tests {
             let mut seen = Vec::new();
             let run = |smooth: Drawing, _: f64| {
                 let norms = LevelSketches::new(levels - 1, Dimensions { rows: 3, width: 4 }, 7);
-                let grid = Grid {
-                    length: 100,
-                    slide: 1,
-                    lateness: 0,
-                };
+                let grid = Grid { length: 100, slide: 1, lateness: 0 };
                 let shape = PaneShape::new(100, 100, None, 7).unwrap();
                 let mut timeline = smooth.timeline(grid, shape, norms);
                 for (position, key) in stream.into_iter().chain([None]).enumerate() {
                     timeline.update(position as i64, key).unwrap();
                 }
-                seen.push(
-                    timeline
-                        .state
-                        .closed
-                        .iter()
-                        .map(|block| (block.end, block.level))
-                        .collect(),
-                );
+                seen.push(timeline.state.closed.iter().map(|block| (block.end, block.level)).collect());
             };
             let chances = enumerate(None, run, histogram(epsilon, levels));
             for (outcome, chance) in seen.into_iter().zip(chances) {
@@ -556,16 +508,9 @@ mod tests {
     fn a_failure_of_entropy_loses_no_block_and_draws_no_threshold_twice() {
         let run = |failing: usize| {
             let thresholds = Arc::new(Mutex::new(0));
-            let draws = Failing {
-                left: failing,
-                thresholds: thresholds.clone(),
-            };
+            let draws = Failing { left: failing, thresholds: thresholds.clone() };
             let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
-            let grid = Grid {
-                length: 1_000,
-                slide: 1,
-                lateness: 0,
-            };
+            let grid = Grid { length: 1_000, slide: 1, lateness: 0 };
             let shape = PaneShape::new(100, 100, None, 7).unwrap();
             let smooth = Drawing::new(histogram(1.0, 3), Box::new(draws));
             let mut timeline = smooth.timeline(grid, shape, norms);
@@ -587,10 +532,7 @@ mod tests {
         let (_, usual) = run(0);
         let runs: Vec<_> = (1..).map(run).take_while(|(failures, _)| *failures > 0).collect();
         assert!(runs.len() > 20 && runs.iter().all(|(failures, _)| *failures == 1));
-        assert!(
-            runs.iter().all(|(_, thresholds)| *thresholds <= usual),
-            "{usual}: {runs:?}"
-        );
+        assert!(runs.iter().all(|(_, thresholds)| *thresholds <= usual), "{usual}: {runs:?}");
     }
 
     /// Quiet, a little, quiet, a lot: what was merged before the little is within reach still when the lot comes,
@@ -599,35 +541,18 @@ mod tests {
     #[test]
     fn no_pane_grows_longer_than_the_longest_window() {
         let window = 10_000;
-        let histogram = Histogram {
-            fineness: 1,
-            window,
-            longest_block: 10,
-            panes: 1_000_000,
-            ..histogram(1.0, 10)
-        };
-        let draws = Failing {
-            left: 0,
-            thresholds: Arc::default(),
-        };
+        let histogram =
+            Histogram { fineness: 1, window, longest_block: 10, panes: 1_000_000, ..histogram(1.0, 10) };
+        let draws = Failing { left: 0, thresholds: Arc::default() };
         let norms = LevelSketches::new(9, Dimensions { rows: 3, width: 64 }, 7);
-        let grid = Grid {
-            length: window as i64,
-            slide: 1,
-            lateness: 0,
-        };
+        let grid = Grid { length: window as i64, slide: 1, lateness: 0 };
         let shape = PaneShape::new(window as u32, 10, None, 7).unwrap();
         let smooth = Drawing::new(histogram, Box::new(draws));
         let mut timeline = smooth.timeline(grid, shape, norms);
         for position in 0..18_700 {
             let quiet = position < 9_000 || (9_032..18_000).contains(&position);
             timeline.update(position, (!quiet).then_some(5)).unwrap();
-            let longest = timeline
-                .state
-                .closed
-                .iter()
-                .map(|block| block.pane.events())
-                .max();
+            let longest = timeline.state.closed.iter().map(|block| block.pane.events()).max();
             assert!(longest <= Some(window), "{longest:?} at {position}");
         }
     }
@@ -644,10 +569,7 @@ mod tests {
             panes: 64,
             ..histogram(1.0, 8)
         };
-        let roomy = Histogram {
-            panes: 206,
-            ..crowded
-        };
+        let roomy = Histogram { panes: 206, ..crowded };
         // 100,000 / 650, 100,000 / 2,000, and one at each end.
         assert_eq!(crowded.most_blocks(), 153 + 50 + 2);
         let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-12;
@@ -661,17 +583,10 @@ mod tests {
         assert_eq!(roomy.merges(8.0 * 650.0), 0.0);
         assert_eq!(roomy.merges(0.0), 0.0);
         assert!(close(crowded.merges(64.0 * 650.0), 2.0 + 3.0));
-        let full = Histogram {
-            panes: 205,
-            ..crowded
-        };
+        let full = Histogram { panes: 205, ..crowded };
         assert_eq!((full.merges(0.0), full.slack(0.0)), (0.0, 1_450.0));
         // Three blocks at the most and three panes: none had to make room.
-        let few = Histogram {
-            window: 1_000,
-            panes: 3,
-            ..crowded
-        };
+        let few = Histogram { window: 1_000, panes: 3, ..crowded };
         assert_eq!((few.most_blocks(), few.slack(0.0)), (3, 1_450.0));
     }
 
@@ -721,10 +636,7 @@ mod tests {
     /// where it is a sketch's: noise of twice that for the threshold and four times that for the question.
     #[test]
     fn every_level_asks_with_its_own_threshold_and_budget() {
-        let histogram = Histogram {
-            first_norm: 100,
-            ..histogram(0.5, 5)
-        };
+        let histogram = Histogram { first_norm: 100, ..histogram(0.5, 5) };
         for level in 0..5 {
             let recorded = Arc::new(Mutex::new(Recorded::default()));
             let mut smooth = Drawing::new(histogram, Box::new(Recorder(recorded.clone())));
@@ -756,11 +668,7 @@ mod tests {
         let run = |shape: PaneShape, seed: u64| {
             let draws = Box::new(InsecureSeededEntropy::new(seed));
             let levels = LevelSketches::new(4, Dimensions { rows: 3, width: 64 }, 7);
-            let grid = Grid {
-                length: 3_000,
-                slide: 16,
-                lateness: 0,
-            };
+            let grid = Grid { length: 3_000, slide: 16, lateness: 0 };
             let mut timeline = Drawing::new(histogram, draws).timeline(grid, shape, levels);
             (0..8_000).for_each(|event| assert!(timeline.update(event as i64, Some(key(event))).unwrap()));
             let panes = timeline.state.closed.iter().map(|block| {
@@ -773,10 +681,7 @@ mod tests {
             let shape = PaneShape::new(entries, 512, None, 7).unwrap();
             let panes = run(shape, seed);
             assert!(panes.iter().any(|(pane, _)| pane.level > 0) && panes.len() > 5);
-            assert!(
-                run(shape.listing(512), seed) == panes,
-                "seed {seed}, {entries} entries"
-            );
+            assert!(run(shape.listing(512), seed) == panes, "seed {seed}, {entries} entries");
         }
     }
 
@@ -796,20 +701,13 @@ mod tests {
             norms.add(&block, &block.close()).unwrap();
             smooth.level(&mut norms).unwrap()
         };
-        assert_eq!(
-            [3, 1, 4, 3, 5, 15, 1, 16].map(&mut level),
-            [0, 1, 2, 0, 3, 2, 0, 3]
-        );
+        assert_eq!([3, 1, 4, 3, 5, 15, 1, 16].map(&mut level), [0, 1, 2, 0, 3, 2, 0, 3]);
     }
 
     /// One key and ticks of an event: blocks end with two events each, their level follows from all before.
     #[test]
     fn blocks_of_a_timeline_end_where_they_have_the_norm_and_have_their_level() {
-        let grid = Grid {
-            length: 100,
-            slide: 1,
-            lateness: 0,
-        };
+        let grid = Grid { length: 100, slide: 1, lateness: 0 };
         let shape = PaneShape::new(100, 100, None, 7).unwrap();
         let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
         let smooth = quiet(histogram(1.0, 3));
@@ -826,9 +724,7 @@ mod tests {
             .map(|block| (block.start, block.end, block.level, block.pane.events()))
             .collect();
         let levels = [0, 1, 0, 2, 0, 1];
-        let expected = (0..)
-            .zip(levels)
-            .map(|(number, level)| (2 * number, 2 * number + 2, level, 2));
+        let expected = (0..).zip(levels).map(|(number, level)| (2 * number, 2 * number + 2, level, 2));
         assert!(ends.iter().copied().eq(expected), "{ends:?}");
     }
 
@@ -855,10 +751,7 @@ mod tests {
             level: 0,
         });
         let panes = Panes(panes.collect());
-        let smooth = quiet(Histogram {
-            panes: 3,
-            ..histogram(1.0, 3)
-        });
+        let smooth = quiet(Histogram { panes: 3, ..histogram(1.0, 3) });
         assert_eq!(smooth.smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
         assert_eq!(smooth.smooth.merges(&panes, 100), [1..3, 3..5]);
         assert_eq!(smooth.smooth.merges(&Panes(Vec::new()), 100), []);
@@ -868,12 +761,7 @@ mod tests {
     #[test]
     fn the_end_between_the_fewest_events_is_spared_first() {
         let spared = |events: &[u64], dissolved: &[bool]| {
-            let outline = |events: &u64| Outline {
-                start: 0,
-                end: 0,
-                events: *events,
-                level: 0,
-            };
+            let outline = |events: &u64| Outline { start: 0, end: 0, events: *events, level: 0 };
             let panes: Vec<_> = events.iter().map(outline).collect();
             best_spared(&panes, dissolved)
         };
@@ -889,17 +777,9 @@ mod tests {
     #[test]
     fn a_full_block_ends_without_a_question() {
         let thresholds = Arc::new(Mutex::new(0));
-        let draws = Failing {
-            left: 0,
-            thresholds: thresholds.clone(),
-        };
+        let draws = Failing { left: 0, thresholds: thresholds.clone() };
         let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws));
-        let block = |events| Outline {
-            start: 0,
-            end: events as i64,
-            events,
-            level: 0,
-        };
+        let block = |events| Outline { start: 0, end: events as i64, events, level: 0 };
         let mut ends = |events, norm| smooth.ends(block(events), norm).unwrap();
         assert!(!ends(98, 1) && !ends(99, 1) && *thresholds.lock().unwrap() == 1);
         assert!(ends(100, 0) && *thresholds.lock().unwrap() == 1);
@@ -910,34 +790,17 @@ mod tests {
 
     #[test]
     fn panes_go_where_what_follows_outweighs_them_or_where_the_fewest_events_are() {
-        let outline = |level, events| Outline {
-            start: 0,
-            end: 0,
-            events,
-            level,
-        };
-        let histogram = Histogram {
-            fineness: 1,
-            ..histogram(1.0, 8)
-        };
+        let outline = |level, events| Outline { start: 0, end: 0, events, level };
+        let histogram = Histogram { fineness: 1, ..histogram(1.0, 8) };
         // A complete block of level 3 dissolves the ends of level 0 before it, and those alone.
         let levels = [0, 1, 0, 3, 0, 0, 3, 0];
         let panes: Vec<Outline> = levels.iter().map(|level| outline(*level, 1)).collect();
-        assert_eq!(
-            histogram.dissolved(&panes),
-            [true, false, true, false, false, false, false]
-        );
+        assert_eq!(histogram.dissolved(&panes), [true, false, true, false, false, false, false]);
         // Three panes too many: the two oldest of the smallest pairs, then the next.
-        let tight = Histogram {
-            panes: 3,
-            ..histogram
-        };
+        let tight = Histogram { panes: 3, ..histogram };
         let mut panes = panes;
         panes[5].events = 9;
-        assert_eq!(
-            tight.dissolved(&panes),
-            [true, true, true, true, false, false, true]
-        );
+        assert_eq!(tight.dissolved(&panes), [true, true, true, true, false, false, true]);
         assert_eq!(runs(&[true, true, false, true]), [0..3, 3..5]);
     }
 }

@@ -15,18 +15,8 @@ impl<K: Key> Timeline<K> {
     /// Writes everything but the closed panes, each of which is written by itself.
     pub(crate) fn save(&mut self, to: &mut Writer) {
         self.finish();
-        let State {
-            schedule,
-            levels,
-            head,
-            waiting,
-            closed,
-            origin,
-            fixed,
-            late,
-            grid: _,
-            shape: _,
-        } = &self.state;
+        let State { schedule, levels, head, waiting, closed, origin, fixed, late, grid: _, shape: _ } =
+            &self.state;
         debug_assert!(fixed.is_none(), "what has a known end is not kept");
         schedule.save(to);
         to.maybe(levels.as_ref(), |to, levels| levels.save(to));
@@ -58,9 +48,7 @@ impl<K: Key> Timeline<K> {
             (Some(levels), true) => levels.load(from)?,
             (None, false) => {}
             _ => {
-                return Err(damaged(
-                    "levels are missing, or there are some that none was to have",
-                ));
+                return Err(damaged("levels are missing, or there are some that none was to have"));
             }
         }
         self.state.head = from.maybe(|from| {
@@ -79,10 +67,7 @@ impl<K: Key> Timeline<K> {
             let mut reader = Reader::new(&bytes);
             let pane = Pane::load(&mut reader, made_with)?;
             reader.finish()?;
-            Ok(Block {
-                level,
-                ..Block::new(bounds.start, bounds.end, pane)
-            })
+            Ok(Block { level, ..Block::new(bounds.start, bounds.end, pane) })
         })?;
         self.state.origin = from.maybe(Reader::position)?.unwrap_or(i64::MAX);
         self.state.late = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
@@ -120,9 +105,7 @@ impl<K: Key> Timeline<K> {
         let pane = Pane::load(&mut from, self.state.shape.parameters())?;
         from.finish()?;
         let index = self.first_closed_from(bounds.start);
-        self.state
-            .closed
-            .insert(index, Block::new(bounds.start, bounds.end, pane));
+        self.state.closed.insert(index, Block::new(bounds.start, bounds.end, pane));
         self.state.origin = self.state.origin.min(bounds.start);
         Ok(())
     }
@@ -140,12 +123,7 @@ impl<K: Key> Timeline<K> {
     pub(crate) fn rebuild(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
         self.put(bounds, bytes)?;
         let next = self.first_closed_from(bounds.start) + 1;
-        if self
-            .state
-            .closed
-            .get(next)
-            .is_some_and(|block| block.start == bounds.start)
-        {
+        if self.state.closed.get(next).is_some_and(|block| block.start == bounds.start) {
             self.state.closed.remove(next);
         }
         let since = self.since(self.state.grid.length);

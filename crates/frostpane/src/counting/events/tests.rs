@@ -7,11 +7,7 @@ use crate::privacy::Epsilon;
 use crate::privacy::ledger::{Account, Amount, Cap, Charge, Ledger};
 use crate::spec::Unit;
 
-const CHARGE: Amount = Amount {
-    epsilon: 1,
-    delta: 0,
-    rho: 0,
-};
+const CHARGE: Amount = Amount { epsilon: 1, delta: 0, rho: 0 };
 
 /// Charges a window: whether the pane that it begins within could pay, too. None if it could not be paid for.
 fn charge(timeline: &mut Timeline<u64>, ledger: &mut Ledger, length: i64, most: u32) -> Option<bool> {
@@ -83,11 +79,7 @@ fn an_end_that_goes_leaves_its_level_to_the_next() {
 #[test]
 fn a_pane_that_another_thread_closes_keeps_its_charges_and_its_place() {
     let shape = PaneShape::new(100, 0, None, 1).unwrap();
-    let grid = Grid {
-        length: 1_000,
-        slide: 10,
-        lateness: 0,
-    };
+    let grid = Grid { length: 1_000, slide: 10, lateness: 0 };
     for threads in 1..=4 {
         let uniform = Timeline::<u64>::new(grid, shape, Schedule::Uniform, None);
         let mut timeline = uniform.with_threads(threads);
@@ -97,11 +89,7 @@ fn a_pane_that_another_thread_closes_keeps_its_charges_and_its_place() {
             timeline.update(position, Some(position as u64)).unwrap();
             if position % 50 == 5 {
                 // The pane of the last five positions, and nothing before.
-                assert_eq!(
-                    charge(&mut timeline, &mut ledger, 6, 1),
-                    Some(false),
-                    "at {position}"
-                );
+                assert_eq!(charge(&mut timeline, &mut ledger, 6, 1), Some(false), "at {position}");
             }
         }
         timeline.finish();
@@ -109,11 +97,7 @@ fn a_pane_that_another_thread_closes_keeps_its_charges_and_its_place() {
         for (number, block) in timeline.state.closed.iter().enumerate() {
             let start = 10 * number as i64;
             assert_eq!((block.start, block.end, block.level), (start, start + 10, 0));
-            assert_eq!(
-                releases(&ledger, block),
-                u64::from(start % 50 == 0),
-                "{threads} threads: {start}"
-            );
+            assert_eq!(releases(&ledger, block), u64::from(start % 50 == 0), "{threads} threads: {start}");
             let mut keys: Vec<u64> = block.pane.counts().iter().map(|(key, _)| key).collect();
             keys.sort_unstable();
             assert!(keys.into_iter().eq(start as u64..start as u64 + 10));
@@ -125,11 +109,7 @@ fn a_pane_that_another_thread_closes_keeps_its_charges_and_its_place() {
 #[test]
 fn panes_lie_the_same_whoever_closes_them() {
     let shape = PaneShape::new(100, 0, None, 1).unwrap();
-    let grid = Grid {
-        length: 5_000,
-        slide: 10,
-        lateness: 0,
-    };
+    let grid = Grid { length: 5_000, slide: 10, lateness: 0 };
     let lie = |threads| {
         let schedule = Schedule::Exponential(exponential::Exponential::new(10, 2));
         let mut timeline = Timeline::<u64>::new(grid, shape, schedule, None).with_threads(threads);
@@ -140,19 +120,11 @@ fn panes_lie_the_same_whoever_closes_them() {
         }
         timeline.finish();
         let closed = timeline.state.closed.iter();
-        let lies: Vec<_> = closed
-            .map(|block| (block.start, block.end, block.pane.events()))
-            .collect();
+        let lies: Vec<_> = closed.map(|block| (block.start, block.end, block.pane.events())).collect();
         (lies, counts)
     };
     let alone = lie(1);
-    assert!(
-        alone.0.len() < 60
-            && alone
-                .0
-                .iter()
-                .all(|(start, end, events)| end - start == *events as i64)
-    );
+    assert!(alone.0.len() < 60 && alone.0.iter().all(|(start, end, events)| end - start == *events as i64));
     assert_eq!(lie(2), alone);
     assert_eq!(lie(3), alone);
 }
@@ -162,11 +134,7 @@ fn panes_lie_the_same_whoever_closes_them() {
 #[test]
 fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay() {
     let shape = PaneShape::new(100, 0, None, 1).unwrap();
-    let grid = Grid {
-        length: 100,
-        slide: 10,
-        lateness: 20,
-    };
+    let grid = Grid { length: 100, slide: 10, lateness: 20 };
     let mut timeline = Timeline::<u64>::new(grid, shape, Schedule::Uniform, None);
     (0..65).for_each(|position| {
         timeline.update(position, None).unwrap();
@@ -175,29 +143,14 @@ fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay
     let charges = |timeline: &Timeline<u64>, ledger: &Ledger| -> Vec<u64> {
         let closed = timeline.state.closed.iter().map(|block| releases(ledger, block));
         let waiting = timeline.state.waiting.iter().map(|block| releases(ledger, block));
-        let head = timeline
-            .state
-            .head
-            .iter()
-            .map(|(_, block)| releases(ledger, block));
+        let head = timeline.state.head.iter().map(|(_, block)| releases(ledger, block));
         closed.chain(waiting).chain(head).collect()
     };
     // Closed panes up to 40, two that wait, and the head.
-    assert_eq!(
-        (timeline.state.closed.len(), timeline.state.waiting.len()),
-        (4, 2)
-    );
-    assert_eq!(
-        charge(&mut timeline, &mut ledger, 25, 2),
-        Some(false),
-        "the window begins where a pane does"
-    );
+    assert_eq!((timeline.state.closed.len(), timeline.state.waiting.len()), (4, 2));
+    assert_eq!(charge(&mut timeline, &mut ledger, 25, 2), Some(false), "the window begins where a pane does");
     assert_eq!(charges(&timeline, &ledger), [0, 0, 0, 0, 1, 1, 1]);
-    assert_eq!(
-        charge(&mut timeline, &mut ledger, 32, 2),
-        Some(true),
-        "the pane from 30 is measured"
-    );
+    assert_eq!(charge(&mut timeline, &mut ledger, 32, 2), Some(true), "the pane from 30 is measured");
     assert_eq!(charges(&timeline, &ledger), [0, 0, 0, 1, 2, 2, 2]);
     assert_eq!(charge(&mut timeline, &mut ledger, 5, 2), None);
     assert_eq!(charge(&mut timeline, &mut ledger, 100, 2), None);
@@ -208,11 +161,7 @@ fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay
     (65..75).for_each(|position| {
         timeline.update(position, None).unwrap();
     });
-    assert_eq!(
-        charge(&mut timeline, &mut ledger, 7, 4),
-        Some(false),
-        "the pane from 60 cannot pay"
-    );
+    assert_eq!(charge(&mut timeline, &mut ledger, 7, 4), Some(false), "the pane from 60 cannot pay");
     assert_eq!(charges(&timeline, &ledger), [0, 0, 0, 1, 2, 3, 4, 1]);
 }
 
@@ -221,28 +170,14 @@ fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay
 #[test]
 fn a_window_covers_the_panes_within_and_leaves_out_the_one_it_begins_within() {
     let shape = PaneShape::new(100, 0, None, 1).unwrap();
-    let grid = Grid {
-        length: 100,
-        slide: 10,
-        lateness: 15,
-    };
+    let grid = Grid { length: 100, slide: 10, lateness: 15 };
     let mut timeline = Timeline::<u64>::new(grid, shape, Schedule::Uniform, None);
     assert!(cover(&mut timeline, 10).is_none(), "there was no event");
     // The pane from 20 has ended and waits, up to 45; the one from 0 waits no longer than 25.
-    for (position, taken) in [
-        (7, true),
-        (23, true),
-        (12, true),
-        (41, true),
-        (29, true),
-        (9, false),
-        (33, true),
-    ] {
-        assert_eq!(
-            timeline.update(position, Some(position as u64)).unwrap(),
-            taken,
-            "{position}"
-        );
+    for (position, taken) in
+        [(7, true), (23, true), (12, true), (41, true), (29, true), (9, false), (33, true)]
+    {
+        assert_eq!(timeline.update(position, Some(position as u64)).unwrap(), taken, "{position}");
     }
     let covered = |timeline: &mut Timeline<u64>, length| {
         let covered = cover(timeline, length).unwrap();
@@ -253,40 +188,24 @@ fn a_window_covers_the_panes_within_and_leaves_out_the_one_it_begins_within() {
             covered.boundary.as_ref().map(|_| covered.left_out),
         )
     };
-    assert_eq!(
-        (timeline.state.closed.len(), timeline.state.waiting.len()),
-        (2, 2)
-    );
+    assert_eq!((timeline.state.closed.len(), timeline.state.waiting.len()), (2, 2));
     assert_eq!(covered(&mut timeline, 2), ([40, 40, 41], vec![1], None));
     assert_eq!(covered(&mut timeline, 3), ([39, 40, 41], vec![1], Some(1)));
     assert_eq!(covered(&mut timeline, 12), ([30, 30, 41], vec![1, 1], None));
     assert_eq!(covered(&mut timeline, 15), ([27, 30, 41], vec![1, 1], Some(2)));
     assert_eq!(covered(&mut timeline, 32), ([10, 10, 41], vec![1, 2, 1, 1], None));
-    assert_eq!(
-        covered(&mut timeline, 33),
-        ([9, 10, 41], vec![1, 2, 1, 1], Some(1))
-    );
-    assert_eq!(
-        covered(&mut timeline, 100),
-        ([-58, 0, 41], vec![1, 1, 2, 1, 1], None)
-    );
+    assert_eq!(covered(&mut timeline, 33), ([9, 10, 41], vec![1, 2, 1, 1], Some(1)));
+    assert_eq!(covered(&mut timeline, 100), ([-58, 0, 41], vec![1, 1, 2, 1, 1], None));
     // After a gap only the head is left, and what no window can reach is forgotten.
     assert!(timeline.update(151, None).unwrap());
     assert_eq!(covered(&mut timeline, 100), ([52, 60, 151], vec![1], None));
-    assert_eq!(
-        (timeline.state.closed.len(), timeline.state.waiting.len()),
-        (0, 0)
-    );
+    assert_eq!((timeline.state.closed.len(), timeline.state.waiting.len()), (0, 0));
     assert_eq!(timeline.panes(), 0);
 }
 
 fn timeline(slide: i64, lateness: i64) -> Timeline<u64> {
     let shape = PaneShape::new(100, 0, None, 1).unwrap();
-    let grid = Grid {
-        length: 100,
-        slide,
-        lateness,
-    };
+    let grid = Grid { length: 100, slide, lateness };
     Timeline::new(grid, shape.listing(10_000), Schedule::Uniform, None)
 }
 
@@ -297,10 +216,7 @@ fn the_head_has_room_from_its_start_to_its_end() {
     assert_eq!(room(0), None);
     timeline.update(15, None).unwrap();
     let mut room = |position| timeline.room(position).map(|(_, room)| room);
-    assert_eq!(
-        [9, 10, 15, 19, 20, 21].map(&mut room),
-        [None, Some(10), Some(5), Some(1), None, None]
-    );
+    assert_eq!([9, 10, 15, 19, 20, 21].map(&mut room), [None, Some(10), Some(5), Some(1), None, None]);
     timeline.pass(18);
     timeline.pass(12);
     assert_eq!(cover(&mut timeline, 100).unwrap().latest, 18);
@@ -311,11 +227,7 @@ fn a_window_begins_no_earlier_than_the_first_event_that_came_late_or_not() {
     let mut timeline = timeline(10, 30);
     for (position, origin) in [(23, 20), (35, 20), (7, 0), (16, 0)] {
         assert!(timeline.update(position, None).unwrap());
-        assert_eq!(
-            cover(&mut timeline, 100).unwrap().from,
-            origin,
-            "after {position}"
-        );
+        assert_eq!(cover(&mut timeline, 100).unwrap().from, origin, "after {position}");
     }
 }
 
@@ -425,28 +337,14 @@ fn memory_is_that_of_all_blocks_and_of_what_is_kept_for_the_next() {
         timeline.update(position, Some(position as u64)).unwrap();
     });
     // Five closed, two that wait, and the head, which has the memory of one that closed.
-    assert_eq!(
-        (timeline.state.closed.len(), timeline.state.waiting.len()),
-        (5, 2)
-    );
+    assert_eq!((timeline.state.closed.len(), timeline.state.waiting.len()), (5, 2));
     timeline.spares.push(OpenPane::new(timeline.state.shape));
     let open = |block: &OpenPane<u64>| block.bytes();
     let closed: u64 = timeline.state.closed.iter().map(|block| block.pane.bytes()).sum();
     let waiting: u64 = timeline.state.waiting.iter().map(|block| open(&block.pane)).sum();
     let spare: u64 = timeline.spares.iter().map(open).sum();
-    let head = timeline
-        .state
-        .head
-        .as_ref()
-        .map_or(0, |(_, block)| open(&block.pane));
-    let parts = [
-        closed,
-        waiting,
-        spare,
-        head,
-        timeline.closer.bytes(),
-        2 * dimensions.bytes(),
-    ];
+    let head = timeline.state.head.as_ref().map_or(0, |(_, block)| open(&block.pane));
+    let parts = [closed, waiting, spare, head, timeline.closer.bytes(), 2 * dimensions.bytes()];
     assert!(parts.iter().all(|bytes| *bytes > 1), "{parts:?}");
     assert_eq!(timeline.bytes(), parts.iter().sum::<u64>());
     timeline.state.levels = None;
@@ -457,11 +355,7 @@ fn memory_is_that_of_all_blocks_and_of_what_is_kept_for_the_next() {
 fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
     let shape = PaneShape::new(4, 8, None, 1).unwrap();
     for (length, slide, lateness) in [(100, 10, 0), (1_000, 10, 35), (95, 7, 95)] {
-        let grid = Grid {
-            length,
-            slide,
-            lateness,
-        };
+        let grid = Grid { length, slide, lateness };
         let mut timeline = Timeline::<u64>::new(grid, shape, Schedule::Uniform, None);
         for i in 0..20_000 {
             // Forwards with stragglers, and now and then a jump.
@@ -469,13 +363,7 @@ fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
             timeline.update(position, Some(i as u64 % 1_000)).unwrap();
             assert!(timeline.state.closed.len() as i64 <= length / slide + 1);
             assert!(timeline.state.waiting.len() as i64 <= lateness / slide + 2);
-            assert!(
-                timeline
-                    .state
-                    .closed
-                    .iter()
-                    .all(|block| block.pane.counts().len() <= 4)
-            );
+            assert!(timeline.state.closed.iter().all(|block| block.pane.counts().len() <= 4));
         }
     }
 }
@@ -496,11 +384,7 @@ fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
     let long = std::env::var_os("FROSTPANE_LONG").is_some();
     let trials = if long { 400 } else { 40 };
     for trial in 0..trials {
-        let grid = Grid {
-            length: 200 + below(800),
-            slide: 1 + below(20),
-            lateness: below(4) * below(60),
-        };
+        let grid = Grid { length: 200 + below(800), slide: 1 + below(20), lateness: below(4) * below(60) };
         let schedule = match trial % 2 {
             0 => Schedule::Uniform,
             _ => Schedule::Exponential(exponential::Exponential::new(grid.slide, 2 + below(4))),
@@ -528,9 +412,8 @@ fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
             let keys = |pane: &Pane<u64>| pane.counts().iter().map(|(key, _)| key).collect::<Vec<_>>();
             let mut inside: Vec<u64> = covered.panes.iter().flat_map(|pane| keys(pane)).collect();
             inside.sort_unstable();
-            let expected: Vec<u64> = (0..events.len() as u64)
-                .filter(|event| events[*event as usize].0 >= covered.from)
-                .collect();
+            let expected: Vec<u64> =
+                (0..events.len() as u64).filter(|event| events[*event as usize].0 >= covered.from).collect();
             assert_eq!(inside, expected);
             let is_left_out = |position: &i64| (covered.since..covered.from).contains(position);
             let left_out = match &covered.boundary {

@@ -48,11 +48,7 @@ impl<K: Key> Timeline<K> {
 
     /// No pane lies before this position, or will.
     pub(crate) fn oldest_position(&self) -> i64 {
-        let Grid {
-            length,
-            slide,
-            lateness,
-        } = self.state.grid;
+        let Grid { length, slide, lateness } = self.state.grid;
         let Some(latest) = self.latest().filter(|_| !self.is_fixed()) else {
             return i64::MIN;
         };
@@ -88,11 +84,8 @@ impl<K: Key> Timeline<K> {
         let mut panes = Vec::new();
         let mut boundary = None;
         let mut first = (since + slide - 1).div_euclid(slide) * slide;
-        let closed = timeline
-            .state
-            .closed
-            .iter()
-            .map(|block| (block.start, block.end, Cow::Borrowed(&block.pane)));
+        let closed =
+            timeline.state.closed.iter().map(|block| (block.start, block.end, Cow::Borrowed(&block.pane)));
         let open = timeline.state.waiting.iter().chain(head);
         let open = open
             .filter(|block| block.end > since)
@@ -115,13 +108,8 @@ impl<K: Key> Timeline<K> {
             latest,
             panes,
             left_out: boundary.iter().map(|pane| pane.events()).sum(),
-            boundary: boundary.map(|pane| {
-                if boundary_paid {
-                    BoundaryPane::Paid(pane)
-                } else {
-                    BoundaryPane::Spent
-                }
-            }),
+            boundary: boundary
+                .map(|pane| if boundary_paid { BoundaryPane::Paid(pane) } else { BoundaryPane::Spent }),
         })
     }
 }

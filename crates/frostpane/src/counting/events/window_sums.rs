@@ -84,9 +84,7 @@ impl<K: Key> WindowSums<K> {
     /// Adds a pane, after all others. Whether there was room for its keys: where there was not, this stands for nothing any more.
     pub fn add(&mut self, pane: &Pane<K>) -> bool {
         let others = self.panes.iter().map(Vec::len).sum::<usize>() + pane.counts().len();
-        let room = self
-            .most_bytes
-            .saturating_sub((others * size_of::<Place>()) as u64);
+        let room = self.most_bytes.saturating_sub((others * size_of::<Place>()) as u64);
         let most_keys = room / self.bytes_a_sum;
         let mut places = Vec::with_capacity(pane.counts().len());
         for (key, count) in pane.counts().iter() {

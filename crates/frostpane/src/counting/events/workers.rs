@@ -38,11 +38,7 @@ impl<K: Key> Workers<K> {
                     .ok()
             })
             .collect();
-        (!threads.is_empty()).then_some(Self {
-            jobs: Some(jobs),
-            done,
-            threads,
-        })
+        (!threads.is_empty()).then_some(Self { jobs: Some(jobs), done, threads })
     }
 
     /// Hands over a block, or gives it back if enough of them wait already.

@@ -105,10 +105,7 @@ impl Admission {
                 let mut left = stored.left();
                 let taken = left.take();
                 let on_disk = |log| left.on_disk.length(log);
-                (
-                    taken.map(|(log, blocks)| (log, blocks, on_disk(log))),
-                    left.on_disk.runs(),
-                )
+                (taken.map(|(log, blocks)| (log, blocks, on_disk(log))), left.on_disk.runs())
             };
             let Some((log, blocks, on_disk)) = taken else {
                 return Ok(counts);
@@ -141,9 +138,7 @@ impl Admission {
         thread::scope(|scope| {
             let other = scope.spawn(|| self.count(stored, names, panes, pane_of));
             let mut counts = self.count(stored, names, panes, pane_of);
-            let other = other
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             if let Ok(counts) = &mut counts {
                 counts.merge(&other);
             }
@@ -182,20 +177,15 @@ impl Admission {
         }
         let epoch_of = |period: u32| self.calendar.epoch_of(self.first + i64::from(period));
         let mut admitted = Contributions::<K>::new(&self.bounds, self.seed);
-        part.for_each(
-            self.rule,
-            names,
-            epoch_of,
-            |Contribution { period, user, keys }| {
-                let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
-                let place = admitted.place(user, epoch);
-                for (number, times) in keys {
-                    if let Some(key) = names.key(*number) {
-                        count(period, *number, admitted.admit(user, place, key, *times));
-                    }
+        part.for_each(self.rule, names, epoch_of, |Contribution { period, user, keys }| {
+            let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
+            let place = admitted.place(user, epoch);
+            for (number, times) in keys {
+                if let Some(key) = names.key(*number) {
+                    count(period, *number, admitted.admit(user, place, key, *times));
                 }
-            },
-        );
+            }
+        });
     }
 }
 

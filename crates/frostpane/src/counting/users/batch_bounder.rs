@@ -55,14 +55,7 @@ impl<K: Key> BatchBounder<K> {
         fault: Fault,
     ) -> Self {
         let rule = Rule::new(&bounds, seed);
-        let settling = Admission {
-            rule,
-            bounds,
-            seed,
-            calendar,
-            first: periods.start,
-            fault,
-        };
+        let settling = Admission { rule, bounds, seed, calendar, first: periods.start, fault };
         Self {
             candidates: CandidateFilter {
                 filter: EventFilter::new(keys, &bounds, seed),
@@ -126,13 +119,8 @@ impl<K: Key> BatchBounder<K> {
         made_with: Parameters,
     ) -> Result<(Vec<Pane<K>>, Tally)> {
         let first = self.candidates.periods.start;
-        let counts = self
-            .log
-            .count(panes, |period| pane_of(first + i64::from(period)))?;
-        let tally = Tally {
-            beyond_bounds: self.tally().offered - counts.total(),
-            ..*self.tally()
-        };
+        let counts = self.log.count(panes, |period| pane_of(first + i64::from(period)))?;
+        let tally = Tally { beyond_bounds: self.tally().offered - counts.total(), ..*self.tally() };
         let broken = (tally.offered, self.fault);
         Ok((counts.close(&self.log.names, made_with, broken), tally))
     }
@@ -227,15 +215,7 @@ mod tests {
         let bounds = Bounds::new(per_user).epoch(Duration::from_micros(1));
         let calendar = Calendar::new(&bounds, 1);
         let scratch = has_disk.then(|| SpillFactory::new(|| Ok(Box::new(Cursor::new(Vec::new())))));
-        BatchBounder::new(
-            Keys::Open,
-            bounds,
-            calendar,
-            0..PERIODS,
-            7,
-            (memory, scratch),
-            Fault::default(),
-        )
+        BatchBounder::new(Keys::Open, bounds, calendar, 0..PERIODS, 7, (memory, scratch), Fault::default())
     }
 
     fn fill<'a>(bounder: &mut BatchBounder<Bytes>, events: impl Iterator<Item = &'a Event>) -> Result<()> {
@@ -245,15 +225,9 @@ mod tests {
     /// Of each pane the keys with their counts, and what was beyond the bounds.
     fn counts(mut bounder: BatchBounder<Bytes>) -> (Vec<Vec<(Bytes, u64)>>, u64) {
         let made_with = PaneShape::new(u32::MAX, 0, None, 7).unwrap().parameters();
-        let (panes, tally) = bounder
-            .close(PERIODS as usize, |period| period as usize, made_with)
-            .unwrap();
+        let (panes, tally) = bounder.close(PERIODS as usize, |period| period as usize, made_with).unwrap();
         let sorted = |pane: &Pane<Bytes>| {
-            let mut counts: Vec<_> = pane
-                .counts()
-                .iter()
-                .map(|(key, count)| (key.into(), count))
-                .collect();
+            let mut counts: Vec<_> = pane.counts().iter().map(|(key, count)| (key.into(), count)).collect();
             counts.sort_unstable();
             counts
         };
@@ -282,11 +256,7 @@ mod tests {
                         false => fill(&mut on_disk, events.iter()).unwrap(),
                     }
                     let helps = users == 700 && memory > 3_000_000;
-                    assert_eq!(
-                        on_disk.log.on_disk.runs() == 0,
-                        helps,
-                        "{users} users, {memory} bytes"
-                    );
+                    assert_eq!(on_disk.log.on_disk.runs() == 0, helps, "{users} users, {memory} bytes");
                     assert_eq!(on_disk.log.names_keys, memory > 1_000);
                     assert!(on_disk.bytes() < memory + 1_200_000);
                     assert!(counts(on_disk) == expected, "{users} users, {memory} bytes");

@@ -71,8 +71,7 @@ impl<K: Key> ContributionLog<K> {
     pub fn take(&mut self, offers: &mut [FilteredEvent<'_, K>]) -> Result<()> {
         for some in offers.chunks_mut(TOGETHER) {
             // Step by step, because a short step has many waits for the memory at once.
-            some.iter_mut()
-                .for_each(|offer| self.names.look_up(&mut offer.nearby));
+            some.iter_mut().for_each(|offer| self.names.look_up(&mut offer.nearby));
             some.iter_mut().for_each(|offer| self.number(offer));
             some.iter().for_each(|offer| self.write(offer));
             self.not_looked += some.len() as u64;
@@ -157,12 +156,7 @@ impl<K: Key> ContributionLog<K> {
             let logs = &mut self.logs;
             part.for_each_entry(|user, period, key, times| {
                 let key = KeyRef::Number(key);
-                let entry = Entry {
-                    user,
-                    period,
-                    times,
-                    key,
-                };
+                let entry = Entry { user, period, times, key };
                 logs.push(log, &entry);
             });
             after += self.logs.length(log);
@@ -182,9 +176,7 @@ impl<K: Key> ContributionLog<K> {
         let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
         let stored = StoredLogs::new(&mut self.logs, &mut self.on_disk);
         match self.names_keys && is_much && has_room {
-            true => self
-                .settling
-                .count_on_two_threads(&stored, &self.names, panes, &pane_of),
+            true => self.settling.count_on_two_threads(&stored, &self.names, panes, &pane_of),
             false => self.settling.count(&stored, &mut self.names, panes, pane_of),
         }
     }

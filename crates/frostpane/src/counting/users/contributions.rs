@@ -77,24 +77,13 @@ struct KeyTimes {
     next: u32,
 }
 
-const FREE: Slot = Slot {
-    tag: 0,
-    period: 0,
-    id: NONE,
-    first: NO_KEY,
-};
-const NO_KEY: KeyTimes = KeyTimes {
-    key: NONE,
-    times: 0,
-    next: NONE,
-};
+const FREE: Slot = Slot { tag: 0, period: 0, id: NONE, first: NO_KEY };
+const NO_KEY: KeyTimes = KeyTimes { key: NONE, times: 0, next: NONE };
 
 /// About how many bytes a user takes in a period, with as many keys as may count: tables are half full at the least.
 pub const fn bytes_of_one(per_user: u32) -> u64 {
     let own = size_of::<Slot>() as u64 + 1 + USUAL_ID;
-    let more = (per_user as u64)
-        .saturating_sub(1)
-        .saturating_mul(size_of::<KeyTimes>() as u64);
+    let more = (per_user as u64).saturating_sub(1).saturating_mul(size_of::<KeyTimes>() as u64);
     own.saturating_add(more).saturating_mul(2)
 }
 
@@ -118,9 +107,7 @@ impl Place {
 
     /// From the bits that choosing a part leaves.
     fn tag(self) -> u32 {
-        mix(self
-            .hash
-            .wrapping_add(u64::from(self.period).wrapping_mul(SPREAD))) as u32
+        mix(self.hash.wrapping_add(u64::from(self.period).wrapping_mul(SPREAD))) as u32
     }
 }
 
@@ -139,9 +126,7 @@ impl Preference {
     #[inline]
     fn compare<K: Key>(self, names: &KeyInterner<K>, a: u32, b: u32) -> Ordering {
         let rank = |key| self.rank(names.hash(key));
-        rank(a)
-            .cmp(&rank(b))
-            .then_with(|| names.key(a).cmp(&names.key(b)))
+        rank(a).cmp(&rank(b)).then_with(|| names.key(a).cmp(&names.key(b)))
     }
 }
 
@@ -156,11 +141,7 @@ pub struct Contribution<'a> {
 impl Rule {
     /// The seed is secret: who knew it could foresee which keys of a user are taken.
     pub fn new(bounds: &Bounds, seed: u64) -> Self {
-        Self {
-            per_user: bounds.per_user,
-            per_key: bounds.per_key,
-            seed,
-        }
+        Self { per_user: bounds.per_user, per_key: bounds.per_key, seed }
     }
 
     /// The place at which a user is looked up in a period.
@@ -195,11 +176,7 @@ impl<K: Key> Contributions<K> {
     /// None so far.
     pub fn new(bounds: &Bounds, seed: u64) -> Self {
         let rule = Rule::new(bounds, seed);
-        Self {
-            rule,
-            names: rule.names(),
-            parts: (0..PARTS).map(|_| UserTable::default()).collect(),
-        }
+        Self { rule, names: rule.names(), parts: (0..PARTS).map(|_| UserTable::default()).collect() }
     }
 
     /// The place at which a user is looked up in a period.
@@ -219,13 +196,7 @@ impl<K: Key> Contributions<K> {
     /// The same with the number of the key.
     #[inline]
     pub fn offer_number(&mut self, user: &[u8], place: Place, epoch: i64, key: u32, times: u32) {
-        let offer = Candidate {
-            user,
-            place,
-            epoch,
-            key,
-            times,
-        };
+        let offer = Candidate { user, place, epoch, key, times };
         self.parts[place.part()].offer(self.rule, &self.names, &offer);
     }
 
@@ -310,8 +281,7 @@ impl UserTable {
     /// Forgets everybody, and makes room for so many users: more or fewer may come.
     pub fn begin(&mut self, users: usize) {
         self.slots.clear();
-        self.slots
-            .resize((users.min(MOST_AT_FIRST) * 3 / 2).max(FEWEST), FREE);
+        self.slots.resize((users.min(MOST_AT_FIRST) * 3 / 2).max(FEWEST), FREE);
         self.taken = 0;
         self.more.clear();
         self.ids.clear();
@@ -341,12 +311,7 @@ impl UserTable {
         }
         match number < rule.per_user {
             true => self.push(slot, key, times),
-            false => self.replace(
-                rule.preference(offer.place, offer.epoch),
-                names,
-                slot,
-                (key, times),
-            ),
+            false => self.replace(rule.preference(offer.place, offer.epoch), names, slot, (key, times)),
         }
     }
 
@@ -371,8 +336,7 @@ impl UserTable {
     /// Visits everything that may count, in no order: period, key and how often.
     pub fn for_each_key(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (index, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
-            self.keys(index)
-                .for_each(|named| visit(slot.period, named.key, named.times));
+            self.keys(index).for_each(|named| visit(slot.period, named.key, named.times));
         }
     }
 
@@ -380,8 +344,7 @@ impl UserTable {
     pub fn for_each_entry(&self, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
         for (index, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
             let user = id_at(&self.ids, slot.id);
-            self.keys(index)
-                .for_each(|named| visit(user, slot.period, named.key, named.times));
+            self.keys(index).for_each(|named| visit(user, slot.period, named.key, named.times));
         }
     }
 
@@ -406,11 +369,7 @@ impl UserTable {
                 let preference = rule.preference(rule.place(user, period), epoch_of(period));
                 keys.sort_unstable_by(|(a, _), (b, _)| preference.compare(names, *a, *b));
             }
-            visit(Contribution {
-                period,
-                user,
-                keys: &keys,
-            });
+            visit(Contribution { period, user, keys: &keys });
         }
     }
 
@@ -444,12 +403,7 @@ impl UserTable {
             self.is_full = true;
             return 0;
         };
-        self.slots[at] = Slot {
-            tag,
-            period: place.period,
-            id,
-            first: NO_KEY,
-        };
+        self.slots[at] = Slot { tag, period: place.period, id, first: NO_KEY };
         self.taken += 1;
         pack_number(user.len() as u64, &mut self.ids);
         self.ids.extend_from_slice(user);
@@ -587,10 +541,7 @@ mod tests {
         let mut contributions = Contributions::<u64>::new(&bounds, 7);
         let place = contributions.place(b"ann", 0);
         for (length, is_full) in [(0, false), (u32::MAX as usize, true)] {
-            contributions.parts[place.part()] = UserTable {
-                ids: vec![0; length],
-                ..UserTable::default()
-            };
+            contributions.parts[place.part()] = UserTable { ids: vec![0; length], ..UserTable::default() };
             (0..3).for_each(|key| contributions.offer(b"ann", place, 0, key, 1));
             assert_eq!(contributions.is_full(), is_full);
             assert_eq!(contributions.parts[place.part()].taken, usize::from(!is_full));

@@ -14,9 +14,7 @@ pub struct Counts {
 impl Counts {
     /// Of so many panes.
     pub fn new(panes: usize) -> Self {
-        Self {
-            panes: vec![Vec::new(); panes],
-        }
+        Self { panes: vec![Vec::new(); panes] }
     }
 
     /// A key counts so often more in a pane.
@@ -34,18 +32,13 @@ impl Counts {
     pub fn merge(&mut self, other: &Self) {
         for (counts, more) in self.panes.iter_mut().zip(&other.panes) {
             counts.resize(counts.len().max(more.len()), 0);
-            counts
-                .iter_mut()
-                .zip(more)
-                .for_each(|(count, more)| *count += more);
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
     }
 
     /// The most bytes that counts of so many panes and keys take.
     pub fn bytes(panes: usize, keys: usize) -> u64 {
-        (panes as u64)
-            .saturating_mul(keys as u64)
-            .saturating_mul(size_of::<u64>() as u64)
+        (panes as u64).saturating_mul(keys as u64).saturating_mul(size_of::<u64>() as u64)
     }
 
     /// The sum of all counts.

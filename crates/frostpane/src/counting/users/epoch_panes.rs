@@ -98,12 +98,7 @@ impl<K: Key> EpochPanes<K> {
     /// A window, of which every epoch has a pane, with events or without.
     pub fn window(&self, length: i64) -> WindowView<'_, K> {
         let epochs = self.epochs(length);
-        let none = || {
-            Cow::Owned(Pane::exact(
-                self.made_with,
-                PackedCounts::collect(std::iter::empty()),
-            ))
-        };
+        let none = || Cow::Owned(Pane::exact(self.made_with, PackedCounts::collect(std::iter::empty())));
         let pane = |epoch: i64| self.closed.get(&epoch).map_or_else(none, Cow::Borrowed);
         let moments = self.calendar.start_of(epochs.start)..self.calendar.start_of(epochs.end);
         WindowView::of_epochs(epochs.map(pane).collect(), moments)
@@ -156,9 +151,7 @@ impl<K: Key> EpochPanes<K> {
         let (open, now) = (from.position()?, from.position()?);
         self.now = self.now.max(now);
         if (open, now) != (self.open.max(self.waiting()), self.now) {
-            return Err(damaged(
-                "epochs have ended that are to come, or have not that are over",
-            ));
+            return Err(damaged("epochs have ended that are to come, or have not that are over"));
         }
         self.open = open;
         self.closed = from.each(|from| {

@@ -57,10 +57,7 @@ impl<K: Key> EventFilter<K> {
             self.tally.without_key += 1;
             return None;
         };
-        if self
-            .limit
-            .is_some_and(|limit| xxh3_64_with_seed(user, self.seed) >= limit)
-        {
+        if self.limit.is_some_and(|limit| xxh3_64_with_seed(user, self.seed) >= limit) {
             self.tally.not_sampled += 1;
             return None;
         }

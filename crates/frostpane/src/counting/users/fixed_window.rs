@@ -54,10 +54,7 @@ impl AskedEpochs {
         let start = |window: &Span| end - calendar.epochs_in(window.length() as i64);
         let starts: Vec<i64> = spec.windows.iter().map(start).collect();
         let first = starts.iter().copied().min().unwrap_or(end);
-        Ok(Self {
-            epochs: first..end,
-            starts,
-        })
+        Ok(Self { epochs: first..end, starts })
     }
 }
 
@@ -74,23 +71,9 @@ impl<K: Key> FixedWindow<K> {
         starts.sort_unstable();
         starts.dedup();
         let calendar = Calendar::of_epochs(&bounds);
-        let bounder = BatchBounder::new(
-            keys,
-            bounds,
-            calendar,
-            epochs.clone(),
-            made_with.seed(),
-            memory,
-            fault,
-        );
-        Self {
-            calendar,
-            epochs,
-            starts,
-            made_with,
-            events: Events::Open(Box::new(bounder)),
-            fault,
-        }
+        let bounder =
+            BatchBounder::new(keys, bounds, calendar, epochs.clone(), made_with.seed(), memory, fault);
+        Self { calendar, epochs, starts, made_with, events: Events::Open(Box::new(bounder)), fault }
     }
 
     /// Many events: their time, user and key.
@@ -100,9 +83,9 @@ impl<K: Key> FixedWindow<K> {
     ) -> Result<()> {
         match &mut self.events {
             Events::Open(bounder) => bounder.extend(events),
-            Events::Closed(..) => Err(Error::window(
-                "the window was released, and takes no more events: build another one",
-            )),
+            Events::Closed(..) => {
+                Err(Error::window("the window was released, and takes no more events: build another one"))
+            }
             Events::Lost(why, _) => Err(why.clone()),
         }
     }
@@ -150,19 +133,12 @@ impl<K: Key> FixedWindow<K> {
         let start = self.epochs.end - self.calendar.epochs_in(length);
         let forgets = self.fault.is(Mutant::NoEmptyEpochs)
             && self.closed().iter().skip(first).all(|pane| pane.events() == 0);
-        Ok(WindowNumbers {
-            covered: if forgets { 0..0 } else { start..self.epochs.end },
-            boundary: None,
-        })
+        Ok(WindowNumbers { covered: if forgets { 0..0 } else { start..self.epochs.end }, boundary: None })
     }
 
     /// A window that has been charged for.
     pub fn window(&self, length: i64) -> Result<WindowView<'_, K>> {
-        let panes = self
-            .closed()
-            .iter()
-            .skip(self.first_pane(length)?)
-            .map(Cow::Borrowed);
+        let panes = self.closed().iter().skip(self.first_pane(length)?).map(Cow::Borrowed);
         let start = self.epochs.end - self.calendar.epochs_in(length);
         let moments = self.calendar.start_of(start)..self.calendar.start_of(self.epochs.end);
         Ok(WindowView::of_epochs(panes.collect(), moments))
@@ -196,10 +172,7 @@ mod tests {
     /// Of three epochs the longest window has all, the next the last two, the shortest the last.
     #[test]
     fn every_epoch_of_a_window_pays_the_first_and_the_last_included() {
-        let asked = AskedEpochs {
-            epochs: 0..3,
-            starts: vec![0, 1, 2],
-        };
+        let asked = AskedEpochs { epochs: 0..3, starts: vec![0, 1, 2] };
         let bounds = Bounds::new(1).epoch(Duration::from_micros(1));
         let made_with = PaneShape::new(u32::MAX, 0, None, 7).unwrap().parameters();
         let memory = (u64::MAX, None);

@@ -107,11 +107,7 @@ impl<K: Key> KeyInterner<K> {
                     return 0;
                 };
                 let start = self.packed.len();
-                entry.insert(Numbered {
-                    tag: tag(hash),
-                    number,
-                    start,
-                });
+                entry.insert(Numbered { tag: tag(hash), number, start });
                 self.hashes.push(hash);
                 self.starts.push(start);
                 K::pack(key, &mut self.packed);

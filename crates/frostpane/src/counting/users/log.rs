@@ -203,11 +203,7 @@ pub fn pack<K: Key>(entry: &Entry<'_, K>, block: &mut Vec<u8>) {
         KeyRef::Number(number) => number,
         KeyRef::Key(_) => UNNAMED,
     };
-    let numbers = [
-        entry.user.len() as u64,
-        u64::from(entry.period),
-        u64::from(entry.times),
-    ];
+    let numbers = [entry.user.len() as u64, u64::from(entry.period), u64::from(entry.times)];
     pack_head(numbers, number, block);
     block.extend_from_slice(entry.user);
     if let KeyRef::Key(key) = entry.key {
@@ -227,12 +223,7 @@ pub fn unpack<'a, K: Key>(bytes: &mut &'a [u8]) -> Option<Entry<'a, K>> {
         UNNAMED => KeyRef::Key(K::unpack(bytes)?),
         number => KeyRef::Number(number),
     };
-    Some(Entry {
-        user,
-        period,
-        times,
-        key,
-    })
+    Some(Entry { user, period, times, key })
 }
 
 #[cfg(test)]
@@ -245,12 +236,7 @@ mod tests {
     }
 
     fn entry<'a>(user: &'a [u8], period: u32, times: u32, key: KeyRef<'a, Bytes>) -> Entry<'a, Bytes> {
-        Entry {
-            user,
-            period,
-            times,
-            key,
-        }
+        Entry { user, period, times, key }
     }
 
     fn shown(entry: &Entry<'_, Bytes>) -> String {
@@ -258,12 +244,7 @@ mod tests {
             KeyRef::Number(number) => number.to_string(),
             KeyRef::Key(key) => format!("{} bytes", key.len()),
         };
-        format!(
-            "{} bytes {} {} {key}",
-            entry.user.len(),
-            entry.period,
-            entry.times
-        )
+        format!("{} bytes {} {} {key}", entry.user.len(), entry.period, entry.times)
     }
 
     /// Short ones and such as are longer than a block, so many that each log has several blocks.

@@ -138,10 +138,7 @@ impl SpillFile {
 
     /// Number of bytes of a log in all runs.
     pub fn length(&self, log: usize) -> usize {
-        self.runs
-            .iter()
-            .map(|run| (run.ends[log + 1] - run.ends[log]) as usize)
-            .sum()
+        self.runs.iter().map(|run| (run.ends[log + 1] - run.ends[log]) as usize).sum()
     }
 
     /// Reads what a run has of a log, in place of other bytes.
@@ -162,9 +159,7 @@ impl SpillFile {
     fn read_range(&mut self, range: std::ops::Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.resize((range.end - range.start) as usize, 0);
         let Some(file) = &mut self.file else { return Ok(()) };
-        let read = file
-            .seek(SeekFrom::Start(range.start))
-            .and_then(|_| file.read_exact(bytes));
+        let read = file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(bytes));
         read.map_err(|cause| full(&cause))
     }
 

@@ -44,11 +44,7 @@ impl<K: Key> StreamingBounder<K> {
         self.offered = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
         self.admitted = load_all(from, &self.bounds, self.seed)?;
         let offered = |period: &i64| self.offered.get(period).copied().unwrap_or(0);
-        match self
-            .open
-            .iter()
-            .all(|(period, open)| open.memory.total() <= offered(period))
-        {
+        match self.open.iter().all(|(period, open)| open.memory.total() <= offered(period)) {
             true => Ok(()),
             false => Err(damaged("users have more events than there were")),
         }
@@ -60,11 +56,7 @@ impl<K: Key> StreamingBounder<K> {
         for (is_admitted, all) in [(false, &self.open), (true, &self.admitted)] {
             for (number, users) in all {
                 let run = |run: usize| {
-                    let of_users = RunOfUsers {
-                        is_admitted,
-                        number: *number,
-                        run: run as u32,
-                    };
+                    let of_users = RunOfUsers { is_admitted, number: *number, run: run as u32 };
                     Some((of_users, users.on_disk.run(run)?.pieces()))
                 };
                 runs.extend((0..users.on_disk.runs()).filter_map(run));
@@ -113,14 +105,8 @@ impl<K: Key> StreamingBounder<K> {
                 let users = all.get_mut(&number);
                 let users = users.ok_or_else(|| damaged("users on disk are of no time"))?;
                 for run in 0..from.length()? {
-                    let run = RunOfUsers {
-                        is_admitted,
-                        number,
-                        run: run as u32,
-                    };
-                    users
-                        .on_disk
-                        .append(&scratch, from, |number| piece(&run, number))?;
+                    let run = RunOfUsers { is_admitted, number, run: run as u32 };
+                    users.on_disk.append(&scratch, from, |number| piece(&run, number))?;
                 }
             }
         }
@@ -200,22 +186,8 @@ impl<K: Key> Contributions<K> {
 
 impl Tally {
     fn save(&self, to: &mut Writer) {
-        let Self {
-            offered,
-            beyond_bounds,
-            without_user,
-            without_key,
-            outside,
-            not_sampled,
-        } = *self;
-        let all = [
-            offered,
-            beyond_bounds,
-            without_user,
-            without_key,
-            outside,
-            not_sampled,
-        ];
+        let Self { offered, beyond_bounds, without_user, without_key, outside, not_sampled } = *self;
+        let all = [offered, beyond_bounds, without_user, without_key, outside, not_sampled];
         all.into_iter().for_each(|number| to.number(number));
     }
 
@@ -244,11 +216,7 @@ mod tests {
     #[test]
     fn users_go_on_as_if_they_had_stayed_in_memory() {
         let hour = std::time::Duration::from_secs(3_600);
-        let bounds = Bounds {
-            per_key: 2,
-            epoch: 6 * hour,
-            ..Bounds::new(3)
-        };
+        let bounds = Bounds { per_key: 2, epoch: 6 * hour, ..Bounds::new(3) };
         let pane = hour.as_micros() as i64;
         let new = || {
             let calendar = Calendar::new(&bounds, pane);

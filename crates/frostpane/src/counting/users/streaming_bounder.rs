@@ -110,10 +110,7 @@ impl<K: Key> StreamingBounder<K> {
         let period = self.calendar.period_at(time);
         *self.offered.entry(period).or_default() += 1;
         let (bounds, seed) = (self.bounds, self.seed);
-        let open = self
-            .open
-            .entry(period)
-            .or_insert_with(|| Users::new(&bounds, seed));
+        let open = self.open.entry(period).or_insert_with(|| Users::new(&bounds, seed));
         let place = open.memory.place(user, 0);
         let epoch = self.calendar.epoch_of(period);
         open.memory.offer(user, place, epoch, key, 1);
@@ -192,10 +189,7 @@ impl<K: Key> StreamingBounder<K> {
         if self.fault.is(Mutant::SecondMap) {
             self.admitted.remove(&epoch);
         }
-        let admission = PeriodAdmission {
-            epoch,
-            fault: self.fault,
-        };
+        let admission = PeriodAdmission { epoch, fault: self.fault };
         let (bounds, seed) = (self.bounds, self.seed);
         let splits = self.calendar.splits_epochs();
         if splits {

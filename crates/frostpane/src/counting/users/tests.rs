@@ -46,9 +46,7 @@ const WAYS: [Way; 7] = [
 ];
 
 fn bounds(per_user: u32, per_key: u32) -> Bounds {
-    Bounds::new(per_user)
-        .per_key(per_key)
-        .epoch(Duration::from_micros(EPOCH as u64))
+    Bounds::new(per_user).per_key(per_key).epoch(Duration::from_micros(EPOCH as u64))
 }
 
 fn all_bounds() -> impl Iterator<Item = (u32, u32)> {
@@ -82,22 +80,14 @@ impl Way {
 }
 
 fn one_shot(bounds: Bounds, events: &[Event]) -> Counts {
-    let asked = AskedEpochs {
-        epochs: 0..2,
-        starts: vec![0, 1],
-    };
+    let asked = AskedEpochs { epochs: 0..2, starts: vec![0, 1] };
     let memory = (u64::MAX, None);
     let mut epochs = FixedWindow::new(Keys::Open, bounds, asked, made_with(), memory, Fault::default());
-    let offered = events
-        .iter()
-        .map(|(time, user, key)| (*time, Some(USERS[*user]), Some(*key)));
+    let offered = events.iter().map(|(time, user, key)| (*time, Some(USERS[*user]), Some(*key)));
     epochs.extend(offered).unwrap();
     epochs.seal().unwrap();
     let window = epochs.window(2 * EPOCH).unwrap();
-    assert_eq!(
-        (window.from, window.known_end, window.panes.len()),
-        (0, Some(2 * EPOCH), 2)
-    );
+    assert_eq!((window.from, window.known_end, window.panes.len()), (0, Some(2 * EPOCH), 2));
     counts_of(window.panes.iter().map(AsRef::as_ref))
 }
 
@@ -107,9 +97,8 @@ fn live(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
     for (time, user, key) in events {
         live.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
     }
-    let closed: Vec<Pane<u64>> = (0..2 * EPOCH / pane)
-        .map(|pane| live.close(pane, made_with()).unwrap())
-        .collect();
+    let closed: Vec<Pane<u64>> =
+        (0..2 * EPOCH / pane).map(|pane| live.close(pane, made_with()).unwrap()).collect();
     assert_eq!(live.bytes(), 0, "nobody is remembered when their epoch is over");
     counts_of(&closed)
 }
@@ -118,15 +107,8 @@ fn bounder(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
     let calendar = Calendar::new(&bounds, pane);
     let panes = 2 * EPOCH / pane;
     let periods = 0..calendar.periods_of(panes).start;
-    let mut bounder = BatchBounder::new(
-        Keys::Open,
-        bounds,
-        calendar,
-        periods,
-        SEED,
-        (u64::MAX, None),
-        Fault::default(),
-    );
+    let mut bounder =
+        BatchBounder::new(Keys::Open, bounds, calendar, periods, SEED, (u64::MAX, None), Fault::default());
     for (time, user, key) in events {
         bounder.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
     }
@@ -197,10 +179,8 @@ fn norms_move_little(with: &Counts, without: &Counts, (per_user, per_key): (u32,
 /// All streams of up to so many events, and all that lack a user in an epoch.
 fn assert_bounded(way: Way, most: (u32, u32), streams: &[Vec<Event>]) {
     let bounds = bounds(most.0, most.1);
-    let counts: HashMap<&[Event], Counts> = streams
-        .iter()
-        .map(|stream| (stream.as_slice(), way.counts(bounds, stream)))
-        .collect();
+    let counts: HashMap<&[Event], Counts> =
+        streams.iter().map(|stream| (stream.as_slice(), way.counts(bounds, stream))).collect();
     let (mut furthest, mut longest) = (0, 0);
     for (stream, with) in &counts {
         for without in neighbours(stream) {
@@ -210,18 +190,12 @@ fn assert_bounded(way: Way, most: (u32, u32), streams: &[Vec<Event>]) {
         }
         longest = longest.max(stream.len() as i64);
     }
-    assert_eq!(
-        furthest,
-        i64::from(most.0 * most.1).min(longest),
-        "as far as it may"
-    );
+    assert_eq!(furthest, i64::from(most.0 * most.1).min(longest), "as far as it may");
 }
 
 fn streams_of_up_to(length: usize) -> Vec<Vec<Event>> {
     let letters = letters(USERS.len());
-    (0..=length)
-        .flat_map(|length| unordered(&letters, length))
-        .collect()
+    (0..=length).flat_map(|length| unordered(&letters, length)).collect()
 }
 
 /// 9,139 streams, in every way and with every bound.
@@ -247,11 +221,8 @@ fn four_events_of_three_users_move_no_more() {
 /// All streams of so many events, in every order.
 fn ordered(letters: &[Event], length: u32) -> impl Iterator<Item = Vec<Event>> {
     let size = letters.len();
-    (0..size.pow(length)).map(move |number| {
-        (0..length)
-            .map(|digit| letters[number / size.pow(digit) % size])
-            .collect()
-    })
+    (0..size.pow(length))
+        .map(move |number| (0..length).map(|digit| letters[number / size.pow(digit) % size]).collect())
 }
 
 fn assert_order_does_not_matter(letters: &[Event], length: u32, way: Way, most: (u32, u32)) {
@@ -274,10 +245,7 @@ fn the_order_of_arrival_changes_nothing() {
             assert_order_does_not_matter(&letters(1), 4, way, most);
         }
     }
-    let epochs_alone: Vec<Event> = letters(3)
-        .into_iter()
-        .filter(|(time, ..)| time % EPOCH == 0)
-        .collect();
+    let epochs_alone: Vec<Event> = letters(3).into_iter().filter(|(time, ..)| time % EPOCH == 0).collect();
     for (way, most) in [
         (Way::OneShot, (1, 1)),
         (Way::OneShot, (2, 2)),
@@ -296,11 +264,7 @@ fn a_time_that_is_over_is_counted_as_when_it_went_by() {
             for (per_user, per_key) in [(1, 1), (2, 1), (1, 2), (2, 2)] {
                 let bounds = bounds(per_user, per_key);
                 for pane in [HALF, EPOCH, 2 * EPOCH] {
-                    assert_eq!(
-                        live(bounds, pane, &stream),
-                        bounder(bounds, pane, &stream),
-                        "{stream:?}"
-                    );
+                    assert_eq!(live(bounds, pane, &stream), bounder(bounds, pane, &stream), "{stream:?}");
                 }
                 let two = Way::OneShot.counts(bounds, &stream);
                 assert_eq!(two, live(bounds, EPOCH, &stream), "{stream:?}");
@@ -351,15 +315,8 @@ fn counts_of_crowd(
     let calendar = Calendar::new(&bounds, pane);
     let panes = 2 * EPOCH / pane;
     let periods = 0..calendar.periods_of(panes).start;
-    let mut bounder = BatchBounder::new(
-        Keys::Open,
-        bounds,
-        calendar,
-        periods,
-        SEED,
-        memory,
-        Fault::default(),
-    );
+    let mut bounder =
+        BatchBounder::new(Keys::Open, bounds, calendar, periods, SEED, memory, Fault::default());
     for (time, user, key) in &crowd() {
         bounder.push(*time, Some(user), Some(*key))?;
     }
@@ -453,11 +410,7 @@ fn after_events_that_had_no_room_nothing_is_counted() {
 
 #[test]
 fn without_room_there_is_an_error_that_tells_no_number() {
-    let refusal = |memory| {
-        counts_of_crowd(bounds(1, 1), EPOCH, memory)
-            .unwrap_err()
-            .to_string()
-    };
+    let refusal = |memory| counts_of_crowd(bounds(1, 1), EPOCH, memory).unwrap_err().to_string();
     let no_disk =
         "the users do not fit into the memory: nothing was released; give more memory, or sample the users";
     assert_eq!(refusal((1_000, None)), no_disk);

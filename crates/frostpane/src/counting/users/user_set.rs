@@ -25,11 +25,7 @@ impl<K: Key> Users<K> {
 
     /// Those, with none on disk.
     pub fn in_memory(memory: Contributions<K>, bounds: &Bounds, seed: u64) -> Self {
-        Self {
-            memory,
-            on_disk: SpillFile::default(),
-            rule: (*bounds, seed),
-        }
+        Self { memory, on_disk: SpillFile::default(), rule: (*bounds, seed) }
     }
 
     /// Returns true if some of them went to disk.
@@ -43,8 +39,7 @@ impl<K: Key> Users<K> {
             return Err(no_room());
         }
         let memory = &self.memory;
-        self.on_disk
-            .write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
+        self.on_disk.write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
         self.memory = Contributions::new(&self.rule.0, self.rule.1);
         Ok(())
     }
@@ -72,12 +67,7 @@ impl<K: Key> Contributions<K> {
         self.for_each_of_log(log, |user, number, times| {
             if let Some(key) = self.names.key(number) {
                 let key = KeyRef::<K>::Key(key);
-                let entry = Entry {
-                    user,
-                    period: 0,
-                    times,
-                    key,
-                };
+                let entry = Entry { user, period: 0, times, key };
                 log::pack(&entry, &mut packed);
             }
         });

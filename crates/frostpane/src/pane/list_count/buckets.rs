@@ -16,22 +16,14 @@ pub struct Buckets {
 
 impl Default for Buckets {
     fn default() -> Self {
-        Self {
-            words: Vec::new(),
-            ends: Box::new([0; MOST_BUCKETS]),
-        }
+        Self { words: Vec::new(), ends: Box::new([0; MOST_BUCKETS]) }
     }
 }
 
 impl Buckets {
     /// Splits a list, replacing the previous one. Returns how many bits all words of a bucket share.
     pub fn split(&mut self, list: &[u64]) -> u32 {
-        let bits = list
-            .len()
-            .div_ceil(BUCKET)
-            .next_power_of_two()
-            .min(MOST_BUCKETS)
-            .trailing_zeros();
+        let bits = list.len().div_ceil(BUCKET).next_power_of_two().min(MOST_BUCKETS).trailing_zeros();
         let bucket = |word: u64| word.unbounded_shr(u64::BITS - bits) as usize % MOST_BUCKETS;
         let next = &mut self.ends;
         next.fill(0);

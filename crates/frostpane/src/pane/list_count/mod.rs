@@ -35,11 +35,7 @@ impl ListCounter {
         whole: impl FnOnce(&[WordCount], &[u64]),
         mut visit: impl FnMut(&[WordCount]),
     ) {
-        let Self {
-            frequent,
-            buckets,
-            table,
-        } = self;
+        let Self { frequent, buckets, table } = self;
         let (often, rest) = frequent.count(list);
         whole(often, rest);
         let more = often.iter().filter(|(_, count)| *count > times);
@@ -55,9 +51,7 @@ impl ListCounter {
 
     /// The most memory, in bytes, for lists of this many words.
     pub fn most_bytes(words: u64) -> u64 {
-        Self::default()
-            .bytes()
-            .saturating_add(words.saturating_mul(2 * size_of::<u64>() as u64))
+        Self::default().bytes().saturating_add(words.saturating_mul(2 * size_of::<u64>() as u64))
     }
 }
 
@@ -98,8 +92,7 @@ mod tests {
             ];
             for list in lists {
                 let mut expected = BTreeMap::new();
-                list.iter()
-                    .for_each(|word| *expected.entry(*word).or_insert(0_u64) += 1);
+                list.iter().for_each(|word| *expected.entry(*word).or_insert(0_u64) += 1);
                 for times in [0, 1, 7, 1 << 33] {
                     let mut counted = BTreeMap::new();
                     let mut whole = BTreeMap::<u64, u64>::new();
@@ -149,9 +142,7 @@ mod tests {
         assert_eq!(ListCounter::most_bytes(1_000), empty + 2 * 8 * 1_000);
         let mut tally = ListCounter::default();
         // Half of the words are frequent: each copy holds as many words as it received.
-        let list: Vec<u64> = (0..1_000)
-            .map(|i| if i % 2 == 0 { mix(2_000) } else { mix(i) })
-            .collect();
+        let list: Vec<u64> = (0..1_000).map(|i| if i % 2 == 0 { mix(2_000) } else { mix(i) }).collect();
         tally.count(&list, 0, |_, _| (), |_| ());
         assert_eq!(tally.bytes(), empty + 8 * (1_000 + 500));
     }

@@ -141,15 +141,11 @@ mod tests {
 
     #[test]
     fn sorting_finds_all_words_that_came_more_than_so_many_times() {
-        for (times, expected) in [
-            (0, &[(3, 2), (7, 3), (8, 1), (9, 1)][..]),
-            (1, &[(3, 2), (7, 3)]),
-            (2, &[(7, 3)]),
-        ] {
+        for (times, expected) in
+            [(0, &[(3, 2), (7, 3), (8, 1), (9, 1)][..]), (1, &[(3, 2), (7, 3)]), (2, &[(7, 3)])]
+        {
             let mut found = Vec::new();
-            count_by_sorting(&mut [7, 3, 7, 9, 3, 7, 8], times, |some| {
-                found.extend_from_slice(some)
-            });
+            count_by_sorting(&mut [7, 3, 7, 9, 3, 7, 8], times, |some| found.extend_from_slice(some));
             assert_eq!(found, expected, "{times}");
         }
     }

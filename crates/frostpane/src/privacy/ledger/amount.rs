@@ -36,11 +36,7 @@ pub struct Amount {
 
 impl Amount {
     /// More than any cap.
-    pub(super) const ALL: Self = Self {
-        epsilon: u64::MAX,
-        delta: u128::MAX,
-        rho: u128::MAX,
-    };
+    pub(super) const ALL: Self = Self { epsilon: u64::MAX, delta: u128::MAX, rho: u128::MAX };
 
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
@@ -87,30 +83,18 @@ impl fmt::Display for Amount {
 
 /// Significant digits, without many leading zeros.
 fn short(number: f64) -> String {
-    if number == 0.0 || number >= 1e-3 {
-        number.to_string()
-    } else {
-        format!("{number:e}")
-    }
+    if number == 0.0 || number >= 1e-3 { number.to_string() } else { format!("{number:e}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ONE: Amount = Amount {
-        epsilon: 1,
-        delta: 1,
-        rho: 1,
-    };
+    const ONE: Amount = Amount { epsilon: 1, delta: 1, rho: 1 };
 
     #[test]
     fn the_smallest_spend_is_never_lost_and_the_largest_never_wraps() {
-        let large = Amount {
-            epsilon: u64::MAX - 1,
-            delta: u128::MAX - 1,
-            rho: u128::MAX - 1,
-        };
+        let large = Amount { epsilon: u64::MAX - 1, delta: u128::MAX - 1, rho: u128::MAX - 1 };
         assert_eq!(large.plus(ONE), Amount::ALL);
         assert_eq!(Amount::ALL.plus(ONE), Amount::ALL);
         assert_eq!(large.times(2), Amount::ALL);

@@ -67,25 +67,14 @@ impl Cap {
             0 => 0,
             slack => most_rho(epsilon, slack),
         };
-        let most = Amount {
-            epsilon,
-            delta: left,
-            rho,
-        };
+        let most = Amount { epsilon, delta: left, rho };
         Ok(Self { most, slack })
     }
 
     /// Pays for exactly this many releases with this charge, besides the initial account.
     pub fn for_releases(born: &Account, charge: &Charge, releases: u64) -> Self {
         let Amount { epsilon, delta, .. } = born.plus_many(charge, releases).amount();
-        Self {
-            most: Amount {
-                epsilon,
-                delta,
-                rho: 0,
-            },
-            slack: 0,
-        }
+        Self { most: Amount { epsilon, delta, rho: 0 }, slack: 0 }
     }
 
     /// The accountant that accepts this total; basic composition first.
@@ -124,20 +113,12 @@ mod tests {
     #[test]
     fn what_is_no_cap_is_refused_with_advice() {
         for (delta, slack, said) in [
-            (
-                1.0,
-                0.0,
-                "the delta of the cap is 1, but must be at least 0 and below 1: 1e-6 is",
-            ),
+            (1.0, 0.0, "the delta of the cap is 1, but must be at least 0 and below 1: 1e-6 is"),
             (f64::NAN, 0.0, "the delta of the cap is NaN, but must"),
             (-1e-9, 0.0, "the delta of the cap is -0.000000001, but must"),
             (1e-6, -1.0, "the slack of the cap is -1, but must"),
             (1e-6, 1.0, "the slack of the cap is 1, but must"),
-            (
-                1e-6,
-                2e-6,
-                "the slack of the cap is above its delta, of which it is a part: half",
-            ),
+            (1e-6, 2e-6, "the slack of the cap is above its delta, of which it is a part: half"),
         ] {
             let message = cap(delta, slack).unwrap_err().to_string();
             assert!(message.starts_with(said), "{message}");
@@ -156,20 +137,11 @@ mod tests {
     /// Including charges without any rho.
     #[test]
     fn without_slack_rho_accepts_nothing() {
-        let beyond = |rho| {
-            Account::from_amount(Amount {
-                epsilon: 1_000_001,
-                delta: 0,
-                rho,
-            })
-        };
+        let beyond = |rho| Account::from_amount(Amount { epsilon: 1_000_001, delta: 0, rho });
         assert_eq!(cap(1e-6, 0.0).unwrap().accepts(&beyond(0)), None);
         let with_slack = cap(1e-6, 1e-7).unwrap();
         let most = with_slack.most().rho;
-        assert_eq!(
-            with_slack.accepts(&beyond(most)),
-            Some(Accountant::ZeroConcentrated)
-        );
+        assert_eq!(with_slack.accepts(&beyond(most)), Some(Accountant::ZeroConcentrated));
         assert_eq!(with_slack.accepts(&beyond(most + 1)), None);
     }
 }

@@ -95,11 +95,9 @@ impl Measurement {
                 let [numerator, denominator] = self.epsilon();
                 [&numerator * &numerator, &denominator * &denominator * 2_u8]
             }
-            Self::Gaussian {
-                squares,
-                variance: [numerator, denominator],
-                ..
-            } => [UBig::from(*squares) * *denominator, UBig::from(*numerator) * 2_u8],
+            Self::Gaussian { squares, variance: [numerator, denominator], .. } => {
+                [UBig::from(*squares) * *denominator, UBig::from(*numerator) * 2_u8]
+            }
         }
     }
 }
@@ -139,10 +137,7 @@ mod tests {
         let charge = |number| Charge::of(&vec![third; number], Delta::new(1.5e-36)).amount();
         assert_eq!([1, 3, 4].map(|number| charge(number).epsilon), [1, 1, 2]);
         // 1e-12 / 18 is 55,555.5 units.
-        assert_eq!(
-            [1, 2, 9].map(|number| charge(number).rho),
-            [55_556, 111_112, 500_000]
-        );
+        assert_eq!([1, 2, 9].map(|number| charge(number).rho), [55_556, 111_112, 500_000]);
         assert_eq!(charge(1).delta, 2);
         assert_eq!(charge(0).epsilon, 0);
     }
@@ -153,22 +148,14 @@ mod tests {
             let epsilon = epsilon(0.9);
             let parts = [
                 Measurement::Laplace(Epsilon::ONE.share(1, 20)),
-                Measurement::Gaussian {
-                    epsilon,
-                    squares,
-                    variance,
-                },
+                Measurement::Gaussian { epsilon, squares, variance },
             ];
             let amount = Charge::of(&parts, Delta::new(1e-9)).amount();
             assert_eq!(amount.epsilon, 950_000);
             assert_eq!(amount.delta, 10_u128.pow(27));
             amount.rho.saturating_sub(OF_RHO as u128 / 800)
         };
-        assert_eq!(
-            rho(20, [605, 1]),
-            16_528_925_619_834_711,
-            "0.0165289.. rounded up"
-        );
+        assert_eq!(rho(20, [605, 1]), 16_528_925_619_834_711, "0.0165289.. rounded up");
         assert_eq!(rho(20, [605, 2]), 33_057_851_239_669_422);
         assert_eq!(rho(1, [1, 2]), 10_u128.pow(18));
         assert_eq!(rho(1, [0, 1]), u128::MAX - OF_RHO as u128 / 800, "no noise");
@@ -178,10 +165,7 @@ mod tests {
     #[test]
     fn what_is_no_delta_fits_no_cap() {
         for delta in [f64::NAN, -1e-9, f64::INFINITY, 1e9] {
-            assert_eq!(
-                Charge::laplace(Epsilon::ONE, Delta::new(delta)).amount().delta,
-                u128::MAX
-            );
+            assert_eq!(Charge::laplace(Epsilon::ONE, Delta::new(delta)).amount().delta, u128::MAX);
         }
     }
 }

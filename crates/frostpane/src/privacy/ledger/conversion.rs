@@ -25,11 +25,7 @@ pub fn most_rho(epsilon: u64, slack: u128) -> u128 {
     let (mut low, mut high) = (0, epsilon);
     while low < high {
         let middle = high - (high - low) / 2;
-        if is_private(middle) {
-            low = middle
-        } else {
-            high = middle - 1
-        }
+        if is_private(middle) { low = middle } else { high = middle - 1 }
     }
     low
 }
@@ -92,10 +88,7 @@ mod tests {
             // The square root of the largest rho is the difference of these.
             let root = (&log + &limit).sqrt() - log.sqrt();
             let missed = &root * &root - &found;
-            assert!(
-                missed <= &found * exact(1, 9) + exact(1, 18),
-                "{epsilon} {slack}: {missed}"
-            );
+            assert!(missed <= &found * exact(1, 9) + exact(1, 18), "{epsilon} {slack}: {missed}");
         }
     }
 
@@ -104,10 +97,7 @@ mod tests {
         for slack in SLACKS.into_iter().chain([OF_DELTA - 1, OF_DELTA]) {
             let found = log_of_inverse(slack);
             assert!(exact(found, 12) >= log(slack), "{slack}");
-            assert!(
-                found == 0 || exact(found - 1, 12) < log(slack),
-                "{slack}: {found}"
-            );
+            assert!(found == 0 || exact(found - 1, 12) < log(slack), "{slack}: {found}");
         }
     }
 }

@@ -64,10 +64,7 @@ impl Ledger {
     /// # }
     /// ```
     pub fn new(born: Account) -> Self {
-        Self {
-            gone: i64::MIN,
-            steps: BTreeMap::from([(i64::MIN, born)]),
-        }
+        Self { gone: i64::MIN, steps: BTreeMap::from([(i64::MIN, born)]) }
     }
 
     /// Charges every number of the range, or none if one of them cannot pay. Returns the weakest
@@ -107,15 +104,7 @@ impl Ledger {
                 }),
             }
         }
-        if unpaid.is_empty() {
-            Ok(accountant)
-        } else {
-            Err(Refusal {
-                asked: *charge,
-                of: numbers,
-                unpaid,
-            })
-        }
+        if unpaid.is_empty() { Ok(accountant) } else { Err(Refusal { asked: *charge, of: numbers, unpaid }) }
     }
 
     /// The number of further charges like this one that the range can pay.
@@ -159,14 +148,11 @@ impl Ledger {
     pub fn renewal(&self, end: i64, window: i64, charge: &Charge, cap: &Cap) -> (u64, Option<(i64, u64)>) {
         let start = end.saturating_sub(window);
         let latest = end.saturating_add(window).saturating_add(2);
-        let left: Vec<_> = self
-            .pieces(start..latest)
-            .map(|(numbers, spent)| (numbers, fit(&spent, charge, cap)))
-            .collect();
+        let left: Vec<_> =
+            self.pieces(start..latest).map(|(numbers, spent)| (numbers, fit(&spent, charge, cap))).collect();
         let least = |window: Range<i64>| {
-            let within = left
-                .iter()
-                .filter(|(numbers, _)| numbers.start < window.end && window.start < numbers.end);
+            let within =
+                left.iter().filter(|(numbers, _)| numbers.start < window.end && window.start < numbers.end);
             within.map(|(_, left)| *left).min().unwrap_or(u64::MAX)
         };
         let now = least(start..end);
@@ -176,9 +162,8 @@ impl Ledger {
             let before = short.partition_point(|(numbers, _)| numbers.start < begin.saturating_add(window));
             before == 0 || short[before - 1].0.end <= begin
         };
-        let begin = self
-            .steps(start.saturating_add(1)..end.saturating_add(2))
-            .find(|begin| is_without(*begin));
+        let begin =
+            self.steps(start.saturating_add(1)..end.saturating_add(2)).find(|begin| is_without(*begin));
         let more = begin.map(|begin| begin..begin.saturating_add(window));
         (now, more.map(|window| (window.end, least(window))))
     }
@@ -328,10 +313,7 @@ impl Ledger {
         let begins = segments.first().is_some_and(|(start, _)| *start == i64::MIN);
         let ascends =
             segments.is_sorted_by(|(start, account), (next, after)| start < next && account != after);
-        let ledger = Self {
-            gone,
-            steps: segments.into_iter().collect(),
-        };
+        let ledger = Self { gone, steps: segments.into_iter().collect() };
         let is_spent = |(_, account)| account == Account::SPENT;
         if begins && ascends && ledger.pieces(i64::MIN..gone).all(is_spent) {
             Ok(ledger)
@@ -348,11 +330,7 @@ impl Ledger {
         let Range { start, end } = numbers;
         let within = (start < end).then(|| self.steps.range((Bound::Excluded(start), Bound::Excluded(end))));
         let mut starts: Vec<i64> = within.into_iter().flatten().map(|(number, _)| *number).collect();
-        starts.extend(
-            [start, self.gone]
-                .iter()
-                .filter(|number| (start..end).contains(number)),
-        );
+        starts.extend([start, self.gone].iter().filter(|number| (start..end).contains(number)));
         starts.sort_unstable();
         starts.dedup();
         let ends: Vec<i64> = starts.iter().skip(1).copied().chain([end]).collect();
@@ -375,8 +353,7 @@ impl Ledger {
     /// Joins adjacent steps that are equal.
     fn join(&mut self) {
         let mut before = None;
-        self.steps
-            .retain(|_, account| before.replace(*account) != Some(*account));
+        self.steps.retain(|_, account| before.replace(*account) != Some(*account));
     }
 }
 

@@ -59,12 +59,7 @@ impl Refusal {
     /// A sentence, with the given names for ranges of numbers.
     pub fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
         let mut words = format!("{} were asked of {}, but ", self.asked, name(&self.of));
-        let said: Vec<String> = self
-            .unpaid
-            .iter()
-            .take(SAID)
-            .map(|unpaid| unpaid.words(&name))
-            .collect();
+        let said: Vec<String> = self.unpaid.iter().take(SAID).map(|unpaid| unpaid.words(&name)).collect();
         words += &said.join("; ");
         if self.unpaid.len() > SAID {
             words += &format!("; and so on, {} ranges in all", self.unpaid.len());
@@ -82,11 +77,7 @@ impl fmt::Display for Refusal {
 impl Unpaid {
     fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
         let numbers = name(&self.numbers);
-        let have = if NumberRange(&self.numbers).is_one() {
-            "has"
-        } else {
-            "have"
-        };
+        let have = if NumberRange(&self.numbers).is_one() { "has" } else { "have" };
         match (self.have_left, self.spent) {
             (true, _) => format!("{numbers} {have} left for good"),
             (false, Account::SPENT) => format!("{numbers} {have} spent {}", self.spent),
@@ -111,11 +102,7 @@ impl NumberRange<'_> {
 impl fmt::Display for NumberRange<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, last) = (self.0.start, self.last());
-        if self.is_one() {
-            write!(f, "number {first}")
-        } else {
-            write!(f, "numbers {first} to {last}")
-        }
+        if self.is_one() { write!(f, "number {first}") } else { write!(f, "numbers {first} to {last}") }
     }
 }
 

@@ -11,12 +11,7 @@ const STEPS: usize = 40;
 const NUMBERS: Range<i64> = -13..13;
 
 fn cap(epsilon: f64, delta: f64, slack: f64) -> Cap {
-    Cap::new(
-        Epsilon::new(epsilon).unwrap(),
-        Delta::new(delta),
-        Delta::new(slack),
-    )
-    .unwrap()
+    Cap::new(Epsilon::new(epsilon).unwrap(), Delta::new(delta), Delta::new(slack)).unwrap()
 }
 
 fn laplace(epsilon: f64, delta: f64) -> Charge {
@@ -33,10 +28,7 @@ struct Model {
 impl Model {
     fn new(born: Amount) -> Self {
         let length = NUMBERS.count();
-        Self {
-            accounts: vec![big(born); length],
-            spent: vec![false; length],
-        }
+        Self { accounts: vec![big(born); length], spent: vec![false; length] }
     }
 
     /// The accountants that would accept, or `None`.
@@ -99,11 +91,7 @@ fn any_range(entropy: &mut InsecureSeededEntropy) -> Range<i64> {
 /// Compares every number, and every range of them, with the model.
 fn assert_same(ledger: &Ledger, model: &Model) {
     let of = |index: usize| {
-        if model.spent[index] {
-            big(Amount::ALL)
-        } else {
-            model.accounts[index].clone()
-        }
+        if model.spent[index] { big(Amount::ALL) } else { model.accounts[index].clone() }
     };
     for (first, start) in NUMBERS.enumerate() {
         let mut most = [UBig::ZERO, UBig::ZERO, UBig::ZERO];
@@ -111,11 +99,7 @@ fn assert_same(ledger: &Ledger, model: &Model) {
             for (most, account) in most.iter_mut().zip(of(index)) {
                 *most = account.max(most.clone());
             }
-            assert_eq!(
-                big(ledger.account(start..last + 1).amount()),
-                most,
-                "{start} to {last}"
-            );
+            assert_eq!(big(ledger.account(start..last + 1).amount()), most, "{start} to {last}");
         }
     }
 }
@@ -167,28 +151,16 @@ fn every_number_has_the_account_that_it_would_have_by_itself() {
         }
         assert_same(&ledger, &model);
         assert_eq!(ledger.account(100..101), born, "yet to be born");
-        assert_eq!(
-            Ledger::from_parts(ledger.gone(), ledger.segments()).unwrap(),
-            ledger
-        );
+        assert_eq!(Ledger::from_parts(ledger.gone(), ledger.segments()).unwrap(), ledger);
     }
-    assert!(
-        accepted > 20_000 && by_rho > 1_000 && refused > 20_000,
-        "{accepted} {by_rho} {refused}"
-    );
+    assert!(accepted > 20_000 && by_rho > 1_000 && refused > 20_000, "{accepted} {by_rho} {refused}");
 }
 
 /// The first and the last number of a range pay, and their neighbours do not; also at the extreme numbers.
 #[test]
 fn whoever_a_range_touches_pays() {
     let (cap, charge) = (cap(1.0, 0.0, 0.0), laplace(1.0, 0.0));
-    for range in [
-        -1..1,
-        3..4,
-        i64::MIN..i64::MIN + 1,
-        i64::MAX - 2..i64::MAX,
-        i64::MIN..i64::MAX,
-    ] {
+    for range in [-1..1, 3..4, i64::MIN..i64::MIN + 1, i64::MAX - 2..i64::MAX, i64::MIN..i64::MAX] {
         let mut ledger = Ledger::new(Account::default());
         ledger.charge(range.clone(), &charge, &cap).unwrap();
         let one = |number: i64| ledger.account(number..number + 1);
@@ -196,10 +168,7 @@ fn whoever_a_range_touches_pays() {
             assert_eq!(one(number), Account::default().plus(&charge));
             assert!(ledger.check(number..number + 1, &charge, &cap).is_err());
         }
-        for number in [
-            range.start.checked_sub(1),
-            Some(range.end).filter(|end| *end < i64::MAX),
-        ] {
+        for number in [range.start.checked_sub(1), Some(range.end).filter(|end| *end < i64::MAX)] {
             assert!(number.is_none_or(|number| one(number) == Account::default()));
         }
         assert!(ledger.segments().count() <= 3);
@@ -221,11 +190,7 @@ fn nobody_pays_for_an_empty_range() {
 /// One more unit of each, when nearly all is spent, and one too many.
 #[test]
 fn the_smallest_spend_counts() {
-    let one = Amount {
-        epsilon: 1,
-        delta: 1,
-        rho: 1,
-    };
+    let one = Amount { epsilon: 1, delta: 1, rho: 1 };
     let cap = cap(1e6, 0.9, 0.3);
     let parts = |amount: Amount, which: usize| {
         let pick = |index, of| if which == index { of } else { 0 };
@@ -235,20 +200,10 @@ fn the_smallest_spend_counts() {
             rho: pick(2, amount.rho),
         }
     };
-    let beyond = Amount {
-        epsilon: u64::MAX,
-        ..Amount::default()
-    };
+    let beyond = Amount { epsilon: u64::MAX, ..Amount::default() };
     for which in 0..3 {
         // Rho matters where epsilon is exceeded.
-        let others = if which == 2 {
-            beyond
-        } else {
-            Amount {
-                rho: u128::MAX,
-                ..Amount::default()
-            }
-        };
+        let others = if which == 2 { beyond } else { Amount { rho: u128::MAX, ..Amount::default() } };
         let nearly = parts(cap.most(), which).minus(parts(one, which)).plus(others);
         let mut ledger = Ledger::new(Account::from_amount(nearly));
         let charge = Charge::from_amount(parts(one, which));
@@ -292,11 +247,7 @@ fn deltas_and_the_slack_fit_into_delta_together() {
         assert_eq!(left, releases, "{slack}");
     }
     // The same where rho decides.
-    let beyond = Account::from_amount(Amount {
-        epsilon: 9_000_000,
-        delta: 0,
-        rho: 1,
-    });
+    let beyond = Account::from_amount(Amount { epsilon: 9_000_000, delta: 0, rho: 1 });
     let ledger = Ledger::new(beyond);
     for (slack, releases) in [(0.0, 0), (4e-7, 6), (9.5e-7, 0)] {
         let left = ledger.releases_left(0..1, &charge, &cap(8.0, 1e-6, slack));
@@ -321,11 +272,8 @@ fn a_number_that_left_or_is_spent_never_comes_back() {
     }
     assert_eq!(ledger.account(10..20), Account::default().plus(&charge));
     let refusal = ledger.check(2..30, &charge, &cap).unwrap_err();
-    let said: Vec<_> = refusal
-        .unpaid
-        .iter()
-        .map(|unpaid| (unpaid.numbers.clone(), unpaid.have_left))
-        .collect();
+    let said: Vec<_> =
+        refusal.unpaid.iter().map(|unpaid| (unpaid.numbers.clone(), unpaid.have_left)).collect();
     assert_eq!(said, [(2..5, true), (5..10, false)]);
     assert_eq!(
         refusal.to_string(),
@@ -345,11 +293,7 @@ fn a_refusal_says_who_cannot_pay_and_what_they_have_left() {
     ledger.charge(7..8, &half, &cap).unwrap();
     let refusal = ledger.charge(2..20, &half, &cap).unwrap_err();
     assert_eq!((refusal.asked, refusal.of.clone()), (half, 2..20));
-    let unpaid: Vec<_> = refusal
-        .unpaid
-        .iter()
-        .map(|unpaid| unpaid.numbers.clone())
-        .collect();
+    let unpaid: Vec<_> = refusal.unpaid.iter().map(|unpaid| unpaid.numbers.clone()).collect();
     assert_eq!(unpaid, [3..5, 7..8]);
     for unpaid in &refusal.unpaid {
         assert_eq!(unpaid.spent, Account::default().plus(&half).plus(&half));
@@ -362,14 +306,8 @@ fn a_refusal_says_who_cannot_pay_and_what_they_have_left() {
         ledger.charge(number..number + 1, &half, &cap).unwrap();
     }
     let message = ledger.charge(2..20, &half, &cap).unwrap_err().to_string();
-    assert!(
-        message.contains("left; number 10 has spent epsilon 1, "),
-        "{message}"
-    );
-    assert!(
-        message.contains("; and so on, 4 ranges in all: ask for less"),
-        "{message}"
-    );
+    assert!(message.contains("left; number 10 has spent epsilon 1, "), "{message}");
+    assert!(message.contains("; and so on, 4 ranges in all: ask for less"), "{message}");
 }
 
 #[test]
@@ -421,11 +359,7 @@ fn a_budget_renews_when_the_first_window_can_pay_more() {
         }
         let (end, window) = (below(25), 1 + below(9));
         let expected = renewal_by_hand(&ledger, end, window, &charge, &cap);
-        assert_eq!(
-            ledger.renewal(end, window, &charge, &cap),
-            expected,
-            "{ledger:?}, {window} up to {end}"
-        );
+        assert_eq!(ledger.renewal(end, window, &charge, &cap), expected, "{ledger:?}, {window} up to {end}");
     }
 }
 

@@ -30,15 +30,11 @@ pub struct Node {
 impl Tree {
     /// The tree with the least noise in windows of so many panes.
     pub fn for_window(panes: u64) -> Self {
-        let mut best = Self {
-            branching: 2,
-            levels: 1,
-        };
+        let mut best = Self { branching: 2, levels: 1 };
         let mut least = panes;
         // Those that can have the least come first, so that few are looked at whole. Of equals the lowest is taken, and of those the narrowest.
-        let mut all: Vec<(u64, u32, i64)> = Self::all(panes)
-            .map(|tree| (tree.least_noise(panes), tree.levels, tree.branching))
-            .collect();
+        let mut all: Vec<(u64, u32, i64)> =
+            Self::all(panes).map(|tree| (tree.least_noise(panes), tree.levels, tree.branching)).collect();
         all.sort_unstable();
         for (at_least, levels, branching) in all {
             if at_least > least {
@@ -103,20 +99,14 @@ impl Tree {
     /// The nodes that end with a pane.
     pub fn ending_with(&self, pane: i64) -> impl Iterator<Item = Node> {
         let tree = *self;
-        (0..self.levels)
-            .map(move |level| tree.span(level, pane))
-            .filter(move |span| span.end == pane + 1)
+        (0..self.levels).map(move |level| tree.span(level, pane)).filter(move |span| span.end == pane + 1)
     }
 
     /// The node of a level that holds a pane.
     fn span(&self, level: u32, pane: i64) -> Node {
         let size = self.size(level);
         let start = pane.div_euclid(size) * size;
-        Node {
-            level,
-            start,
-            end: start + size,
-        }
+        Node { level, start, end: start + size }
     }
 
     /// Number of panes of a node of a level.
@@ -161,19 +151,12 @@ mod tests {
     #[test]
     fn the_tree_of_a_window_has_the_least_noise_of_all() {
         for panes in (1..200).chain([365, 1_000, 1_440, 4_096]) {
-            let flat = Tree {
-                branching: 2,
-                levels: 1,
-            };
+            let flat = Tree { branching: 2, levels: 1 };
             let all =
                 std::iter::once((panes, flat)).chain(Tree::all(panes).map(|tree| (tree.noise(panes), tree)));
             // The first of those with the least.
             let least = all.min_by_key(|(noise, _)| *noise);
-            assert_eq!(
-                least.map(|(_, tree)| tree),
-                Some(Tree::for_window(panes)),
-                "{panes}"
-            );
+            assert_eq!(least.map(|(_, tree)| tree), Some(Tree::for_window(panes)), "{panes}");
         }
     }
 
@@ -183,11 +166,8 @@ mod tests {
             let tree = Tree { branching, levels };
             for from in -20..20 {
                 for to in from..from + 40 {
-                    let panes: Vec<i64> = tree
-                        .cover(from, to)
-                        .iter()
-                        .flat_map(|span| span.start..span.end)
-                        .collect();
+                    let panes: Vec<i64> =
+                        tree.cover(from, to).iter().flat_map(|span| span.start..span.end).collect();
                     assert_eq!(panes, (from..to).collect::<Vec<_>>());
                     if from >= 0 {
                         assert_eq!(tree.nodes(from, to), tree.cover(from, to).len() as i64);
@@ -199,10 +179,7 @@ mod tests {
 
     #[test]
     fn every_node_of_a_cover_has_ended_with_one_of_its_panes() {
-        let tree = Tree {
-            branching: 3,
-            levels: 3,
-        };
+        let tree = Tree { branching: 3, levels: 3 };
         let ended: Vec<Node> = (-9..50).flat_map(|pane| tree.ending_with(pane)).collect();
         for from in -5..20 {
             for span in tree.cover(from, from + 25) {
@@ -235,15 +212,7 @@ mod tests {
         };
         assert_eq!(
             [32, 64, 128, 365, 1_000, 4_380, 100_000].map(noise),
-            [
-                (1, 32),
-                (2, 60),
-                (2, 92),
-                (2, 160),
-                (3, 252),
-                (3, 486),
-                (5, 1_150)
-            ]
+            [(1, 32), (2, 60), (2, 92), (2, 160), (3, 252), (3, 486), (5, 1_150)]
         );
         assert_eq!(Tree::for_window(50).levels(), 1);
     }
@@ -293,9 +262,6 @@ mod tests {
     #[test]
     fn the_tree_for_ten_thousand_panes_is_found_at_once() {
         let tree = Tree::for_window(10_000);
-        assert_eq!(
-            (tree.branching(), tree.levels(), tree.noise(10_000)),
-            (20, 3, 567)
-        );
+        assert_eq!((tree.branching(), tree.levels(), tree.noise(10_000)), (20, 3, 567));
     }
 }

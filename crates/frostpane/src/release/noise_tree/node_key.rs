@@ -144,14 +144,10 @@ mod tests {
     #[test]
     fn noise_is_the_same_for_a_key_and_independent_between_keys_and_nodes() {
         let sampler = Inversion::new(DiscreteLaplace::new(2, Epsilon::new(0.01).unwrap()));
-        let nodes: Vec<NodeKey> = (0..3)
-            .map(|_| NodeKey::draw(&mut OsEntropy::new()).unwrap())
-            .collect();
+        let nodes: Vec<NodeKey> = (0..3).map(|_| NodeKey::draw(&mut OsEntropy::new()).unwrap()).collect();
         let values = |node: &NodeKey| -> Vec<i64> {
             let mut function = node.function();
-            (0..1_000_u64)
-                .map(|key| function.noise(&key.to_le_bytes(), &sampler).unwrap())
-                .collect()
+            (0..1_000_u64).map(|key| function.noise(&key.to_le_bytes(), &sampler).unwrap()).collect()
         };
         assert_eq!(values(&nodes[0]), values(&nodes[0]));
         let same = |a: &[i64], b: &[i64]| a.iter().zip(b).filter(|(a, b)| a == b).count();
@@ -182,10 +178,7 @@ mod tests {
             function.turn_to(purpose);
             for bytes in expected.chunks_exact(WORD) {
                 let word = u64::from_le_bytes(bytes.try_into().unwrap());
-                assert_eq!(
-                    [entropy.word().unwrap(), function.output.word().unwrap()],
-                    [word; 2]
-                );
+                assert_eq!([entropy.word().unwrap(), function.output.word().unwrap()], [word; 2]);
             }
         }
     }
@@ -206,15 +199,8 @@ mod tests {
     #[test]
     fn purposes_do_not_share_bits() {
         let node = NodeKey::draw(&mut InsecureSeededEntropy::new(1)).unwrap();
-        let purposes = [
-            Purpose::Counts,
-            Purpose::Norm,
-            Purpose::Count(b""),
-            Purpose::Count(b"\x01"),
-        ];
-        let words: Vec<u64> = purposes
-            .map(|purpose| node.entropy(purpose).word().unwrap())
-            .to_vec();
+        let purposes = [Purpose::Counts, Purpose::Norm, Purpose::Count(b""), Purpose::Count(b"\x01")];
+        let words: Vec<u64> = purposes.map(|purpose| node.entropy(purpose).word().unwrap()).to_vec();
         for (i, word) in words.iter().enumerate() {
             assert!(!words[..i].contains(word));
         }

@@ -64,22 +64,14 @@ impl WindowNodes<'_> {
 impl Nodes {
     /// None so far, for windows of so many panes.
     pub fn new(tree: Tree, panes: u64) -> Self {
-        Self {
-            tree,
-            panes: panes as i64,
-            ended: None,
-            nodes: VecDeque::new(),
-        }
+        Self { tree, panes: panes as i64, ended: None, nodes: VecDeque::new() }
     }
 
     /// Draws the secrets of the nodes that end with a pane, which can fail: before anything else is done.
     pub fn draw(&self, pane: i64, entropy: &mut dyn Entropy) -> Result<NodeSecrets> {
         let spans = self.tree.ending_with(pane - self.origin(pane));
         let nodes = spans.map(|span| Ok((span, NodeKey::draw(entropy)?)));
-        Ok(NodeSecrets {
-            pane,
-            nodes: nodes.collect::<Result<_>>()?,
-        })
+        Ok(NodeSecrets { pane, nodes: nodes.collect::<Result<_>>()? })
     }
 
     /// The pane has ended: keeps its secrets, and erases those of nodes that are no longer in the window as a
@@ -181,12 +173,7 @@ mod tests {
         for pane in 0..200 {
             end(&mut nodes, pane);
             let first = (pane - 63).max(0);
-            assert!(
-                nodes
-                    .nodes
-                    .iter()
-                    .all(|(span, _)| span.start >= first && span.end <= pane + 1)
-            );
+            assert!(nodes.nodes.iter().all(|(span, _)| span.start >= first && span.end <= pane + 1));
             let panes = nodes.nodes.iter().filter(|(span, _)| span.level == 0);
             assert_eq!(panes.count() as i64, pane + 1 - first);
             let window = nodes.window().unwrap();

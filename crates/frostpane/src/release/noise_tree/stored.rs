@@ -59,11 +59,7 @@ impl Nodes {
             let mark = from.array()?;
             let secret = secret(&mark).filter(|secret| mark_of(secret) == mark);
             let secret = secret.ok_or_else(missing)?;
-            let node = Node {
-                level,
-                start: panes.start,
-                end: panes.end,
-            };
+            let node = Node { level, start: panes.start, end: panes.end };
             Ok((node, NodeKey::from_secret(secret)))
         })?;
         Ok(())
@@ -107,11 +103,8 @@ mod tests {
         let kept: Vec<_> = nodes.secrets().map(|secret| (mark_of(secret), *secret)).collect();
         let read = |kept: &[(Mark, [u8; 32])]| {
             let mut again = ended(0);
-            let find = |mark: &Mark| {
-                kept.iter()
-                    .find(|(held, _)| held == mark)
-                    .map(|(_, key)| Zeroizing::new(*key))
-            };
+            let find =
+                |mark: &Mark| kept.iter().find(|(held, _)| held == mark).map(|(_, key)| Zeroizing::new(*key));
             again.load(&mut Reader::new(&bytes), find).map(|()| again)
         };
         let again = read(&kept).unwrap();
@@ -119,9 +112,6 @@ mod tests {
         assert_eq!(again.window().unwrap().panes, nodes.window().unwrap().panes);
         assert_eq!(read(&kept[1..]).unwrap_err().kind(), ErrorKind::State);
         let swapped = [(kept[0].0, kept[1].1), (kept[1].0, kept[0].1)];
-        assert!(
-            read(&[&swapped, &kept[2..]].concat()).is_err(),
-            "a secret that is another's"
-        );
+        assert!(read(&[&swapped, &kept[2..]].concat()).is_err(), "a secret that is another's");
     }
 }

@@ -55,13 +55,9 @@ impl WindowNoise {
             return laplace;
         };
         let of = |noise: &Self| threshold(&noise.sum, delta * noise.delta_left()).unwrap_or(u64::MAX);
-        laplace.or_else(|_| Ok(gaussian.clone())).map(|laplace| {
-            if of(&gaussian) < of(&laplace) {
-                gaussian
-            } else {
-                laplace
-            }
-        })
+        laplace
+            .or_else(|_| Ok(gaussian.clone()))
+            .map(|laplace| if of(&gaussian) < of(&laplace) { gaussian } else { laplace })
     }
 
     /// With its share of delta. None where no such noise is offered, or its table does not fit.
@@ -111,11 +107,7 @@ impl WindowNoise {
                 noise.scale()
             )));
         }
-        Ok(Self {
-            tree,
-            sampler: Inversion::new(noise),
-            sum: NoiseSum::new(noise, nodes),
-        })
+        Ok(Self { tree, sampler: Inversion::new(noise), sum: NoiseSum::new(noise, nodes) })
     }
 
     /// The share of delta that is left for a threshold: all of it, or what the noise does not take.
@@ -146,12 +138,7 @@ mod tests {
     #[test]
     fn tables_that_take_too_long_are_not_reckoned() {
         let noise = |epsilon| WindowNoise::new(8, Unit::Event, Epsilon::new(epsilon).unwrap(), u64::MAX);
-        assert!(
-            noise(0.000_01)
-                .unwrap_err()
-                .to_string()
-                .contains("too long to reckon")
-        );
+        assert!(noise(0.000_01).unwrap_err().to_string().contains("too long to reckon"));
         assert!(noise(0.01).is_ok());
     }
 
@@ -160,11 +147,7 @@ mod tests {
     fn every_level_takes_its_share_of_epsilon() {
         for (panes, levels, nodes) in [(1, 1, 1), (32, 1, 32), (64, 2, 15), (365, 2, 40), (1_000, 3, 28)] {
             let noise = WindowNoise::new(panes, Unit::Event, Epsilon::new(0.5).unwrap(), u64::MAX).unwrap();
-            assert_eq!(
-                (noise.tree.levels(), noise.sum.terms()),
-                (levels, nodes),
-                "{panes}"
-            );
+            assert_eq!((noise.tree.levels(), noise.sum.terms()), (levels, nodes), "{panes}");
             let scale = 4.0 * f64::from(levels);
             assert_eq!(noise.sum.scale(), scale);
             let q = (-1.0 / scale).exp();
@@ -182,22 +165,14 @@ mod tests {
             let noise = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap();
             let reckoned = (noise.sum.terms() as f64 + TABLE_ENTRIES) * noise.sum.scale() * ENTRY;
             let bytes = noise.bytes() as f64;
-            assert!(
-                bytes < reckoned + 10_000.0 && bytes > reckoned / 3.0,
-                "{panes}: {bytes} of {reckoned}"
-            );
+            assert!(bytes < reckoned + 10_000.0 && bytes > reckoned / 3.0, "{panes}: {bytes} of {reckoned}");
         }
         // (32 + 320) * 2/0.01 * 16 bytes.
         let epsilon = Epsilon::new(0.01).unwrap();
         assert!(WindowNoise::new(32, Unit::Event, epsilon, 352 * 200 * 16).is_ok());
         assert!(WindowNoise::new(32, Unit::Event, epsilon, 352 * 200 * 16 - 1).is_err());
         let refused = WindowNoise::new(32, Unit::Event, Epsilon::new(1e-6).unwrap(), 64 << 20);
-        assert!(
-            refused
-                .unwrap_err()
-                .to_string()
-                .contains("give a larger epsilon or more memory")
-        );
+        assert!(refused.unwrap_err().to_string().contains("give a larger epsilon or more memory"));
     }
 
     /// One pane at scale 2: (1 + 320) * 2 * 16 bytes. Three panes at scale 4: (3 + 320) * 4 * 16 bytes.
@@ -218,9 +193,7 @@ mod tests {
 
     /// What a user's keys take at all levels, with three quarters of delta: of counts that move once, or in steps that adapt.
     fn gaussian(levels: u32, bounds: Bounds, epoch: u64, epsilon: Epsilon, delta: f64) -> DiscreteGaussian {
-        let Bounds {
-            per_user, per_key, ..
-        } = bounds;
+        let Bounds { per_user, per_key, .. } = bounds;
         if epoch == 1 || per_key == 1 {
             return DiscreteGaussian::for_keys(levels * per_user, per_key, epsilon, 0.75 * delta).unwrap();
         }
@@ -261,10 +234,7 @@ mod tests {
                         assert_eq!(found.bytes(), found.sampler.bytes());
                         let reckoned = GAUSSIAN_ENTRIES * found.sum.scale() * ENTRY;
                         let bytes = found.bytes() as f64;
-                        assert!(
-                            bytes < reckoned && bytes > reckoned / 1.2,
-                            "{bytes} of {reckoned}"
-                        );
+                        assert!(bytes < reckoned && bytes > reckoned / 1.2, "{bytes} of {reckoned}");
                     }
                 }
                 assert_eq!(

@@ -43,18 +43,14 @@ impl<K: Key> Continual<K> {
             (Some(people), true) => StreamingBounder::load(people, from)?,
             (None, false) => {}
             _ => {
-                return Err(damaged(
-                    "users are missing, or there are some that none was to have",
-                ));
+                return Err(damaged("users are missing, or there are some that none was to have"));
             }
         }
         self.intake.load(from, panes)?;
         self.check_panes()?;
         let slide = self.grid.slide;
         if let Some(window) = self.nodes.window().map(|nodes| nodes.panes) {
-            self.intake
-                .timeline
-                .join(window.start * slide..window.end * slide);
+            self.intake.timeline.join(window.start * slide..window.end * slide);
         }
         Ok(())
     }
@@ -71,15 +67,10 @@ impl<K: Key> Continual<K> {
         let open = self.open.map_or(!self.by_count, |open| possible.contains(&open));
         let waits = |pane: &i64| self.open.is_some_and(|open| (open..=latest).contains(pane));
         let reaches = -(MOST as i64) / slide..=self.open.unwrap_or(i64::MIN);
-        let ended = self
-            .nodes
-            .ended()
-            .is_none_or(|ended| !ended.is_empty() && reaches.contains(&ended.end));
+        let ended = self.nodes.ended().is_none_or(|ended| !ended.is_empty() && reaches.contains(&ended.end));
         match open && ended && self.busy.iter().all(waits) && self.quiet >= 0 {
             true => Ok(()),
-            false => Err(damaged(
-                "panes have ended that are to come, or have not that are over",
-            )),
+            false => Err(damaged("panes have ended that are to come, or have not that are over")),
         }
     }
 

@@ -38,10 +38,7 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
     for key in stream {
         let add_nodes = |continual: &Continual<u64>| {
             for span in tree.ending_with(continual.open.unwrap() - 1) {
-                let nodes = WindowNodes {
-                    panes: span.start..span.end,
-                    ..continual.nodes.window().unwrap()
-                };
+                let nodes = WindowNodes { panes: span.start..span.end, ..continual.nodes.window().unwrap() };
                 for pane in nodes.panes_in(&continual.intake.timeline) {
                     for (key, count) in pane.counts().iter() {
                         *vector.entry((span.level, span.start, key)).or_default() += count as i64;
@@ -49,16 +46,7 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
                 }
             }
         };
-        continual
-            .push(
-                Event {
-                    time: None,
-                    key: *key,
-                    user: None,
-                },
-                add_nodes,
-            )
-            .unwrap();
+        continual.push(Event { time: None, key: *key, user: None }, add_nodes).unwrap();
     }
     vector
 }
@@ -77,14 +65,9 @@ fn noise_is_for_as_much_as_all_nodes_move() {
         let grown = |stream: &Vec<Option<u64>>| keys.map(|key| [&stream[..], &[key]].concat());
         streams = streams.iter().flat_map(grown).collect();
     }
-    streams
-        .iter_mut()
-        .for_each(|stream| stream.resize(4 * branching, None));
+    streams.iter_mut().for_each(|stream| stream.resize(4 * branching, None));
     for entries in [1, 2] {
-        let vectors: Vec<Vector> = streams
-            .iter()
-            .map(|stream| vector(entries, tree, stream))
-            .collect();
+        let vectors: Vec<Vector> = streams.iter().map(|stream| vector(entries, tree, stream)).collect();
         let mut most = 0;
         for (a, one) in streams.iter().zip(&vectors) {
             for (b, other) in streams.iter().zip(&vectors) {
@@ -96,21 +79,14 @@ fn noise_is_for_as_much_as_all_nodes_move() {
         let epsilon = sequence.request().spec.epsilon.as_f64();
         // A pane of two events that keeps one key loses one of each in the cut.
         let claimed = sequence.scale() * epsilon;
-        assert!(
-            most as f64 <= claimed && (entries == 1 || most as f64 == claimed),
-            "{entries} {most}"
-        );
+        assert!(most as f64 <= claimed && (entries == 1 || most as f64 == claimed), "{entries} {most}");
     }
 }
 
 fn distance(one: &Vector, other: &Vector) -> i64 {
-    let places = one
-        .keys()
-        .chain(other.keys().filter(|place| !one.contains_key(place)));
+    let places = one.keys().chain(other.keys().filter(|place| !one.contains_key(place)));
     let at = |vector: &Vector, place| vector.get(place).copied().unwrap_or(0);
-    places
-        .map(|place| (at(one, place) - at(other, place)).abs())
-        .sum()
+    places.map(|place| (at(one, place) - at(other, place)).abs()).sum()
 }
 
 thread_local! {
@@ -137,24 +113,12 @@ impl Entropy for Failing {
 }
 
 fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy + Send>) -> Continual<u64> {
-    Continual {
-        source,
-        ..builder.continual().unwrap()
-    }
+    Continual { source, ..builder.continual().unwrap() }
 }
 
 /// One event without a key, and the releases that it brings about.
 fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<Release<u64>>> {
-    collect(|due| {
-        continual.push(
-            Event {
-                time,
-                key: None,
-                user: None,
-            },
-            due,
-        )
-    })
+    collect(|due| continual.push(Event { time, key: None, user: None }, due))
 }
 
 /// Wherever entropy fails, the event is given again: what comes of it is what would have come without the failure, one by
@@ -170,25 +134,12 @@ fn an_error_means_that_the_event_was_not_counted() {
     let by_count = |slide| Window::events(12).slide(slide);
     let second = Duration::from_secs(1);
     let by_clock = Window::clock(9 * second).slide(3 * second).lateness(second);
-    type Way<'a> = (
-        Window,
-        &'a dyn Fn(&mut Continual<u64>, &mut Vec<Release<u64>>) -> u64,
-    );
+    type Way<'a> = (Window, &'a dyn Fn(&mut Continual<u64>, &mut Vec<Release<u64>>) -> u64);
     let one_by_one = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
         let mut failures = 0;
         for event in &events {
             let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-            while continual
-                .push(
-                    Event {
-                        time: None,
-                        key: *event,
-                        user: None,
-                    },
-                    &mut show,
-                )
-                .is_err()
-            {
+            while continual.push(Event { time: None, key: *event, user: None }, &mut show).is_err() {
                 failures += 1;
             }
         }
@@ -197,11 +148,7 @@ fn an_error_means_that_the_event_was_not_counted() {
     let in_batches = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
         let mut failures = 0;
         for batch in events.chunks(7) {
-            let mut batch = batch.iter().map(|key| Event {
-                time: None,
-                key: *key,
-                user: None,
-            });
+            let mut batch = batch.iter().map(|key| Event { time: None, key: *key, user: None });
             let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
             while continual.extend(&mut batch, &mut show).is_err() {
                 failures += 1;
@@ -215,17 +162,7 @@ fn an_error_means_that_the_event_was_not_counted() {
             // Every fifth comes late, and two of them too late.
             let time = if i % 5 == 4 { i - 1 - i / 4 } else { i } * 1_000_000;
             let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-            while continual
-                .push(
-                    Event {
-                        time: Some(time),
-                        key: *event,
-                        user: None,
-                    },
-                    &mut show,
-                )
-                .is_err()
-            {
+            while continual.push(Event { time: Some(time), key: *event, user: None }, &mut show).is_err() {
                 failures += 1;
             }
         }
@@ -290,9 +227,7 @@ impl Sum {
 
     fn tail(&self, m: u64) -> f64 {
         let from = (m as i64 + self.reach) as usize;
-        self.chances
-            .get(from..)
-            .map_or(0.0, |chances| chances.iter().sum())
+        self.chances.get(from..).map_or(0.0, |chances| chances.iter().sum())
     }
 
     /// The least `m >= 0` that it reaches with at most this chance.
@@ -403,19 +338,13 @@ impl Case {
         let events = panes * SLIDE;
         let edge = |pane: i64| Some(Edge::Event(pane as u64 * SLIDE));
         assert_eq!(release.window.events, events);
-        assert_eq!(
-            (release.window.from, release.window.to),
-            (edge(first), edge(number))
-        );
+        assert_eq!((release.window.from, release.window.to), (edge(first), edge(number)));
         assert_eq!(release.asked.from, edge(first));
         assert_eq!(release.asked.slack, Some(0));
         assert_eq!(release.asked.promises, release.promises);
         assert_eq!((release.epsilon, release.confidence), (EPSILON, CONFIDENCE));
         assert_eq!(release.delta, if self.is_open() { DELTA } else { 0.0 });
-        assert_eq!(
-            (release.policy, release.estimator),
-            (Policy::Uniform, Estimator::Counts)
-        );
+        assert_eq!((release.policy, release.estimator), (Policy::Uniform, Estimator::Counts));
         assert_eq!((release.norm, release.boundaries_epsilon), (self.norm, 0.0));
         assert_eq!(release.cut, panes * self.cut);
 
@@ -451,11 +380,7 @@ impl Case {
                 squares.isqrt() as i64 + noise.unwrap()
             }
         };
-        assert_eq!(
-            release.norm_estimate,
-            norm.clamp(0, events as i64) as u64,
-            "{number}"
-        );
+        assert_eq!(release.norm_estimate, norm.clamp(0, events as i64) as u64, "{number}");
 
         let live = match &self.keys {
             Keys::Open => (2 * self.panes - 1) * SLIDE.min(u64::from(self.entries)),
@@ -482,9 +407,7 @@ impl Case {
                 others + passing <= 0.1 * failure / (4 * self.panes) as f64
             };
             let count = (1..floor).rev().find(|count| rare(*count));
-            count.map_or(live as f64, |count| {
-                (around / count as f64).clamp(1.0, live as f64)
-            })
+            count.map_or(live as f64, |count| (around / count as f64).clamp(1.0, live as f64))
         };
         let noise = sum.reach(0.45 * failure / frequent) - 1;
         assert_eq!(release.noise, noise, "{number}");
@@ -498,19 +421,11 @@ impl Case {
         expected.sort_by_key(|(key, noisy)| (-noisy, *key));
         let interval = |(key, noisy): (u64, i64)| {
             let noisy = noisy as u64;
-            (
-                key,
-                noisy + release.cut,
-                noisy.saturating_sub(noise),
-                noisy + release.cut + noise,
-            )
+            (key, noisy + release.cut, noisy.saturating_sub(noise), noisy + release.cut + noise)
         };
         let expected: Vec<_> = expected.into_iter().map(interval).collect();
-        let listed: Vec<_> = release
-            .heavy
-            .iter()
-            .map(|heavy| (heavy.key, heavy.count, heavy.low, heavy.high))
-            .collect();
+        let listed: Vec<_> =
+            release.heavy.iter().map(|heavy| (heavy.key, heavy.count, heavy.low, heavy.high)).collect();
         assert_eq!(listed, expected, "{number}");
         let full = panes == self.panes;
         assert!(!full || !listed.is_empty(), "{number}: the test has no power");
@@ -589,10 +504,7 @@ fn every_number_of_a_release_is_where_it_should_come_from() {
 #[test]
 fn every_number_is_right_where_alpha_asks_for_little() {
     for keys in [Keys::open(), forty()] {
-        let case = Case {
-            alpha: 0.001,
-            ..few(keys)
-        };
+        let case = Case { alpha: 0.001, ..few(keys) };
         case.check(12);
     }
 }
@@ -601,14 +513,7 @@ fn every_number_is_right_where_alpha_asks_for_little() {
 #[test]
 fn every_number_is_right_where_panes_are_cut() {
     for (keys, panes) in [(Keys::open(), 16), (forty(), 4)] {
-        let case = Case {
-            counts: [33, 25, 2],
-            entries: 2,
-            cut: 20,
-            panes,
-            nodes: panes,
-            ..few(keys)
-        };
+        let case = Case { counts: [33, 25, 2], entries: 2, cut: 20, panes, nodes: panes, ..few(keys) };
         case.check(2 * panes);
     }
 }
@@ -616,12 +521,7 @@ fn every_number_is_right_where_panes_are_cut() {
 #[test]
 fn every_number_is_right_for_l2() {
     for keys in [Keys::open(), forty()] {
-        let case = Case {
-            norm: Norm::L2,
-            panes: 8,
-            nodes: 8,
-            ..few(keys)
-        };
+        let case = Case { norm: Norm::L2, panes: 8, nodes: 8, ..few(keys) };
         case.check(24);
     }
 }
@@ -630,14 +530,7 @@ fn every_number_is_right_for_l2() {
 #[test]
 fn every_number_is_right_where_nodes_are_shared() {
     for (keys, releases) in [(Keys::open(), 150), (forty(), 80)] {
-        let case = Case {
-            panes: 64,
-            levels: 2,
-            branching: 8,
-            nodes: 15,
-            alpha: 0.01,
-            ..few(keys)
-        };
+        let case = Case { panes: 64, levels: 2, branching: 8, nodes: 15, alpha: 0.01, ..few(keys) };
         case.check(releases);
     }
 }
@@ -683,10 +576,7 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
     let builder = HeavyHitters::<u64>::builder(Keys::range(0..3).unwrap()).norm(Norm::L1);
     let mut continual = builder.epsilon(1e5).window(window).continual().unwrap();
     let micros = |seconds: i64| seconds * 1_000_000;
-    assert!(
-        continual.advance_to(micros(1_000)).unwrap().is_empty(),
-        "there was no event"
-    );
+    assert!(continual.advance_to(micros(1_000)).unwrap().is_empty(), "there was no event");
     assert!(continual.release().is_err());
     assert!(continual.advance_to(i64::MAX).is_err(), "outside the calendar");
     // Before 1970, in the pane from -20 to -10.
@@ -712,10 +602,7 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
     let later = continual.update_at(micros(34), 0).unwrap();
     let all: Vec<_> = later.iter().map(edges).collect();
     let expected = [(-20, 0, -30), (-20, 10, -20), (-10, 20, -10), (0, 30, 0)];
-    assert_eq!(
-        all,
-        expected.map(|(from, to, asked)| (micros(from), micros(to), micros(asked)))
-    );
+    assert_eq!(all, expected.map(|(from, to, asked)| (micros(from), micros(to), micros(asked))));
     let events: Vec<u64> = later.iter().map(|release| release.window.events).collect();
     assert_eq!(events, [2, 2, 1, 0]);
     assert_eq!(continual.without_key(), 0);
@@ -743,16 +630,7 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
         continual.update_at(0, 7).unwrap();
         for _ in 1..2 * panes {
             let next = (continual.ended as i64 + 1) * 1_000_000;
-            continual
-                .push(
-                    Event {
-                        time: Some(next),
-                        key: None,
-                        user: None,
-                    },
-                    |_| (),
-                )
-                .unwrap();
+            continual.push(Event { time: Some(next), key: None, user: None }, |_| ()).unwrap();
         }
         continual.release().unwrap()
     };
@@ -783,16 +661,11 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
 #[test]
 fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
     let mut continual = continual(9);
-    let releases: Vec<_> = (0..12)
-        .flat_map(|event| continual.update(event % 3).unwrap())
-        .collect();
+    let releases: Vec<_> = (0..12).flat_map(|event| continual.update(event % 3).unwrap()).collect();
     assert_eq!(releases.len(), 6);
     let epsilon = releases[0].epsilon;
     assert_eq!(crate::Cost::of(&releases).epsilon(), epsilon);
-    let single = Release {
-        continual: None,
-        ..releases[0].clone()
-    };
+    let single = Release { continual: None, ..releases[0].clone() };
     let all = releases.iter().chain([&single]);
     assert_eq!(crate::Cost::of(all).epsilon(), 2.0 * epsilon);
 }
@@ -866,11 +739,7 @@ fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
     let mut continual = hourly_of_people().continual().unwrap();
     continual.advance_to(5 * HOUR).unwrap();
     continual.push(Event::by(b"ann", 6 * HOUR, 1), |_| ()).unwrap();
-    assert_eq!(
-        continual.advance_to(24 * HOUR).unwrap().len(),
-        0,
-        "no list of the running day"
-    );
+    assert_eq!(continual.advance_to(24 * HOUR).unwrap().len(), 0, "no list of the running day");
     continual.push(Event::by(b"ann", 24 * HOUR, 1), |_| ()).unwrap();
     let due = continual.advance_to(25 * HOUR).unwrap();
     assert_eq!((due.len(), due[0].heavy[0].count, continual.dropped()), (1, 1, 1));
