@@ -99,6 +99,8 @@ pub(crate) struct Producer {
     pub bodies: Arc<Semaphore>,
     /// To decompress and parse events: one processor is left to others.
     pub reading: Arc<Semaphore>,
+    /// Held between two parts of a body.
+    pub receiving: tokio::sync::Mutex<()>,
     /// Held while a part of a refused body is received.
     pub refused: tokio::sync::Mutex<()>,
 }
@@ -246,6 +248,7 @@ impl Service {
         let new = Arc::new(Producer {
             bodies: Arc::new(Semaphore::new(BODIES.1 * self.limits.body)),
             reading: Arc::new(Semaphore::new(processors().saturating_sub(1).max(1))),
+            receiving: tokio::sync::Mutex::default(),
             refused: tokio::sync::Mutex::default(),
         });
         all.insert(name.to_owned(), new.clone());

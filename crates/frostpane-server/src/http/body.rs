@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::StatusCode;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -24,8 +24,9 @@ const PAUSE: Duration = Duration::from_millis(16);
 /// Permits for the bytes of a body: of its producer, and of all.
 pub type BodyPermits = [OwnedSemaphorePermit; 2];
 
-/// Receives the parts of a body that is not too large and for which there is memory. The caller joins them
-/// where that delays nothing: copying a large body takes milliseconds.
+/// Receives the parts of a body that is not too large and for which there is memory. The bodies of one producer
+/// take turns, so that many connections delay other producers no more than one. The caller joins the parts where
+/// that delays nothing: copying a large body takes milliseconds.
 pub async fn receive(
     app: &App,
     caller: &Caller,
@@ -35,6 +36,10 @@ pub async fn receive(
     let producer = app.producer(caller.producer());
     let mut body = body;
     let (mut parts, mut size, mut permits) = (Vec::new(), 0, None::<BodyPermits>);
+    if let Err(refusal) = admit(&body, most, [&producer.bodies, &app.bodies]) {
+        drain(body, most, &producer.refused).await;
+        return Err(refusal);
+    }
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ended_early())?;
         let Ok(part) = frame.into_data() else { continue };
@@ -52,11 +57,22 @@ pub async fn receive(
         }
         parts.push(part);
         if is_turn(size, part_size) {
+            let _turn = producer.receiving.lock().await;
             thread::yield_now();
             tokio::task::yield_now().await;
         }
     }
     Ok((parts, permits))
+}
+
+/// Refuses a body that says that it is too large, or larger than the memory left now, before any of it is received.
+fn admit(body: &Body, most: usize, bodies: [&Arc<Semaphore>; 2]) -> Result<()> {
+    let size = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if size > most {
+        return Err(too_large(most));
+    }
+    let has_room = bodies.iter().all(|bodies| bodies.available_permits() >= size);
+    if has_room { Ok(()) } else { Err(overloaded()) }
 }
 
 /// Joins the parts of a body; yields while it copies a large one.
