@@ -78,12 +78,12 @@ impl Hitters {
         self.guard.with(py, |state| {
             let counts = with_keys!(&state.engine, hitters => json!({
                 "rows": state.rows,
-                "without_key": hitters.without_key(),
+                "without_key": hitters.tally().without_key,
                 "without_time": state.without_time,
-                "without_user": hitters.without_user(),
-                "beyond_bounds": hitters.beyond_bounds(),
-                "outside": hitters.outside(),
-                "late": hitters.dropped(),
+                "without_user": hitters.tally().without_user,
+                "beyond_bounds": hitters.tally().beyond_bounds,
+                "outside": hitters.tally().outside,
+                "late": hitters.tally().late,
                 "memory": hitters.bytes(),
                 "panes": hitters.panes(),
             }));

@@ -126,16 +126,16 @@ impl ContinualHandle {
         self.guard.with(py, |state| {
             let mut counts = with_keys!(&state.engine, lists => match lists {
                 ContinualEngine::Live(continual) => json!({
-                    "without_key": continual.without_key(),
-                    "without_user": continual.without_user(),
-                    "beyond_bounds": continual.beyond_bounds(),
-                    "late": continual.dropped(),
+                    "without_key": continual.tally().without_key,
+                    "without_user": continual.tally().without_user,
+                    "beyond_bounds": continual.tally().beyond_bounds,
+                    "late": continual.tally().late,
                     "memory": continual.bytes(),
                 }),
                 ContinualEngine::Past(Some(history)) => json!({
-                    "without_key": history.without_key(),
-                    "without_user": history.without_user(),
-                    "outside": history.outside(),
+                    "without_key": history.tally().without_key,
+                    "without_user": history.tally().without_user,
+                    "outside": history.tally().outside,
                 }),
                 ContinualEngine::Past(None) => json!({}),
             });

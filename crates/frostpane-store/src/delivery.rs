@@ -94,7 +94,7 @@ impl<K: StoredKey> Store<K> {
         if batch.is_empty() && new.is_empty() {
             return Ok((outcomes, Vec::new()));
         }
-        let taken = self.change(|stream| stream.take(&batch, present))?;
+        let taken = self.change(|stream| stream.ingest(&batch, present))?;
         let now = self.stream.now();
         let entry = (LogEntry::Events(&batch), present);
         let lists = self.persist(taken, entry, None, |transaction| {

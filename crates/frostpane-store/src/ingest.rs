@@ -1,6 +1,6 @@
 //! Events and time: each batch and each tick is committed before it is acknowledged.
 
-use frostpane::stream::Taken;
+use frostpane::stream::Outcome;
 use frostpane::{Batch, Release};
 use redb::{ReadableDatabase, WriteTransaction};
 
@@ -46,9 +46,9 @@ impl<K: StoredKey> Store<K> {
         self.check_usable()?;
         // A batch that is refused has changed nothing.
         self.stream.check(batch)?;
-        let taken = self.change(|stream| stream.take(batch, present))?;
+        let outcome = self.change(|stream| stream.ingest(batch, present))?;
         let entry = (LogEntry::Events(batch), present);
-        self.persist(taken, entry, Some((source, progress)), |_| Ok(()))
+        self.persist(outcome, entry, Some((source, progress)), |_| Ok(()))
     }
 
     /// Advances time to this moment, in microseconds since 1970. Time never goes back.
@@ -64,25 +64,25 @@ impl<K: StoredKey> Store<K> {
                 self.moment(moment)
             )));
         }
-        let taken = self.change(|stream| stream.tick(moment))?;
-        self.persist(taken, (LogEntry::Tick, moment), None, |_| Ok(()))
+        let outcome = self.change(|stream| stream.advance(moment))?;
+        self.persist(outcome, (LogEntry::Tick, moment), None, |_| Ok(()))
     }
 
     /// Commits a log entry, or the state that it has led to, with `more` in the same transaction.
     pub(crate) fn persist(
         &mut self,
-        taken: Taken<K>,
+        outcome: Outcome<K>,
         (entry, present): (LogEntry<'_, K>, i64),
         source: Option<(&str, SourceProgress)>,
         more: impl FnOnce(&WriteTransaction) -> Result<()>,
     ) -> Result<Vec<ContinualRelease<K>>> {
-        self.ahead += taken.ahead;
-        let lists = self.numbered(taken.releases)?;
+        self.ahead += outcome.tally.ahead;
+        let lists = self.numbered(outcome.releases)?;
         let is_long = self.log.bytes + entry.len() > self.stream.open_bytes().max(SHORT_LOG);
         let rows: Vec<(u64, &[u8])> = lists.iter().map(|list| (list.number, &*list.json)).collect();
         let change = ChangeSet {
             source,
-            entry: (!taken.ticked && !is_long).then(|| entry.to_bytes(present)),
+            entry: (!outcome.ended && !is_long).then(|| entry.to_bytes(present)),
             lists: &rows,
             action: lists.last().map(|list| Action::Drew { list: list.number }),
             ..ChangeSet::default()

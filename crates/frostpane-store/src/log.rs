@@ -42,7 +42,7 @@ pub fn replay<K: Key>(bytes: &[u8], stream: &mut Stream<K>) -> Result<()> {
     let present = i64::from_le_bytes(*moment);
     match *kind {
         EVENTS => stream.replay(&Batch::from_bytes(events.to_vec())?, present)?,
-        TICK if events.is_empty() => stream.replay_tick(present)?,
+        TICK if events.is_empty() => stream.replay_advance(present)?,
         _ => return Err(Error::damaged("an entry of the log is of no known kind")),
     }
     Ok(())

@@ -3,7 +3,7 @@
 //! Some of their events are then missing, and which ones depends on the events of all users. So nothing more
 //! is ingested and nothing is released, also after reopening, until a restore goes on with the next epoch.
 
-use frostpane::stream::Taken;
+use frostpane::stream::Outcome;
 use frostpane::{ErrorKind, Stream};
 use redb::{ReadableDatabase, WriteTransaction};
 
@@ -18,8 +18,8 @@ impl<K: StoredKey> Store<K> {
     /// Changes the stream. Memory and disk then differ until the change is committed.
     pub(crate) fn change(
         &mut self,
-        act: impl FnOnce(&mut Stream<K>) -> frostpane::Result<Taken<K>>,
-    ) -> Result<Taken<K>> {
+        act: impl FnOnce(&mut Stream<K>) -> frostpane::Result<Outcome<K>>,
+    ) -> Result<Outcome<K>> {
         self.check_not_stopped()?;
         let changed = self.guarded(|store| Ok(act(&mut store.stream)?));
         match &changed {

@@ -774,7 +774,7 @@ fn only_ticks_end_an_epoch_of_people() {
         feed.push(Event::by(user, time, b"key".as_slice())).unwrap();
     }
     feed.finish(false).unwrap();
-    assert_eq!(store.stream().dropped(), 1, "before the beginning");
+    assert_eq!(store.stream().tally().late, 1, "before the beginning");
     assert_eq!(store.ahead(), 2, "after the present, also within its epoch");
     assert!(store.stream().closed().is_empty());
     store.tick(12 * HOUR).unwrap();
@@ -785,7 +785,7 @@ fn only_ticks_end_an_epoch_of_people() {
     let (time, key, user) = event(0, 5);
     feed.push(Event::by(&user, time, key.as_slice())).unwrap();
     feed.finish(false).unwrap();
-    assert_eq!(store.stream().dropped(), 2);
+    assert_eq!(store.stream().tally().late, 2);
 }
 
 /// Delivers one event under an id and with a hash.
@@ -868,14 +868,14 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
         deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
         assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Again, "hour {hour}");
     }
-    let dropped = store.stream().dropped();
+    let dropped = store.stream().tally().late;
     for hour in 40..42 {
         deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
     }
     // Its id is forgotten, and it is late.
     assert_eq!(store.receipt("early").unwrap(), None, "nor its receipt kept");
     assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Taken);
-    assert_eq!(store.stream().dropped(), dropped + 1);
+    assert_eq!(store.stream().tally().late, dropped + 1);
 }
 
 /// Delivers one event, or none, that arrives at a moment.

@@ -99,7 +99,7 @@ pub mod stream;
 pub mod testing;
 
 pub use counting::users::spill::File;
-pub use counting::{Batch, Event};
+pub use counting::{Batch, Event, Tally};
 pub use error::{Error, ErrorKind, Result};
 pub use key::{Bytes, Key, Keys};
 pub use noise::NoiseLaw;

@@ -268,7 +268,7 @@ fn batches_are_their_events_one_by_one() {
                 batched.extend(arrivals(batch.iter().copied()), show).unwrap();
             }
             assert_eq!(releases, one_by_one, "in batches of {size}");
-            assert_eq!(batched.without_key(), single.without_key());
+            assert_eq!(batched.tally().without_key, single.tally().without_key);
         }
     }
 }
@@ -538,10 +538,10 @@ fn by_the_clock_every_pane_has_its_release() {
     assert_eq!(listed[4], [(2, 2), (3, 1)]);
     assert_eq!(listed[5], []);
     assert_eq!(releases[5].window.events, 0);
-    assert_eq!(continual.dropped(), 1);
+    assert_eq!(continual.tally().late, 1);
     assert_eq!(continual.advance_to(86 * SECOND).unwrap().len(), 2);
     assert!(continual.update_at(79 * SECOND, 5).unwrap().is_empty());
-    assert_eq!(continual.dropped(), 2);
+    assert_eq!(continual.tally().late, 2);
 }
 
 /// Windows of four slides. A gap of any length gives the releases of two windows' time, whether or not the
@@ -569,7 +569,7 @@ fn a_gap_of_any_length_brings_a_few_releases_and_the_stream_goes_on() {
             releases.extend(continual.update_at(after - 5 * SECOND, 4).unwrap());
             assert_eq!(releases.len(), paused, "{gap} {steps}");
             releases.extend(continual.advance_to(after + 60 * SECOND).unwrap());
-            assert_eq!(continual.dropped(), 0);
+            assert_eq!(continual.tally().late, 0);
             let numbers: Vec<u64> =
                 releases.iter().map(|release| release.continual.as_ref().unwrap().number).collect();
             assert_eq!(numbers, (1..=releases.len() as u64).collect::<Vec<_>>());

@@ -70,7 +70,7 @@ fn events_outside_are_told_and_none_is_late() {
     }
     // An event of the year 2100 does not move the window.
     hitters.update_at(4_102_444_800_000_000, 5).unwrap();
-    assert_eq!((hitters.outside(), hitters.dropped()), (9_001 - 3_000, 0));
+    assert_eq!((hitters.tally().outside, hitters.tally().late), (9_001 - 3_000, 0));
     assert_eq!(hitters.release().unwrap().window.events, 3_000);
 }
 

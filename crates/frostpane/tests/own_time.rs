@@ -75,7 +75,7 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow 
     let mut tick = |stream: &mut Stream<Bytes>, to: i64| {
         while ended < (to - LATENESS).div_euclid(pane) {
             let number = ended;
-            let taken = stream.tick((number + 1) * pane + LATENESS).unwrap();
+            let taken = stream.advance((number + 1) * pane + LATENESS).unwrap();
             taken.releases.iter().for_each(|release| see(&mut counts, number, release));
             if !json.contains("continual") {
                 let paid = stream.pay(Span::Clock(std::time::Duration::from_secs(86_400)));
@@ -84,13 +84,13 @@ fn released((json, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow 
             }
             ended += 1;
         }
-        stream.tick(to).unwrap();
+        stream.advance(to).unwrap();
     };
     for Sent { clock, time, user, key } in sent {
         tick(&mut stream, clock);
         let mut batch = Batch::new();
         batch.push(Event::by(user.as_bytes(), time, key.as_bytes()));
-        stream.take(&batch, clock + TOLERANCE).unwrap();
+        stream.ingest(&batch, clock + TOLERANCE).unwrap();
     }
     tick(&mut stream, 12 * DAY + LATENESS);
     counts

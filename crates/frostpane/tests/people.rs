@@ -309,7 +309,7 @@ fn an_event_of_another_century_is_as_if_it_were_not() {
         let lists = live.advance_to(day + DAY).unwrap();
         assert_eq!((lists.len(), lists[0].window.events), (1, 3));
         assert_eq!(lists[0].heavy[0].count, 3, "no user was dropped");
-        assert_eq!(live.dropped(), strangers.len() as u64);
+        assert_eq!(live.tally().late, strangers.len() as u64);
     }
     let mut once = people(Keys::open(), 1, 1)
         .epsilon(NO_NOISE)
@@ -320,7 +320,7 @@ fn an_event_of_another_century_is_as_if_it_were_not() {
     for time in [in_2100, in_1970, day] {
         once.push(Event::by(USERS[0], time, 2)).unwrap();
     }
-    assert_eq!(once.outside(), 2);
+    assert_eq!(once.tally().outside, 2);
     assert_eq!(once.release().unwrap().window.events, 1);
 }
 
@@ -336,7 +336,7 @@ fn the_clock_is_where_it_was_told_to_be() {
         live.push(Event::by(USERS[0], start, 1), |_| ()).unwrap();
         assert_eq!(live.advance_to(start - 5 * DAY).unwrap().len(), 0);
         assert_eq!(live.advance_to(start + DAY).unwrap().len(), 1);
-        assert_eq!(live.dropped(), 0);
+        assert_eq!(live.tally().late, 0);
     }
 }
 
@@ -573,7 +573,7 @@ fn a_time_that_cannot_be_stops_nobody_else() {
     let by_day = || builder().window(Window::clock(days(2)).slide(days(1)));
     let mut history = by_day().history(at(HOUR), at(2 * DAY + HOUR)).unwrap();
     history.extend(events()).unwrap();
-    assert_eq!(history.outside(), 2);
+    assert_eq!(history.tally().outside, 2);
     let mut lists = Vec::new();
     let due = |history: &Continual<u64>| lists.push(history.release().unwrap().window.events);
     history.finish(due).unwrap();
@@ -581,12 +581,12 @@ fn a_time_that_cannot_be_stops_nobody_else() {
 
     let mut once = builder().until(at(2 * DAY + HOUR)).build().unwrap();
     once.extend(events()).unwrap();
-    assert_eq!((once.outside(), once.release().unwrap().window.events), (2, 1));
+    assert_eq!((once.tally().outside, once.release().unwrap().window.events), (2, 1));
 
     let mut live = by_day().continual().unwrap();
     live.advance_to(HOUR).unwrap();
     live.extend(events(), |_| ()).unwrap();
-    assert_eq!(live.dropped(), 2);
+    assert_eq!(live.tally().late, 2);
     assert_eq!(live.advance_to(DAY + HOUR).unwrap()[0].window.events, 1);
 }
 

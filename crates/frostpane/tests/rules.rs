@@ -289,9 +289,9 @@ fn rule_8_lateness_is_decided_by_times_and_arrival_alone() {
         let mut hitters = builder(Keys::range(0..10).unwrap()).window(window).build().unwrap();
         let mut late = Vec::new();
         for (i, time) in times.iter().enumerate() {
-            let before = hitters.dropped();
+            let before = hitters.tally().late;
             hitters.update_at(time * SECOND, key(i)).unwrap();
-            if hitters.dropped() > before {
+            if hitters.tally().late > before {
                 late.push(*time);
             }
         }

@@ -113,8 +113,8 @@ fn list<K: TextKey>(
         releases.push((window.label(), release));
     }
     if request.is_of_users() {
-        notes::tell_of_bounds(hitters.beyond_bounds(), hitters.offered());
-        if hitters.offered() == 0 {
+        notes::tell_of_bounds(hitters.tally().beyond_bounds, hitters.tally().offered);
+        if hitters.tally().offered == 0 {
             notes::tell_of_empty_window(&counted.filter);
         }
     } else if releases.iter().all(|(_, release)| release.window.events == 0) {
@@ -166,10 +166,10 @@ fn count<K: TextKey>(
     let tally = EventTally {
         events,
         set_aside: filter.set_aside(),
-        late: hitters.dropped(),
-        without_user: hitters.without_user(),
-        without_key: hitters.without_key(),
-        looked_at: events - filter.set_aside() - hitters.without_user(),
+        late: hitters.tally().late,
+        without_user: hitters.tally().without_user,
+        without_key: hitters.tally().without_key,
+        looked_at: events - filter.set_aside() - hitters.tally().without_user,
     };
     tally.tell(&source, &filter);
     Ok(CountedEvents { tally, filter, key_bytes: bytes.div_ceil(u64::max(keys, 1)) })

@@ -438,7 +438,7 @@ impl<K: ServedKey> StreamActor<K> {
     /// Publishes progress to requests.
     fn publish_progress(&mut self) {
         let Some(store) = &self.store else { return };
-        self.shared.set_progress(store.stream().now(), store.stream().dropped());
+        self.shared.set_progress(store.stream().now(), store.stream().tally().late);
         let budget_of = (store.stream().numbers(), self.charged.len());
         if self.budget_of.as_ref() != Some(&budget_of)
             && let Ok(budget) = store.budget()

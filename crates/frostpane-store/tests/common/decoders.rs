@@ -93,8 +93,8 @@ fn by_count(stream: &Stream<Bytes>) -> bool {
 /// Uses a stream in every way.
 fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     let now = stream.now();
-    stream.take(&batch(by_count(stream), now, 50), later(now))?;
-    stream.tick(later(now))?;
+    stream.ingest(&batch(by_count(stream), now, 50), later(now))?;
+    stream.advance(later(now))?;
     let longest = stream.spec().longest();
     if !stream.spec().continual
         && let Ok(paid) = stream.pay(longest)?
@@ -123,10 +123,10 @@ impl Written {
         let mut stream = Stream::seeded(spec.clone(), Keys::open(), 0, 5).unwrap().drawing_from(known);
         for hour in 0..hours {
             let batch = batch(by_count(&stream), hour * HOUR, 300);
-            stream.take(&batch, later(hour * HOUR)).unwrap();
-            stream.tick(later(hour * HOUR)).unwrap();
+            stream.ingest(&batch, later(hour * HOUR)).unwrap();
+            stream.advance(later(hour * HOUR)).unwrap();
         }
-        stream.take(&batch(by_count(&stream), hours * HOUR, 30), hours * HOUR).unwrap();
+        stream.ingest(&batch(by_count(&stream), hours * HOUR, 30), hours * HOUR).unwrap();
         let paid =
             if spec.continual { Vec::new() } else { stream.pay(spec.longest()).unwrap().unwrap().to_bytes() };
         let pane = |bounds: &Range<i64>| ((bounds.start, bounds.end), stream.closed_pane(bounds).unwrap());

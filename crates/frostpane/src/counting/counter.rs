@@ -1,16 +1,92 @@
-//! Counters of events for single releases: one strategy for each unit of privacy.
+//! Counters of events and users.
 
 use std::ops::Range;
 
 use super::Event;
-use super::events::intake::{Intake, Panes, needs_time};
-use super::users::{EpochPanes, FixedWindow, StreamingBounder, Tally};
+use super::events::intake::{Intake, Panes, has_no_time, needs_time};
+use super::users::{EpochPanes, FixedWindow, StreamingBounder};
 use super::window::{WindowNumbers, WindowView};
+use super::{Batch, Tally};
 use crate::codec::{MOST, Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
-/// Counts events, or users within their bounds.
+/// What a [`Stream`](crate::Stream) counts: panes, or epochs, that have numbers, and lie where the clock or the number of events says.
+pub(crate) trait PaneCounter<K: Key> {
+    /// Returns true if positions are numbers of events, and not moments.
+    fn is_by_count(&self) -> bool;
+
+    /// Returns true if ticks end panes.
+    fn has_clock(&self) -> bool;
+
+    /// Returns true if a window covers the pane that goes on.
+    fn covers_open_pane(&self) -> bool;
+
+    /// The latest moment, or position.
+    fn now(&self) -> i64;
+
+    /// Returns true if nothing has come yet that says where it is in time: an event, or a tick.
+    fn is_empty(&self) -> bool;
+
+    /// By count: how many events have come.
+    fn events(&self) -> i64;
+
+    /// Length of a pane, or an epoch.
+    fn slide(&self) -> i64;
+
+    /// The pane, or epoch, that goes on.
+    fn open(&self) -> i64;
+
+    /// Start of a pane, or an epoch.
+    fn begins(&self, number: i64) -> i64;
+
+    /// The number of the pane, or epoch, of a moment.
+    fn number_at(&self, moment: i64) -> i64;
+
+    /// Returns true if a tick at this moment would end a pane, or begin the first.
+    fn ends_by(&self, now: i64) -> bool;
+
+    /// The oldest number that a pane has, where panes are merged as they age.
+    fn oldest_number(&self) -> Option<i64>;
+
+    /// The first position of a closed pane, and the first after it.
+    fn positions_of(&self, pane: &Range<i64>) -> Range<i64>;
+
+    /// Where closed panes lie: positions, or of single releases of users the numbers of epochs.
+    fn closed(&self) -> Vec<Range<i64>>;
+
+    fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>>;
+
+    fn tally(&self) -> Tally;
+
+    /// About how many bytes those panes take that have not closed.
+    fn open_bytes(&self) -> u64;
+
+    /// Users of periods that have not ended, where users are protected.
+    fn live(&self) -> Option<&StreamingBounder<K>>;
+
+    fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>>;
+
+    /// Returns an error unless a batch can be counted as a whole: what a key or a user is never decides it.
+    fn check(&self, batch: &Batch<K>) -> Result<()> {
+        let (all_timed, in_calendar) = batch.times();
+        match self.is_by_count() {
+            true if batch.is_untimed() => Ok(()),
+            true => Err(has_no_time()),
+            false if !all_timed => Err(needs_time()),
+            // Of users a time that cannot be is that of an event outside, which stops nobody's.
+            false if in_calendar || self.live().is_some() => Ok(()),
+            false => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
+        }
+    }
+
+    /// The latest time of an event that comes by this moment. Of users the clock may have come further: it is never told again.
+    fn latest(&self, present: i64) -> i64 {
+        if self.live().is_some() { present.max(self.now()) } else { present }
+    }
+}
+
+/// Counts events, or users within their bounds, for single releases.
 #[expect(clippy::large_enum_variant, reason = "there is one, and each event goes through it")]
 pub(crate) enum Counter<K: Key> {
     Events(Intake<K>),
@@ -111,15 +187,6 @@ impl<K: Key> Counter<K> {
         )
     }
 
-    /// Tally of users' events, for the operator alone.
-    pub fn tally(&self) -> Option<&Tally> {
-        match self {
-            Self::Events(_) => None,
-            Self::FixedUsers(window) => Some(window.tally()),
-            Self::Users(panes) => Some(panes.tally()),
-        }
-    }
-
     pub fn intake(&self) -> Option<&Intake<K>> {
         match self {
             Self::Events(intake) => Some(intake),
@@ -136,17 +203,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// About how many bytes those panes take that have not closed.
-    pub fn open_bytes(&self) -> u64 {
-        match self {
-            Self::Events(intake) => intake.timeline.open_bytes(),
-            _ => self.bytes(),
-        }
-    }
-}
-
-/// Of a [`Stream`](crate::Stream), whose panes, or epochs, have numbers.
-impl<K: Key> Counter<K> {
     /// Number of times that a pane may have ended, or noise may have been drawn, by events alone.
     pub fn ticks(&self) -> u64 {
         self.intake().map_or(0, |intake| intake.timeline.ticks())
@@ -162,74 +218,9 @@ impl<K: Key> Counter<K> {
         Ok(panes.open() != before)
     }
 
-    /// Returns true if an epoch ends when it is this late.
-    pub fn ends_by(&self, now: i64) -> bool {
-        match self {
-            Self::Users(panes) => panes.ends_by(now),
-            _ => false,
-        }
-    }
-
-    /// The latest time of the clock, or position.
-    pub fn now(&self) -> i64 {
-        match self {
-            Self::Users(panes) => panes.now(),
-            _ => self.newest().unwrap_or(0),
-        }
-    }
-
-    /// How many events came too late.
-    pub fn dropped(&self) -> u64 {
-        let of_users = self.tally().map_or(0, |tally| tally.outside);
-        self.intake().map_or(of_users, Intake::dropped)
-    }
-
-    /// Of events: the oldest number that a pane has.
-    pub fn oldest_number(&self) -> Option<i64> {
-        let first = self.intake()?.timeline.closed().next()?;
-        Some(self.number_at(first.start))
-    }
-
     /// The latest position of an event.
     pub fn newest(&self) -> Option<i64> {
         self.intake().and_then(|intake| intake.timeline.newest())
-    }
-
-    /// Returns true if ticks, and not events, say how late it is.
-    pub fn has_clock(&self) -> bool {
-        matches!(self, Self::Users(_))
-    }
-
-    /// The pane, or epoch, that goes on.
-    pub fn open(&self) -> i64 {
-        match self {
-            Self::Users(panes) => panes.open(),
-            _ => self.number_at(self.now()),
-        }
-    }
-
-    /// How long panes, or epochs, are.
-    pub fn slide(&self) -> i64 {
-        match self {
-            Self::Events(intake) => intake.timeline.slide(),
-            Self::FixedUsers(window) => window.calendar().length_of_epoch(),
-            Self::Users(panes) => panes.calendar().length_of_epoch(),
-        }
-    }
-
-    pub fn begins(&self, number: i64) -> i64 {
-        match self {
-            Self::Users(panes) => panes.calendar().start_of(number),
-            _ => number.saturating_mul(self.slide()),
-        }
-    }
-
-    /// The number of the pane, or epoch, of a moment.
-    pub fn number_at(&self, moment: i64) -> i64 {
-        match self {
-            Self::Users(panes) => panes.calendar().period_at(moment),
-            _ => moment.div_euclid(self.slide()),
-        }
     }
 
     /// The numbers of a closed pane.
@@ -237,31 +228,6 @@ impl<K: Key> Counter<K> {
         match self {
             Self::Events(intake) => intake.timeline.numbers_of(pane),
             _ => pane.clone(),
-        }
-    }
-
-    /// The first position of a closed pane, and the first after it.
-    pub fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        match self {
-            Self::Events(_) => pane.clone(),
-            _ => self.begins(pane.start)..self.begins(pane.end),
-        }
-    }
-
-    /// Where closed panes lie: positions, or of users the numbers of epochs.
-    pub fn closed(&self) -> Vec<Range<i64>> {
-        match self {
-            Self::Events(intake) => intake.timeline.closed().collect(),
-            Self::FixedUsers(_) => Vec::new(),
-            Self::Users(panes) => panes.closed().map(|epoch| epoch..epoch + 1).collect(),
-        }
-    }
-
-    pub fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
-        match self {
-            Self::Events(intake) => intake.timeline.closed_pane(bounds),
-            Self::FixedUsers(_) => None,
-            Self::Users(panes) => panes.closed_pane(bounds.start),
         }
     }
 
@@ -317,21 +283,6 @@ impl<K: Key> Counter<K> {
         self.intake().is_some_and(|intake| intake.timeline.is_quiet())
     }
 
-    /// Users of periods that have not ended.
-    pub fn live(&self) -> Option<&StreamingBounder<K>> {
-        match self {
-            Self::Users(panes) => Some(&panes.live),
-            _ => None,
-        }
-    }
-
-    pub fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>> {
-        match self {
-            Self::Users(panes) => Some(&mut panes.live),
-            _ => None,
-        }
-    }
-
     /// Writes everything but the closed panes. Not where the end is known: there nothing goes on.
     pub fn save(&mut self, to: &mut Writer) {
         match self {
@@ -347,6 +298,128 @@ impl<K: Key> Counter<K> {
             Self::Events(intake) => intake.load(from, closed),
             Self::FixedUsers(_) => Ok(()),
             Self::Users(panes) => panes.load(from, |epoch| closed(epoch..epoch + 1)),
+        }
+    }
+}
+
+impl<K: Key> PaneCounter<K> for Counter<K> {
+    fn is_by_count(&self) -> bool {
+        self.intake().is_some_and(Intake::is_by_count)
+    }
+
+    fn covers_open_pane(&self) -> bool {
+        !self.has_clock()
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.has_clock() && self.newest().is_none()
+    }
+
+    fn events(&self) -> i64 {
+        self.newest().map_or(0, |latest| latest + 1)
+    }
+
+    fn tally(&self) -> Tally {
+        match self {
+            Self::Events(intake) => intake.tally,
+            Self::FixedUsers(window) => *window.tally(),
+            Self::Users(panes) => *panes.tally(),
+        }
+    }
+
+    fn open_bytes(&self) -> u64 {
+        match self {
+            Self::Events(intake) => intake.timeline.open_bytes(),
+            _ => self.bytes(),
+        }
+    }
+
+    fn ends_by(&self, now: i64) -> bool {
+        match self {
+            Self::Users(panes) => panes.ends_by(now),
+            _ => false,
+        }
+    }
+
+    fn now(&self) -> i64 {
+        match self {
+            Self::Users(panes) => panes.now(),
+            _ => self.newest().unwrap_or(0),
+        }
+    }
+
+    fn oldest_number(&self) -> Option<i64> {
+        let first = self.intake()?.timeline.closed().next()?;
+        Some(self.number_at(first.start))
+    }
+
+    fn has_clock(&self) -> bool {
+        matches!(self, Self::Users(_))
+    }
+
+    fn open(&self) -> i64 {
+        match self {
+            Self::Users(panes) => panes.open(),
+            _ => self.number_at(self.now()),
+        }
+    }
+
+    fn slide(&self) -> i64 {
+        match self {
+            Self::Events(intake) => intake.timeline.slide(),
+            Self::FixedUsers(window) => window.calendar().length_of_epoch(),
+            Self::Users(panes) => panes.calendar().length_of_epoch(),
+        }
+    }
+
+    fn begins(&self, number: i64) -> i64 {
+        match self {
+            Self::Users(panes) => panes.calendar().start_of(number),
+            _ => number.saturating_mul(self.slide()),
+        }
+    }
+
+    fn number_at(&self, moment: i64) -> i64 {
+        match self {
+            Self::Users(panes) => panes.calendar().period_at(moment),
+            _ => moment.div_euclid(self.slide()),
+        }
+    }
+
+    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
+        match self {
+            Self::Events(_) => pane.clone(),
+            _ => self.begins(pane.start)..self.begins(pane.end),
+        }
+    }
+
+    fn closed(&self) -> Vec<Range<i64>> {
+        match self {
+            Self::Events(intake) => intake.timeline.closed().collect(),
+            Self::FixedUsers(_) => Vec::new(),
+            Self::Users(panes) => panes.closed().map(|epoch| epoch..epoch + 1).collect(),
+        }
+    }
+
+    fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
+        match self {
+            Self::Events(intake) => intake.timeline.closed_pane(bounds),
+            Self::FixedUsers(_) => None,
+            Self::Users(panes) => panes.closed_pane(bounds.start),
+        }
+    }
+
+    fn live(&self) -> Option<&StreamingBounder<K>> {
+        match self {
+            Self::Users(panes) => Some(&panes.live),
+            _ => None,
+        }
+    }
+
+    fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>> {
+        match self {
+            Self::Users(panes) => Some(&mut panes.live),
+            _ => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use serde::Serialize;
 
-use crate::counting::events::WindowSums;
+use crate::counting::events::{Timeline, WindowSums};
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
 use crate::key::{Key, Keys, Universe};
@@ -306,8 +306,25 @@ impl<K: Key> ContinualReleaser<K> {
         }
     }
 
-    /// The most events in panes whose noise is in the noise of one window, from the events of the latest panes.
-    pub fn most_around(&self, events: &[u64]) -> u64 {
+    /// What is public of the events of a window whose last pane has ended: how many that pane has or, of users, how many the window has
+    /// at the most, as its release says.
+    pub fn public_events(&self, timeline: &Timeline<K>, nodes: &WindowNodes<'_>) -> Result<u64> {
+        let (end, slide) = (nodes.panes.end, timeline.slide());
+        match &self.total {
+            Some(_) => Ok(self.total(&nodes.panes_in(timeline), nodes)?.high),
+            None => Ok(timeline.events_within((end - 1) * slide..end * slide)),
+        }
+    }
+
+    /// The most events in panes whose noise is in the noise of one window, from what is public of the latest.
+    pub fn most_around(&self, latest: &[u64]) -> u64 {
+        match &self.total {
+            Some(_) => self.most_around_of_windows(latest),
+            None => self.most_around_of_panes(latest),
+        }
+    }
+
+    fn most_around_of_panes(&self, events: &[u64]) -> u64 {
         let panes = 2 * self.panes as usize - 1;
         let (mut around, mut most) = (0, 0);
         for (end, new) in events.iter().enumerate() {
@@ -321,7 +338,7 @@ impl<K: Key> ContinualReleaser<K> {
     }
 
     /// The same of people, from what was said of the latest windows: two of them cover it, as both say at most.
-    pub fn most_around_of_people(&self, most: &[u64]) -> u64 {
+    fn most_around_of_windows(&self, most: &[u64]) -> u64 {
         let before = self.panes as usize - 1;
         let around = |(window, most_now): (usize, &u64)| {
             let earlier = window.checked_sub(before.max(1)).map_or(0, |earlier| most[earlier]);

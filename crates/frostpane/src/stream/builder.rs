@@ -5,6 +5,7 @@ use std::io;
 use super::continual::Continual;
 use super::heavy_hitters::HeavyHitters;
 use super::history::History;
+use crate::counting::PaneCounter;
 use crate::counting::events::WindowSums;
 use crate::counting::users::spill::File;
 use crate::counting::users::{BatchBounder, Calendar, SpillFactory};
@@ -453,7 +454,8 @@ impl<K: Key> Builder<K> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, self.seed()?)?;
         let mut continual = Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())?;
-        continual.spill_to(self.scratch);
+        let users = continual.counter.live_mut();
+        users.into_iter().for_each(|users| users.spill_to(self.scratch.clone()));
         Ok(continual)
     }
 

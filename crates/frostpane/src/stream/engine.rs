@@ -1,24 +1,21 @@
-//! What a [`Stream`](super::Stream) counts and releases: single windows, or every slide.
+//! Counting and releasing of a [`Stream`](super::Stream): single windows, or continual release.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use super::one_shot::OneShot;
-use super::{Builder, Continual, Taken};
+use super::{Builder, Continual, Outcome};
 use crate::codec::{Reader, Writer};
-use crate::counting::events::intake::{Panes, has_no_time, needs_time};
+use crate::counting::events::intake::Panes;
 use crate::counting::grant::{Grant, Quote};
-use crate::counting::users::StreamingBounder;
-use crate::counting::{Batch, Event};
+use crate::counting::{Batch, Event, PaneCounter, Tally};
 use crate::error::{Error, Result};
 use crate::key::Key;
 #[cfg(any(test, feature = "testing"))]
 use crate::noise::Entropy;
-use crate::pane::Parameters;
-use crate::release::Release;
 use crate::release::noise_tree::NodeKey;
 use crate::release::noise_tree::node_key::Purpose;
 use crate::release::noise_tree::stored::{Mark, SecretBytes};
+use crate::release::{Release, Request};
 use crate::spec::Span;
 
 pub(super) enum Engine<K: Key> {
@@ -33,8 +30,8 @@ impl<K: Key> Engine<K> {
             return Ok(Self::OneShot(Box::new(OneShot::live(&builder, begin)?)));
         }
         let mut continual = builder.continual()?;
-        if continual.is_of_people() {
-            continual.begin_after(begin)?;
+        if continual.counter.live().is_some() {
+            continual.begin_after(begin, 0)?;
         }
         Ok(Self::Continual(Box::new(continual)))
     }
@@ -48,81 +45,77 @@ impl<K: Key> Engine<K> {
         }
     }
 
-    /// Returns an error unless a batch can be taken as a whole: what a key or a user is never decides it.
-    pub fn check(&self, batch: &Batch<K>) -> Result<()> {
-        let (by_count, of_users) = match self {
-            Self::OneShot(one_shot) => (one_shot.is_by_count(), one_shot.counter.has_clock()),
-            Self::Continual(continual) => (continual.is_by_count(), continual.is_of_people()),
-        };
-        match (by_count, batch.times()) {
-            (true, _) if batch.is_untimed() => Ok(()),
-            (true, _) => Err(has_no_time()),
-            (false, (false, _)) => Err(needs_time()),
-            // Of users a time that cannot be is that of an event outside, which stops nobody's.
-            (false, (true, in_calendar)) if in_calendar || of_users => Ok(()),
-            _ => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
+    pub fn counter(&self) -> &dyn PaneCounter<K> {
+        match self {
+            Self::OneShot(one_shot) => &one_shot.counter,
+            Self::Continual(continual) => &continual.counter,
         }
     }
 
-    pub fn take(&mut self, batch: &Batch<K>, present: i64) -> Result<Taken<K>> {
-        let mut releases = Vec::new();
-        let ahead = Cell::new(0);
-        let latest = self.latest(present);
-        // An event of the future is left out by itself, and moves nothing; by count there is none.
+    pub fn counter_mut(&mut self) -> &mut dyn PaneCounter<K> {
+        match self {
+            Self::OneShot(one_shot) => &mut one_shot.counter,
+            Self::Continual(continual) => &mut continual.counter,
+        }
+    }
+
+    pub fn request(&self) -> &Request<K> {
+        match self {
+            Self::OneShot(one_shot) => &one_shot.request,
+            Self::Continual(continual) => continual.releaser.request(),
+        }
+    }
+
+    /// Counts the events of a batch; those of the future are left out one by one, and move nothing.
+    pub fn ingest(&mut self, batch: &Batch<K>, present: i64) -> Result<Outcome<K>> {
+        let (latest, before, mut ahead) = (self.counter().latest(present), self.counter().tally(), 0);
         let in_time = |event: &Event<'_, K>| {
             let is_ahead = event.time.is_some_and(|time| time > latest);
-            ahead.set(ahead.get() + u64::from(is_ahead));
+            ahead += u64::from(is_ahead);
             !is_ahead
         };
-        let events = batch.events().filter(in_time);
-        let ticked = match self {
+        let (ended, releases) = self.extend(batch.events().filter(in_time), latest)?;
+        let tally = self.counter().tally() - before;
+        Ok(Outcome { ended, tally: Tally { ahead: tally.ahead + ahead, ..tally }, releases })
+    }
+
+    /// Returns true if a pane may have ended, and the releases that are due.
+    fn extend<'a>(
+        &mut self,
+        events: impl Iterator<Item = Event<'a, K>>,
+        latest: i64,
+    ) -> Result<(bool, Vec<Release<K>>)> {
+        let mut releases = Vec::new();
+        let ended = match self {
             Self::OneShot(one_shot) => {
                 let before = one_shot.counter.ticks();
                 one_shot.counter.extend(events, latest)?;
                 one_shot.counter.ticks() != before
             }
             Self::Continual(continual) => {
-                continual.expect_until(latest);
-                let before = continual.ticks();
+                let (before, now) = (continual.counter.ticks(), continual.counter.now());
+                continual.allow_ahead(latest.saturating_sub(now));
                 continual.extend(events, |continual| releases.push(continual.release()))?;
-                continual.ticks() != before
+                continual.counter.ticks() != before
             }
         };
-        let releases = releases.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(Taken { ticked, releases, ahead: ahead.get() })
+        Ok((ended, releases.into_iter().collect::<Result<_>>()?))
     }
 
-    /// The latest time that an event may have which comes by this moment: of users also what the clock has come to, which is never
-    /// told again.
-    fn latest(&self, present: i64) -> i64 {
-        match self {
-            Self::OneShot(one_shot) if one_shot.counter.has_clock() => present.max(one_shot.counter.now()),
-            Self::Continual(continual) if continual.is_of_people() => present.max(continual.now()),
-            _ => present,
-        }
-    }
-
-    /// Returns true if a tick would end a pane, or begin the first.
-    pub fn ends_by(&self, now: i64) -> bool {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.ends_by(now),
-            Self::Continual(continual) => continual.ends_by(now),
-        }
-    }
-
-    pub fn tick(&mut self, now: i64) -> Result<Taken<K>> {
+    /// Time has come to this moment.
+    pub fn advance(&mut self, now: i64) -> Result<Outcome<K>> {
         let mut releases = Vec::new();
-        let ticked = match self {
+        let ended = match self {
             Self::OneShot(one_shot) => one_shot.counter.advance(now)?,
-            Self::Continual(continual) if continual.is_by_count() => false,
+            Self::Continual(continual) if !continual.counter.has_clock() => false,
             Self::Continual(continual) => {
-                let before = continual.ticks();
+                let before = continual.counter.ticks();
                 continual.advance(now, |continual| releases.push(continual.release()))?;
-                continual.ticks() != before
+                continual.counter.ticks() != before
             }
         };
-        let releases = releases.into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(Taken { ticked, releases, ahead: 0 })
+        let releases = releases.into_iter().collect::<Result<_>>()?;
+        Ok(Outcome { ended, tally: Tally::default(), releases })
     }
 
     /// Whom a release of a window would be charged to.
@@ -147,157 +140,57 @@ impl<K: Key> Engine<K> {
         }
     }
 
-    pub fn numbers(&self) -> Range<i64> {
-        let open = match self {
-            Self::OneShot(one_shot) => one_shot.counter.open(),
-            Self::Continual(continual) => continual.open_pane(),
-        };
-        open - self.panes_of_window()..open + 1
-    }
-
-    /// Returns true if nothing has come yet that says where it is in time.
-    pub fn is_empty(&self) -> bool {
+    /// The latest continual release.
+    pub fn latest(&self) -> Option<Release<K>> {
         match self {
-            Self::OneShot(one_shot) => !one_shot.counter.has_clock() && one_shot.counter.newest().is_none(),
-            Self::Continual(continual) => continual.ticks().1 == i64::MIN,
+            Self::OneShot(_) => None,
+            Self::Continual(continual) => continual.release().ok(),
         }
     }
 
-    /// Returns true if a window covers the pane that goes on: that of single releases of events does.
-    pub fn covers_open_pane(&self) -> bool {
-        matches!(self, Self::OneShot(one_shot) if !one_shot.counter.has_clock())
-    }
-
-    /// The first position of a closed pane, and the first after it.
-    pub fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.positions_of(pane),
-            Self::Continual(_) => pane.clone(),
-        }
-    }
-
-    /// Returns true if ticks move anything.
-    pub fn has_clock(&self) -> bool {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.has_clock(),
-            Self::Continual(continual) => !continual.is_by_count(),
-        }
-    }
-
-    pub fn begins(&self, number: i64) -> i64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.begins(number),
-            Self::Continual(continual) => continual.begins(number),
-        }
-    }
-
-    pub fn panes_of_window(&self) -> i64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.panes_of_window(),
-            Self::Continual(continual) => continual.panes(),
-        }
-    }
-
-    pub fn now(&self) -> i64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.now(),
-            Self::Continual(continual) => continual.now(),
-        }
-    }
-
+    /// Number of continual releases so far.
     pub fn lists(&self) -> u64 {
         match self {
             Self::OneShot(_) => 0,
-            Self::Continual(continual) => continual.lists(),
+            Self::Continual(continual) => continual.counter.ended(),
         }
     }
 
-    /// By count: how many events have come.
-    pub fn counted(&self) -> u64 {
-        let arrived = match self {
-            Self::OneShot(one_shot) => one_shot.counter.newest().map_or(0, |latest| latest + 1),
-            Self::Continual(continual) => continual.now(),
-        };
-        u64::try_from(arrived).unwrap_or(0)
+    /// Number of panes, or epochs, of the longest window.
+    pub fn panes_of_window(&self) -> i64 {
+        self.request().spec.window().longest().length() as i64 / self.counter().slide()
     }
 
-    pub fn dropped(&self) -> u64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.dropped(),
-            Self::Continual(continual) => continual.dropped(),
-        }
+    /// The numbers of panes, or epochs, from the oldest that a window can reach up to the one that goes on.
+    pub fn numbers(&self) -> Range<i64> {
+        let open = self.counter().open();
+        open - self.panes_of_window()..open + 1
     }
 
-    pub fn open_bytes(&self) -> u64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.open_bytes(),
-            Self::Continual(continual) => continual.open_bytes(),
-        }
-    }
-
-    /// What panes are made with, and how long they are.
-    pub fn made_with(&self) -> (Parameters, i64) {
-        match self {
-            Self::OneShot(one_shot) => (one_shot.made_with(), one_shot.counter.slide()),
-            Self::Continual(continual) => (continual.made_with(), continual.begins(1) - continual.begins(0)),
-        }
+    /// The oldest number that a pane has, or a window can reach.
+    pub fn oldest_number(&self) -> i64 {
+        let oldest = self.numbers().start;
+        self.counter().oldest_number().map_or(oldest, |number| number.min(oldest))
     }
 
     /// The noise of continual release, in words that tell it from any other.
     pub fn noise(&self) -> String {
         match self {
             Self::OneShot(_) => String::new(),
-            Self::Continual(continual) => continual.noise(),
+            Self::Continual(continual) => continual.releaser.noise(),
         }
     }
 
-    /// Forgets what has noise that another copy may have shown.
-    pub fn distrust_past(
-        &mut self,
-        builder: &Builder<K>,
-        seed: u64,
-        (until, lists): (i64, u64),
-    ) -> Result<()> {
+    /// Forgets what has noise that another copy may have shown, up to a moment and a number of releases.
+    pub fn distrust_past(&mut self, builder: Builder<K>, (until, releases): (i64, u64)) -> Result<()> {
         if let Self::Continual(continual) = self {
-            let (until, lists) = (until.max(continual.now()), lists.max(continual.lists()));
-            let mut fresh = builder.clone().seeded(seed).continual()?;
-            fresh.begin_after(until)?;
-            fresh.go_on_from(lists);
+            let until = until.max(continual.counter.now());
+            let releases = releases.max(continual.counter.ended());
+            let mut fresh = builder.continual()?;
+            fresh.begin_after(until, releases)?;
             **continual = fresh;
         }
         Ok(())
-    }
-
-    /// The number of the pane, or epoch, of a moment.
-    pub fn number_at(&self, moment: i64) -> i64 {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.number_at(moment),
-            Self::Continual(continual) => continual.pane_at(moment),
-        }
-    }
-
-    /// The oldest number that a pane has, or a window can reach.
-    pub fn oldest_number(&self) -> i64 {
-        let oldest = self.numbers().start;
-        match self {
-            Self::OneShot(one_shot) => oldest.min(one_shot.counter.oldest_number().unwrap_or(oldest)),
-            Self::Continual(_) => oldest,
-        }
-    }
-
-    /// Of users: what they do in periods that have not ended.
-    pub fn live(&self) -> Option<&StreamingBounder<K>> {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.live(),
-            Self::Continual(continual) => continual.live(),
-        }
-    }
-
-    pub fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>> {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.live_mut(),
-            Self::Continual(continual) => continual.live_mut(),
-        }
     }
 
     /// The secrets of noise that may still be asked for.
@@ -324,21 +217,6 @@ impl<K: Key> Engine<K> {
         match self {
             Self::OneShot(one_shot) => one_shot.counter.load(from, panes),
             Self::Continual(continual) => continual.load(from, panes, secret),
-        }
-    }
-
-    /// Where closed panes lie: positions, or of single releases of users the numbers of epochs.
-    pub fn closed(&self) -> Vec<Range<i64>> {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.closed(),
-            Self::Continual(continual) => continual.timeline().closed().collect(),
-        }
-    }
-
-    pub fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
-        match self {
-            Self::OneShot(one_shot) => one_shot.counter.closed_pane(bounds),
-            Self::Continual(continual) => continual.timeline().closed_pane(bounds),
         }
     }
 }

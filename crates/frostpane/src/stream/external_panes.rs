@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::Stream;
 use super::engine::Engine;
 use crate::codec::{MOST, Reader, Writer, damaged};
+use crate::counting::PaneCounter;
 use crate::counting::users::spill::File;
 use crate::counting::users::{BatchBounder, Calendar, SpillFactory};
 use crate::error::{Error, ErrorKind, Result};
@@ -230,12 +231,12 @@ impl<K: Key> Stream<K> {
     /// count, of lists at every slide, and under policies that look at panes or merge them.
     pub fn recipe(&self) -> Result<PaneRecipe<K>> {
         self.check_buildable()?;
-        let (made_with, length) = self.engine.made_with();
+        let (made_with, length) = self.made_with();
         Ok(PaneRecipe {
             fingerprint: self.fingerprint(),
             made_with,
             length,
-            offset: self.engine.begins(0),
+            offset: self.begins(0),
             bounds: self.terms.spec.unit.bounds(),
             keys: self.keys().clone(),
         })
@@ -248,7 +249,7 @@ impl<K: Key> Stream<K> {
             Engine::Continual(_) => {
                 "a list at every slide has noise for each pane, which is drawn when it ends"
             }
-            Engine::OneShot(one_shot) if one_shot.is_by_count() => {
+            Engine::OneShot(one_shot) if one_shot.counter.is_by_count() => {
                 "a window by the number of events depends on their order"
             }
             Engine::OneShot(one_shot) if one_shot.counter.has_clock() => return Ok(()),
@@ -283,7 +284,7 @@ impl<K: Key> Stream<K> {
     pub fn take_built(&mut self, first: i64, panes: &[Vec<u8>]) -> Result<()> {
         self.check_buildable()?;
         let numbers = first..first.saturating_add(panes.len() as i64);
-        let (_, length) = self.engine.made_with();
+        let (_, length) = self.made_with();
         if first.unsigned_abs().max(numbers.end.unsigned_abs()) > MOST / length as u64
             || !self.is_unspent(numbers.clone())
         {

@@ -3,10 +3,10 @@
 use super::builder::Builder;
 use super::one_shot::OneShot;
 use super::receipt::Receipt;
-use crate::counting::events::intake::{Intake, needs_time};
+use crate::counting::events::intake::needs_time;
 use crate::counting::grant::{Price, Quote};
-use crate::counting::users::{SpillFactory, Tally};
-use crate::counting::{Counter, Event};
+use crate::counting::users::SpillFactory;
+use crate::counting::{Counter, Event, PaneCounter, Tally};
 use crate::error::Result;
 use crate::key::{Key, Keys};
 use crate::plan::Plan;
@@ -80,7 +80,7 @@ impl<K: Key> HeavyHitters<K> {
         self.push(Event::at(time, key))
     }
 
-    /// One event of a user, at a time in microseconds since 1970, where people are protected.
+    /// One event of a user, at a time in microseconds since 1970, where users are protected.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -123,7 +123,7 @@ impl<K: Key> HeavyHitters<K> {
     /// // Nothing that is declared: an event, but without a key that counts.
     /// ports.push(Event::of(70_000))?;
     /// ports.push(Event { time: None, key: None, user: None })?;
-    /// assert_eq!(ports.without_key(), 2);
+    /// assert_eq!(ports.tally().without_key, 2);
     /// assert!(ports.push(Event::at(0, 443)).is_err(), "this window goes by the number of events");
     /// # Ok(())
     /// # }
@@ -153,42 +153,10 @@ impl<K: Key> HeavyHitters<K> {
         self.one_shot.counter.extend(events.into_iter(), i64::MIN)
     }
 
-    /// By the clock, how many events lay outside a window whose end is known.
-    pub fn outside(&self) -> u64 {
-        let of_events = || self.one_shot.counter.intake().map_or(0, Intake::outside);
-        self.tally().map_or_else(of_events, |tally| tally.outside)
-    }
-
-    fn tally(&self) -> Option<&Tally> {
+    /// Number of events by their outcome. For the operator, who holds the events anyway: **it must not be published**. A release
+    /// states how many late events lie in its window.
+    pub fn tally(&self) -> Tally {
         self.one_shot.counter.tally()
-    }
-
-    /// Where people are protected: how many events were of nobody, and so not counted. For the operator: **it must not be published**.
-    pub fn without_user(&self) -> u64 {
-        self.tally().map_or(0, |tally| tally.without_user)
-    }
-
-    /// Where people are protected: how many events of users might count, before bounds. For the operator: **it must not be published**.
-    pub fn offered(&self) -> u64 {
-        self.tally().map_or(0, |tally| tally.offered)
-    }
-
-    /// How many events were beyond what their users may contribute; known when a release has been paid for. For the operator: **it
-    /// must not be published**.
-    pub fn beyond_bounds(&self) -> u64 {
-        self.tally().map_or(0, |tally| tally.beyond_bounds)
-    }
-
-    /// Number of events that came too late and were dropped. A release states those that lie in its window.
-    pub fn dropped(&self) -> u64 {
-        self.one_shot.counter.intake().map_or(0, Intake::dropped)
-    }
-
-    /// How many events had no key that is counted: none, an undeclared one, or one that is too long. For the
-    /// operator, who holds the events anyway: **it must not be published**.
-    pub fn without_key(&self) -> u64 {
-        let of_events = || self.one_shot.counter.intake().map_or(0, Intake::without_key);
-        self.tally().map_or_else(of_events, |tally| tally.without_key)
     }
 
     /// Releases the heavy hitters of the longest window.

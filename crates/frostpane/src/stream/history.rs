@@ -1,17 +1,17 @@
-//! The door to a list at every slide of a time that is over, of people.
+//! Continual release of users over a time that has passed.
 
 use std::ops::Range;
 
 use super::continual::Continual;
-use crate::counting::Event;
-use crate::counting::users::{BatchBounder, Calendar, Tally};
+use crate::counting::users::{BatchBounder, Calendar};
+use crate::counting::{Event, Tally};
 use crate::error::{Error, Result};
 use crate::key::Key;
 #[cfg(any(test, feature = "testing"))]
 use crate::noise::Entropy;
 
-/// What people did between two moments that are known before the first event, to be released as [`Continual`] would have done at
-/// every slide: then events may come in any order, and nobody's event is too late.
+/// Events of users between two moments that are known before the first event, for the releases that [`Continual`] would have made.
+/// Events may come in any order, and none is too late.
 ///
 /// ```
 /// use std::time::Duration;
@@ -73,24 +73,9 @@ impl<K: Key> History<K> {
         Self { continual: self.continual.drawing_from(source), ..self }
     }
 
-    /// What became of events so far, for the operator: **it must not be published**.
-    pub(crate) fn tally(&self) -> &Tally {
-        self.bounder.tally()
-    }
-
-    /// Number of events without a key that is counted. For the operator: **it must not be published**.
-    pub fn without_key(&self) -> u64 {
-        self.tally().without_key
-    }
-
-    /// How many events were of nobody, and so not counted. For the operator: **it must not be published**.
-    pub fn without_user(&self) -> u64 {
-        self.tally().without_user
-    }
-
-    /// How many events lay before or after it. For the operator: **it must not be published**.
-    pub fn outside(&self) -> u64 {
-        self.tally().outside
+    /// Number of events by their outcome so far. For the operator: **it must not be published**.
+    pub fn tally(&self) -> Tally {
+        *self.bounder.tally()
     }
 
     /// All events have come: calls back for each pane, in the order of time, when its release can be read.
@@ -99,7 +84,7 @@ impl<K: Key> History<K> {
         let made_with = continual.made_with();
         let pane_of = |period| (calendar.pane_of(period) - panes.start) as usize;
         let (counted, tally) = bounder.close((panes.end - panes.start) as usize, pane_of, made_with)?;
-        continual.go_through(panes, counted, tally, due)?;
+        continual.end_counted(panes, counted, tally, due)?;
         Ok(continual)
     }
 }

@@ -17,6 +17,7 @@ mod transfer;
 use std::ops::Range;
 
 use crate::counting::Batch;
+use crate::counting::Tally;
 pub use crate::counting::grant::Grant;
 use crate::counting::grant::{Price, Quote};
 pub use crate::counting::users::{RunOfUsers, SpillFactory};
@@ -63,13 +64,13 @@ struct Terms {
 
 /// Result of events, or of time.
 #[derive(Debug)]
-pub struct Taken<K: Key> {
-    /// True if a pane may have ended or noise was drawn: then what is to be kept is kept as it is now, and not by taking the same
-    /// again.
-    pub ticked: bool,
-    /// How many events were later than they may be, and left out. For the operator: **it must not be published**.
-    pub ahead: u64,
-    /// The lists that are due, of a stream that has one at every slide.
+pub struct Outcome<K: Key> {
+    /// True if a pane may have ended or noise was drawn: then the state is to be kept as it is now, because the same events would not
+    /// lead to it again.
+    pub ended: bool,
+    /// These events by their outcome. For the operator: **it must not be published**.
+    pub tally: Tally,
+    /// The releases that are due, of continual release.
     pub releases: Vec<Release<K>>,
 }
 
@@ -141,7 +142,7 @@ impl<K: Key> Stream<K> {
     /// Returns an error unless a batch can be taken. Its keys and users never decide that.
     pub fn check(&self, batch: &Batch<K>) -> Result<()> {
         match self.is_built() {
-            false => self.engine.check(batch),
+            false => self.engine.counter().check(batch),
             true => Err(Error::window(
                 "panes of this stream were built elsewhere, where all of its events are counted: it takes none itself",
             )),
@@ -151,47 +152,47 @@ impl<K: Key> Stream<K> {
     /// Takes all events of a batch, or refuses it and takes none. Those later than `present` are left out: the moment at which the
     /// batch came, which its source tells and not its events. Of users it may lie ahead of the clock: an event that is later than the
     /// clock belongs to the epoch of its own time all the same, and waits there until the clock has come to it.
-    pub fn take(&mut self, batch: &Batch<K>, present: i64) -> Result<Taken<K>> {
+    pub fn ingest(&mut self, batch: &Batch<K>, present: i64) -> Result<Outcome<K>> {
         self.check(batch)?;
-        let taken = self.engine.take(batch, present)?;
+        let outcome = self.engine.ingest(batch, present)?;
         self.retire();
-        Ok(taken)
+        Ok(outcome)
     }
 
     /// Time has come to this moment, whether anything happened or not.
-    pub fn tick(&mut self, now: i64) -> Result<Taken<K>> {
-        let taken = self.engine.tick(now)?;
+    pub fn advance(&mut self, now: i64) -> Result<Outcome<K>> {
+        let outcome = self.engine.advance(now)?;
         self.retire();
-        Ok(taken)
+        Ok(outcome)
     }
 
     /// Retires the accounts that no window can reach any more.
     fn retire(&mut self) {
         let oldest = self.engine.oldest_number();
-        if oldest > self.ledger.gone() && !self.engine.is_empty() {
+        if oldest > self.ledger.gone() && !self.is_empty() {
             self.ledger.retire(oldest);
         }
     }
 
-    /// Takes a batch again that was taken before the process ended, and did not tick then.
+    /// Counts a batch again that was counted before the process ended, and did not end a pane then.
     pub fn replay(&mut self, batch: &Batch<K>, present: i64) -> Result<()> {
         // It had room then.
         let limit = |engine: &mut Engine<K>, limited| {
-            engine.live_mut().into_iter().for_each(|live| live.limit_memory(limited));
+            engine.counter_mut().live_mut().into_iter().for_each(|live| live.limit_memory(limited));
         };
         limit(&mut self.engine, false);
-        let taken = self.take(batch, present);
+        let outcome = self.ingest(batch, present);
         limit(&mut self.engine, true);
-        match taken?.ticked {
+        match outcome?.ended {
             false => Ok(()),
             true => Err(crate::codec::damaged("a batch goes on beyond the end of a pane")),
         }
     }
 
-    /// The same of a tick: one that would end a pane is refused before it does.
-    pub fn replay_tick(&mut self, now: i64) -> Result<()> {
-        match self.engine.ends_by(now) {
-            false => self.tick(now).map(drop),
+    /// Advances again: refused before a pane would end.
+    pub fn replay_advance(&mut self, now: i64) -> Result<()> {
+        match self.engine.counter().ends_by(now) {
+            false => self.advance(now).map(drop),
             true => Err(crate::codec::damaged("a tick goes on beyond the end of a pane")),
         }
     }
@@ -227,10 +228,7 @@ impl<K: Key> Stream<K> {
 
     /// The latest list, of a stream that has one at every slide: the same as when it was made.
     pub fn latest(&self) -> Option<Release<K>> {
-        match &self.engine {
-            Engine::OneShot(_) => None,
-            Engine::Continual(continual) => continual.release().ok(),
-        }
+        self.engine.latest()
     }
 
     /// The numbers of panes, or epochs, from the oldest that a window can reach up to the one that goes on.
@@ -240,7 +238,7 @@ impl<K: Key> Stream<K> {
 
     /// Start of a pane, or an epoch: a moment in microseconds, or the number of an event.
     pub fn begins(&self, number: i64) -> i64 {
-        self.engine.begins(number)
+        self.engine.counter().begins(number)
     }
 
     /// Number of panes, or epochs, of the longest window.
@@ -251,18 +249,18 @@ impl<K: Key> Stream<K> {
     /// The number after the last of a window that ends now.
     pub fn end_of_window(&self) -> i64 {
         let end = self.engine.numbers().end;
-        if self.engine.covers_open_pane() { end } else { end - 1 }
+        if self.engine.counter().covers_open_pane() { end } else { end - 1 }
     }
 
     /// From which position on a window ends before this number.
     pub fn window_reaches(&self, end: i64) -> i64 {
-        let open = if self.engine.covers_open_pane() { end - 1 } else { end };
-        self.engine.begins(open)
+        let open = if self.engine.counter().covers_open_pane() { end - 1 } else { end };
+        self.begins(open)
     }
 
     /// Time of the clock, where only ticks move it; the end of all time where none do.
     pub fn clock(&self) -> i64 {
-        if self.engine.has_clock() { self.engine.now() } else { i64::MAX }
+        if self.engine.counter().has_clock() { self.now() } else { i64::MAX }
     }
 
     /// The keys that may be named.
@@ -277,12 +275,12 @@ impl<K: Key> Stream<K> {
 
     /// The latest moment, or number of events.
     pub fn now(&self) -> i64 {
-        self.engine.now()
+        self.engine.counter().now()
     }
 
     /// Returns true if nothing has come yet that says where it is in time: an event, or a tick.
     pub fn is_empty(&self) -> bool {
-        self.engine.is_empty()
+        self.engine.counter().is_empty()
     }
 
     /// Number of releases so far, of a continual one.
@@ -292,17 +290,17 @@ impl<K: Key> Stream<K> {
 
     /// By count: how many events have come.
     pub fn counted(&self) -> u64 {
-        self.engine.counted()
+        u64::try_from(self.engine.counter().events()).unwrap_or(0)
     }
 
-    /// Number of events that came too late, for the operator alone: **it must not be published**.
-    pub fn dropped(&self) -> u64 {
-        self.engine.dropped()
+    /// Number of events by their outcome, but for those ahead of the clock. For the operator: **it must not be published**.
+    pub fn tally(&self) -> Tally {
+        self.engine.counter().tally()
     }
 
     /// About how many bytes would be kept of what has not ended, against those of a batch.
     pub fn open_bytes(&self) -> u64 {
-        self.engine.open_bytes()
+        self.engine.counter().open_bytes()
     }
 
     /// A copy that was restored is gone on with: whatever lies before this moment may have been released by another copy, and is spent.
@@ -315,10 +313,10 @@ impl<K: Key> Stream<K> {
                  has released: begin a new state, and give it events that no list has shown",
             ));
         }
-        self.tick(until)?;
-        let end = self.engine.numbers().end.max(self.engine.number_at(until) + 1);
+        self.advance(until)?;
+        let end = self.engine.numbers().end.max(self.engine.counter().number_at(until) + 1);
         self.ledger.spend_all(end);
-        self.engine.distrust_past(&self.builder, self.terms.seed, (until, lists))
+        self.engine.distrust_past(self.builder.clone().seeded(self.terms.seed), (until, lists))
     }
 }
 

@@ -2,17 +2,16 @@
 
 use super::builder::Builder;
 use crate::codec::damaged;
-use crate::counting::Counter;
 use crate::counting::events::Timeline;
 use crate::counting::events::intake::Intake;
 use crate::counting::grant::Grant;
 use crate::counting::users::{
     AskedEpochs, Calendar, EpochPanes, FixedWindow, SpillFactory, StreamingBounder,
 };
+use crate::counting::{Counter, PaneCounter};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::noise::Entropy;
-use crate::pane::Parameters;
 use crate::plan::Plan;
 use crate::release::charged_window::ChargedWindow;
 use crate::release::{Release, Request, one_shot};
@@ -70,17 +69,8 @@ impl<K: Key> OneShot<K> {
         Ok(Self { counter: Counter::Users(Box::new(panes)), request })
     }
 
-    pub fn is_by_count(&self) -> bool {
-        self.request.spec.window().is_by_count()
-    }
-
     pub fn longest(&self) -> Span {
         self.request.spec.window().longest()
-    }
-
-    /// The number of panes, or epochs, of the longest window.
-    pub fn panes_of_window(&self) -> i64 {
-        self.longest().length() as i64 / self.counter.slide()
     }
 
     /// The length of a window that can be released.
@@ -99,13 +89,9 @@ impl<K: Key> OneShot<K> {
         Ok(length)
     }
 
-    pub fn made_with(&self) -> Parameters {
-        self.request.shape.parameters()
-    }
-
     /// Returns true if its panes lie where the clock says, and know nothing of each other.
     pub fn has_movable_panes(&self) -> bool {
-        !self.is_by_count() && self.request.spec.policy() != Policy::Smooth
+        !self.counter.is_by_count() && self.request.spec.policy() != Policy::Smooth
     }
 
     /// The release that was granted.

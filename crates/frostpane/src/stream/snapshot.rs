@@ -7,6 +7,7 @@ use crate::codec::{Reader, Writer, damaged};
 use crate::counting::users::{RunOfUsers, SpillFactory, StreamingBounder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Keys};
+use crate::pane::Parameters;
 use crate::privacy::ledger::{Account, Amount, Ledger};
 use crate::spec::Spec;
 use crate::stream::Builder;
@@ -45,7 +46,7 @@ impl<K: Key> Stream<K> {
         to.raw(&self.terms.seed.to_le_bytes());
         to.signed(self.terms.begin);
         self.engine.save(&mut to);
-        if let Some(live) = self.engine.live().filter(|_| has_runs) {
+        if let Some(live) = self.engine.counter().live().filter(|_| has_runs) {
             live.save_runs(&mut to);
         }
         to.finish()
@@ -53,12 +54,12 @@ impl<K: Key> Stream<K> {
 
     /// The runs of users that went to disk, each with the number of its pieces: they belong to the state. Runs never change.
     pub fn runs_of_users(&self) -> Vec<(RunOfUsers, u64)> {
-        self.engine.live().map_or_else(Vec::new, StreamingBounder::runs)
+        self.engine.counter().live().map_or_else(Vec::new, StreamingBounder::runs)
     }
 
     /// A piece of such a run. It holds what people did: keep it as safe as the events.
     pub fn piece_of_run(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
-        match self.engine.live_mut() {
+        match self.engine.counter_mut().live_mut() {
             Some(live) => live.piece(run, piece),
             None => Err(damaged("users on disk are not there")),
         }
@@ -67,7 +68,7 @@ impl<K: Key> Stream<K> {
     /// Users that do not fit into the memory go to files that this makes. Without it more users than fit are an error.
     pub fn spill_to(&mut self, scratch: &SpillFactory) {
         self.builder = self.builder.clone().spilling_to(Some(scratch.clone()));
-        if let Some(live) = self.engine.live_mut() {
+        if let Some(live) = self.engine.counter_mut().live_mut() {
             live.spill_to(Some(scratch.clone()));
         }
     }
@@ -111,7 +112,7 @@ impl<K: Key> Stream<K> {
         let mut pane = |bounds: Range<i64>| kept.borrow_mut().pane(bounds).ok_or_else(missing);
         let secret = |mark: &Mark| kept.borrow_mut().secret(mark);
         stream.engine.load(&mut from, &mut pane, secret)?;
-        if let Some(live) = stream.engine.live_mut().filter(|_| version == WITH_RUNS) {
+        if let Some(live) = stream.engine.counter_mut().live_mut().filter(|_| version == WITH_RUNS) {
             let missing = || damaged("users that went to disk are missing");
             let piece = |run: &RunOfUsers, piece| kept.borrow_mut().piece(run, piece).ok_or_else(missing);
             live.load_runs(&mut from, piece)?;
@@ -122,12 +123,12 @@ impl<K: Key> Stream<K> {
 
     /// Bounds of closed panes, from the oldest on: a pane never changes.
     pub fn closed(&self) -> Vec<Range<i64>> {
-        self.engine.closed()
+        self.engine.counter().closed()
     }
 
     /// A closed pane, as bytes.
     pub fn closed_pane(&self, bounds: &Range<i64>) -> Result<Vec<u8>> {
-        let pane = self.engine.closed_pane(bounds);
+        let pane = self.engine.counter().closed_pane(bounds);
         pane.ok_or_else(|| damaged("a pane is not there"))
     }
 
@@ -139,7 +140,7 @@ impl<K: Key> Stream<K> {
     /// Fingerprint of the parameters of its panes: those of streams with another one do not add up with them.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut to = Writer::default();
-        let (parameters, slide) = self.engine.made_with();
+        let (parameters, slide) = self.made_with();
         to.raw(&parameters.seed().to_le_bytes());
         to.number(parameters.entries());
         to.maybe(parameters.sketch(), |to, sketch| {
@@ -159,6 +160,13 @@ impl<K: Key> Stream<K> {
         // Another law or scale would make other noise of the same secrets.
         to.bytes(self.engine.noise().as_bytes());
         blake3::derive_key("frostpane 2026-11-17 what panes of a stream are made with", &to.finish())
+    }
+}
+
+impl<K: Key> Stream<K> {
+    /// Parameters of its panes, and how long they are.
+    pub(super) fn made_with(&self) -> (Parameters, i64) {
+        (self.engine.request().shape.parameters(), self.engine.counter().slide())
     }
 }
 

@@ -101,14 +101,14 @@ impl Memory {
         for (entry, present) in &self.log {
             match entry {
                 Entry::Events(batch) => stream.replay(batch, *present)?,
-                Entry::Tick => assert!(!stream.tick(*present)?.ticked),
+                Entry::Tick => assert!(!stream.advance(*present)?.ended),
             }
         }
         Ok(stream)
     }
 
     fn limit(&self, stream: &mut Stream<Bytes>) {
-        if let (Some(bytes), Some(live)) = (self.for_users, stream.engine.live_mut()) {
+        if let (Some(bytes), Some(live)) = (self.for_users, stream.engine.counter_mut().live_mut()) {
             live.limit_bytes(bytes);
         }
     }
@@ -218,15 +218,15 @@ fn shown_with(
         let batch = batch(number, by_count);
         let now = (number + 1) * HOUR;
         for entry in [Entry::Events(batch), Entry::Tick] {
-            let taken = match &entry {
-                Entry::Events(batch) => stream.take(batch, now),
-                Entry::Tick => stream.tick(now),
+            let outcome = match &entry {
+                Entry::Events(batch) => stream.ingest(batch, now),
+                Entry::Tick => stream.advance(now),
             }
             .unwrap();
-            shown.extend(taken.releases);
+            shown.extend(outcome.releases);
             runs = runs.max(stream.runs_of_users().len());
             memory.log.push((entry, now));
-            if taken.ticked || whole {
+            if outcome.ended || whole {
                 memory.keep(&mut stream);
             }
             if restarts {
@@ -265,7 +265,7 @@ fn users_on_disk_that_are_not_what_was_written_are_noticed() {
     stream.spill_to(&scratch());
     memory.limit(&mut stream);
     for number in 0..8 {
-        stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
+        stream.ingest(&batch(number, false), (number + 1) * HOUR).unwrap();
     }
     memory.keep(&mut stream);
     assert!(memory.restored(&spec).is_ok() && !memory.pieces.is_empty());
@@ -313,7 +313,7 @@ fn a_restart_draws_no_threshold_and_asks_no_question_again() {
     let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
     let mut memory = Memory::default();
     for number in 0..30 {
-        assert!(stream.take(&batch(number, true), 0).unwrap().ticked);
+        assert!(stream.ingest(&batch(number, true), 0).unwrap().ended);
         memory.keep(&mut stream);
         for _ in 0..3 {
             let mut again = memory.restored(&spec).unwrap();
@@ -325,7 +325,7 @@ fn a_restart_draws_no_threshold_and_asks_no_question_again() {
     assert!(stream.closed().len() > 3);
 }
 
-/// With real noise: a step that has drawn secrets is never taken again, which would draw others for the same panes.
+/// With real noise: a step that has drawn secrets is never outcome again, which would draw others for the same panes.
 #[test]
 fn a_restart_draws_no_secret_again() {
     for (name, spec) in all().into_iter().filter(|(_, spec)| spec.continual) {
@@ -335,9 +335,9 @@ fn a_restart_draws_no_secret_again() {
         memory.keep(&mut stream);
         for number in 0..30 {
             let (batch, now) = (batch(number, by_count), (number + 1) * HOUR);
-            let taken = stream.take(&batch, now).unwrap();
+            let outcome = stream.ingest(&batch, now).unwrap();
             memory.log.push((Entry::Events(batch), now));
-            if taken.ticked || stream.tick(now).unwrap().ticked {
+            if outcome.ended || stream.advance(now).unwrap().ended {
                 memory.keep(&mut stream);
             }
             let again = memory.restored(&spec).unwrap();
@@ -352,7 +352,7 @@ fn a_batch_is_taken_whole_or_not_at_all() {
     for (name, spec) in all() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
-        stream.take(&batch(0, by_count), HOUR).unwrap();
+        stream.ingest(&batch(0, by_count), HOUR).unwrap();
         let before = stream.state();
         let mut wrong = batch(1, by_count);
         let events = wrong.events();
@@ -361,7 +361,7 @@ fn a_batch_is_taken_whole_or_not_at_all() {
             true => Event::at(5, b"late".as_slice()),
             false => Event::of(b"when".as_slice()),
         });
-        let refusal = stream.take(&wrong, HOUR).unwrap_err();
+        let refusal = stream.ingest(&wrong, HOUR).unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::Window, "{name}");
         assert_eq!(stream.state(), before, "{name}");
     }
@@ -373,8 +373,8 @@ fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(Spec { releases: Some(1), ..spec }, Keys::open(), 0).unwrap();
         for number in 0..30 {
-            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.tick((number + 1) * HOUR).unwrap();
+            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
+            stream.advance((number + 1) * HOUR).unwrap();
         }
         let longest = stream.spec().longest();
         assert_eq!(stream.releases_left(longest).unwrap(), 1);
@@ -392,7 +392,7 @@ fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
 fn whoever_is_looked_at_is_charged() {
     let mut stream = Stream::<Bytes>::new(by_count(Policy::Exponential, Norm::L1), Keys::open(), 0).unwrap();
     for number in 0..40 {
-        stream.take(&batch(number, true), 0).unwrap();
+        stream.ingest(&batch(number, true), 0).unwrap();
     }
     let born = stream.ledger().clone();
     let paid = stream.pay(Span::Events(9_876)).unwrap().unwrap();
@@ -418,8 +418,8 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         let second = first.like(0).unwrap();
         let [mut first, mut second] = [first, second].map(|mut stream| {
             for number in 0..30 {
-                stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
-                stream.tick((number + 1) * HOUR).unwrap();
+                stream.ingest(&batch(number, false), (number + 1) * HOUR).unwrap();
+                stream.advance((number + 1) * HOUR).unwrap();
             }
             drop(stream.pay(stream.spec().longest()).unwrap().unwrap());
             stream
@@ -431,7 +431,7 @@ fn accounts_of_users_add_where_a_pane_comes_to_a_number_that_had_one() {
         assert!(second.check_import(&twice).is_err(), "{name}: two panes for one place");
         second.import(&exported).unwrap();
         let charge = second.charge().amount().epsilon;
-        let number = second.engine.number_at(12 * HOUR);
+        let number = second.engine.counter().number_at(12 * HOUR);
         let spent = second.ledger().account(number..number + 1).amount().epsilon;
         let third = second.pay(second.spec().longest()).unwrap();
         match name {
@@ -458,8 +458,8 @@ fn the_past_of_a_restored_copy_is_spent() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
         for number in 0..30 {
-            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.tick((number + 1) * HOUR).unwrap();
+            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
+            stream.advance((number + 1) * HOUR).unwrap();
         }
         let lists = stream.lists();
         let accepted = stream.distrust_past(30 * HOUR, lists + 5);
@@ -470,8 +470,9 @@ fn the_past_of_a_restored_copy_is_spent() {
         accepted.unwrap();
         if stream.spec().continual {
             assert!(stream.closed().is_empty() && stream.secrets().is_empty(), "{name}");
-            let taken = stream.take(&batch(30, by_count), 31 * HOUR).unwrap();
-            let first = taken.releases.into_iter().chain(stream.tick(60 * HOUR).unwrap().releases).next();
+            let outcome = stream.ingest(&batch(30, by_count), 31 * HOUR).unwrap();
+            let first =
+                outcome.releases.into_iter().chain(stream.advance(60 * HOUR).unwrap().releases).next();
             if let Some(first) = first {
                 // Its pane had not ended, so nobody has seen anything of it.
                 let to = first.window.to.map(|edge| edge.position());
@@ -493,8 +494,8 @@ fn a_damaged_state_is_refused_or_read_and_never_a_panic() {
         let by_count = spec.longest().is_by_count();
         let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
         for number in 0..7 {
-            stream.take(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.tick((number + 1) * HOUR).unwrap();
+            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
+            stream.advance((number + 1) * HOUR).unwrap();
         }
         let mut memory = Memory::default();
         memory.keep(&mut stream);
@@ -518,8 +519,8 @@ fn panes_of_users_come_in_where_there_is_none() {
     let stream = || {
         let mut stream = Stream::<Bytes>::seeded(spec.clone(), Keys::open(), 0, 5).unwrap();
         for number in 0..14 {
-            stream.take(&batch(number, false), (number + 1) * HOUR).unwrap();
-            stream.tick((number + 1) * HOUR).unwrap();
+            stream.ingest(&batch(number, false), (number + 1) * HOUR).unwrap();
+            stream.advance((number + 1) * HOUR).unwrap();
         }
         stream
     };

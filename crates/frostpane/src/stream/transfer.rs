@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Stream;
 use super::engine::Engine;
 use super::one_shot::OneShot;
+use crate::counting::PaneCounter;
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::privacy::ledger::{Account, Amount};
@@ -62,7 +63,7 @@ impl<K: Key> Stream<K> {
 
     fn panes_within(&self, positions: &Range<i64>) -> Result<Vec<Range<i64>>> {
         let within = |pane: &Range<i64>| {
-            let within = self.engine.positions_of(pane);
+            let within = self.engine.counter().positions_of(pane);
             positions.start <= within.start && within.end <= positions.end
         };
         let panes: Vec<Range<i64>> = self.closed().into_iter().filter(within).collect();
@@ -95,13 +96,12 @@ impl<K: Key> Stream<K> {
         let Engine::OneShot(one_shot) = &mut self.engine else {
             return Ok(());
         };
-        let of_users = one_shot.request.spec.unit.is_user();
         for ExportedPane { from, to, spent, bytes } in &exported.panes {
             let (pane, spent) = (*from..*to, Account::from_amount(*spent));
             one_shot.counter.place(&pane, bytes)?;
             let numbers = one_shot.counter.numbers_of(&pane);
             // An event is in one pane; what a user did in an epoch may have been in a pane that was here before, too.
-            if of_users {
+            if one_shot.counter.live().is_some() {
                 self.ledger.add(numbers, &spent);
             } else {
                 self.ledger.carry(numbers, &spent);

@@ -50,13 +50,13 @@ pub fn replay<K: TextKey>(
         events,
         set_aside: 0,
         late: 0,
-        without_user: history.without_user(),
-        without_key: history.without_key(),
-        looked_at: events - history.without_user(),
+        without_user: history.tally().without_user,
+        without_key: history.tally().without_key,
+        looked_at: events - history.tally().without_user,
     };
     tally.tell(source, &TimeFilter::new(clock));
     let continual = history.finish(|continual| output.lock().release(continual, None))?;
-    notes::tell_of_bounds(continual.beyond_bounds(), continual.offered());
+    notes::tell_of_bounds(continual.tally().beyond_bounds, continual.tally().offered);
     output.lock().outcome()?;
     Ok(tally)
 }
@@ -129,17 +129,17 @@ pub fn follow<K: TextKey>(
         advance(&mut continual, end, output)?;
     }
     output.lock().outcome()?;
-    let (events, late) = (progress.finish(), continual.dropped());
+    let (events, late) = (progress.finish(), continual.tally().late);
     let tally = EventTally {
         events,
         set_aside: filter.set_aside(),
         late,
-        without_user: continual.without_user(),
-        without_key: continual.without_key(),
-        looked_at: (events - filter.set_aside() - late).saturating_sub(continual.without_user()),
+        without_user: continual.tally().without_user,
+        without_key: continual.tally().without_key,
+        looked_at: (events - filter.set_aside() - late).saturating_sub(continual.tally().without_user),
     };
     tally.tell(source, &filter);
-    notes::tell_of_bounds(continual.beyond_bounds(), continual.offered());
+    notes::tell_of_bounds(continual.tally().beyond_bounds, continual.tally().offered);
     Ok(tally)
 }
 

@@ -1,9 +1,10 @@
-//! The one way for events into panes, under both doors.
+//! Events into panes: which are counted, and where.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
+use crate::counting::Tally;
 use crate::counting::event::{Event, check_time};
 use crate::counting::events::Timeline;
 use crate::error::{Error, Result};
@@ -22,25 +23,14 @@ pub(crate) struct Intake<K: Key> {
     by_count: bool,
     /// By count: how many events there were.
     pub arrived: i64,
-    dropped: u64,
-    outside: u64,
+    pub tally: Tally,
     /// Up to the latest event.
-    dropped_in_a_row: u64,
-    without_key: u64,
+    late_in_a_row: u64,
 }
 
 impl<K: Key> Intake<K> {
     pub fn new(timeline: Timeline<K>, keys: Keys<K>, by_count: bool) -> Self {
-        Self {
-            timeline,
-            keys,
-            by_count,
-            arrived: 0,
-            dropped: 0,
-            outside: 0,
-            dropped_in_a_row: 0,
-            without_key: 0,
-        }
+        Self { timeline, keys, by_count, arrived: 0, tally: Tally::default(), late_in_a_row: 0 }
     }
 
     #[cfg(any(test, feature = "testing"))]
@@ -75,7 +65,7 @@ impl<K: Key> Intake<K> {
         if !self.by_count {
             return Err(needs_time());
         }
-        let key = counted(&self.keys, key, &mut self.without_key);
+        let key = counted(&self.keys, key, &mut self.tally.without_key);
         self.timeline.update(self.arrived, key)?;
         self.arrived += 1;
         Ok(())
@@ -85,11 +75,11 @@ impl<K: Key> Intake<K> {
     #[inline]
     pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
         self.check_time(time)?;
-        let key = counted(&self.keys, key, &mut self.without_key);
+        let key = counted(&self.keys, key, &mut self.tally.without_key);
         if self.timeline.update(time, key)? {
-            self.dropped_in_a_row = 0;
+            self.late_in_a_row = 0;
         } else if self.timeline.is_fixed() {
-            self.outside += 1;
+            self.tally.outside += 1;
         } else {
             self.drop_late(time);
         }
@@ -141,9 +131,11 @@ impl<K: Key> Intake<K> {
             time.is_none().then_some(event.key)
         });
         match &self.keys {
-            Keys::Open => self.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key)))),
+            Keys::Open => {
+                self.tally.without_key += block.extend(keys.map(|key| key.filter(|key| K::fits(*key))))
+            }
             declared => {
-                block.extend(keys.map(|key| counted(declared, key, &mut self.without_key)));
+                block.extend(keys.map(|key| counted(declared, key, &mut self.tally.without_key)));
             }
         }
         self.arrived += (block.events() - before) as i64;
@@ -155,6 +147,11 @@ impl<K: Key> Intake<K> {
     }
 
     /// By count: the number of events so far.
+    pub fn is_by_count(&self) -> bool {
+        self.by_count
+    }
+
+    /// By count: the number of events so far.
     pub fn arrived(&self) -> i64 {
         self.arrived
     }
@@ -162,39 +159,25 @@ impl<K: Key> Intake<K> {
     /// One event came too late, and is not counted.
     pub fn drop_late(&mut self, time: i64) {
         self.timeline.miss(time);
-        self.dropped += 1;
-        self.dropped_in_a_row += 1;
+        self.tally.late += 1;
+        self.late_in_a_row += 1;
     }
 
-    pub fn dropped_in_a_row(&self) -> u64 {
-        self.dropped_in_a_row
-    }
-
-    pub fn outside(&self) -> u64 {
-        self.outside
-    }
-
-    pub fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    pub fn without_key(&self) -> u64 {
-        self.without_key
+    pub fn late_in_a_row(&self) -> u64 {
+        self.late_in_a_row
     }
 
     pub fn save(&mut self, to: &mut Writer) {
         to.signed(self.arrived);
-        for number in [self.dropped, self.outside, self.dropped_in_a_row, self.without_key] {
-            to.number(number);
-        }
+        let Tally { late, outside, without_key, .. } = self.tally;
+        [late, outside, self.late_in_a_row, without_key].into_iter().for_each(|number| to.number(number));
         self.timeline.save(to);
     }
 
     pub fn load(&mut self, from: &mut Reader<'_>, panes: &mut Panes<'_>) -> Result<()> {
         self.arrived = from.position()?;
-        for number in
-            [&mut self.dropped, &mut self.outside, &mut self.dropped_in_a_row, &mut self.without_key]
-        {
+        let Tally { late, outside, without_key, .. } = &mut self.tally;
+        for number in [late, outside, &mut self.late_in_a_row, without_key] {
             *number = from.count()?;
         }
         self.timeline.load(from, panes)
@@ -252,7 +235,7 @@ mod tests {
             .unwrap();
         let mut after = |seconds: i64| {
             continual.update_at(seconds * 1_000_000, 1).unwrap();
-            (continual.late_in_a_row(), continual.dropped())
+            (continual.late_in_a_row(), continual.tally().late)
         };
         assert_eq!([100, 5, 6, 7].map(&mut after), [(0, 0), (1, 1), (2, 2), (3, 3)]);
         assert_eq!([101, 5, 102].map(&mut after), [(0, 3), (1, 4), (0, 4)]);
@@ -265,8 +248,8 @@ mod tests {
             .window(Window::events(100).slide(10))
             .continual()
             .unwrap();
-        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+        assert_eq!((continual.late_in_a_row(), continual.tally().late), (0, 0));
         continual.update(1).unwrap();
-        assert_eq!((continual.late_in_a_row(), continual.dropped()), (0, 0));
+        assert_eq!((continual.late_in_a_row(), continual.tally().late), (0, 0));
     }
 }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::Calendar;
 use super::streaming_bounder::StreamingBounder;
-use super::{Calendar, Tally};
 use crate::codec::{MOST, Reader, Writer, damaged};
+use crate::counting::Tally;
 use crate::counting::window::WindowView;
 use crate::error::Result;
 use crate::key::Key;
@@ -54,14 +55,8 @@ impl<K: Key> EpochPanes<K> {
         (time, user, key): (i64, Option<&'a [u8]>, Option<K::Ref<'a>>),
         before: i64,
     ) -> Result<()> {
-        let epochs = self.open..=self.calendar.period_at(before.max(self.now));
-        match epochs.contains(&self.calendar.period_at(time)) {
-            true => self.live.push(time, user, key),
-            false => {
-                self.live.filter.tally.outside += 1;
-                Ok(())
-            }
-        }
+        let latest = self.calendar.period_at(before.max(self.now));
+        self.live.push_within(self.open..=latest, time, user, key)
     }
 
     /// It is this late now: ends every epoch that need not wait any longer.

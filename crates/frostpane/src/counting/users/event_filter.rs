@@ -2,26 +2,10 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::counting::Tally;
 use crate::key::mix::mix;
 use crate::key::{Key, Keys};
 use crate::spec::Bounds;
-
-/// Tally of events: for the operator alone, who holds them anyway.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Events that may count.
-    pub offered: u64,
-    /// Those of them beyond the bounds of their users.
-    pub beyond_bounds: u64,
-    /// Events without a user.
-    pub without_user: u64,
-    /// Events without a key that counts.
-    pub without_key: u64,
-    /// Events that came too late, or lie outside of the window.
-    pub outside: u64,
-    /// Events of users that are not in the sample.
-    pub not_sampled: u64,
-}
 
 /// Says of each event whether it may count, by that event alone.
 pub struct EventFilter<K: Key> {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::batch_bounder::BatchBounder;
-use super::{Calendar, SpillFactory, Tally};
+use super::{Calendar, SpillFactory};
+use crate::counting::Tally;
 use crate::counting::window::{WindowNumbers, WindowView};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};

@@ -22,7 +22,6 @@ pub use batch_bounder::BatchBounder;
 pub use calendar::Calendar;
 pub(crate) use contributions::bytes_of_one;
 pub use epoch_panes::EpochPanes;
-pub use event_filter::Tally;
 pub use fixed_window::{AskedEpochs, FixedWindow};
 pub use spill::SpillFactory;
 pub use stored::RunOfUsers;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::contributions::Contributions;
-use super::event_filter::Tally;
 use super::spill::no_room;
 use super::streaming_bounder::StreamingBounder;
 use super::user_set::Users;
 use crate::codec::{Reader, Writer, damaged};
+use crate::counting::Tally;
 use crate::error::Result;
 use crate::key::Key;
 use crate::spec::Bounds;
@@ -181,25 +181,6 @@ impl<K: Key> Contributions<K> {
             true => Err(damaged("there are more users than there can be")),
             false => Ok(loaded),
         }
-    }
-}
-
-impl Tally {
-    fn save(&self, to: &mut Writer) {
-        let Self { offered, beyond_bounds, without_user, without_key, outside, not_sampled } = *self;
-        let all = [offered, beyond_bounds, without_user, without_key, outside, not_sampled];
-        all.into_iter().for_each(|number| to.number(number));
-    }
-
-    fn load(from: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self {
-            offered: from.count()?,
-            beyond_bounds: from.count()?,
-            without_user: from.count()?,
-            without_key: from.count()?,
-            outside: from.count()?,
-            not_sampled: from.count()?,
-        })
     }
 }
 

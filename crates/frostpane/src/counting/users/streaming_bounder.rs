@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::admission::not_as_it_was;
 use super::calendar::Calendar;
@@ -101,7 +102,24 @@ impl<K: Key> StreamingBounder<K> {
         self.calendar.pane_of(self.calendar.period_at(time))
     }
 
-    /// One event of a pane that is open, as its time and the clock say.
+    /// One event, if it lies in one of these panes. The clock decides which they are, and no event does.
+    pub fn push_within<'a>(
+        &mut self,
+        panes: RangeInclusive<i64>,
+        time: i64,
+        user: Option<&'a [u8]>,
+        key: Option<K::Ref<'a>>,
+    ) -> Result<()> {
+        let pane = self.pane_at(time);
+        if panes.contains(&pane) {
+            return self.push(time, user, key);
+        }
+        let tally = &mut self.filter.tally;
+        *if pane < *panes.start() { &mut tally.late } else { &mut tally.ahead } += 1;
+        Ok(())
+    }
+
+    /// One event of a pane that is open.
     pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
         let Some((user, key)) = self.filter.admits(user, key) else {
             return Ok(());

@@ -37,9 +37,9 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
     let mut vector = Vector::new();
     for key in stream {
         let add_nodes = |continual: &Continual<u64>| {
-            for span in tree.ending_with(continual.open.unwrap() - 1) {
+            for span in tree.ending_with(continual.counter.open() - 1) {
                 let nodes = WindowNodes { panes: span.start..span.end, ..continual.nodes.window().unwrap() };
-                for pane in nodes.panes_in(&continual.intake.timeline) {
+                for pane in nodes.panes_in(continual.counter.timeline()) {
                     for (key, count) in pane.counts().iter() {
                         *vector.entry((span.level, span.start, key)).or_default() += count as i64;
                     }
@@ -55,7 +55,7 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
 /// panes and with panes that are cut: noise is drawn for exactly as much as the vector of all nodes moves.
 #[test]
 fn noise_is_for_as_much_as_all_nodes_move() {
-    let sequence = &continual(2).sequence;
+    let sequence = &continual(2).releaser;
     let tree = Tree::for_window(150);
     assert_eq!(tree.levels(), 2);
     let branching = tree.branching() as usize;
@@ -181,7 +181,7 @@ fn an_error_means_that_the_event_was_not_counted() {
             let mut continual = build(*window);
             let mut releases = Vec::new();
             let failures = give(&mut continual, &mut releases);
-            (failures, releases, continual.without_key(), continual.dropped())
+            (failures, releases, continual.tally().without_key, continual.tally().late)
         };
         let (_, releases, without_key, dropped) = run(0);
         assert!(releases.len() >= 5 && without_key >= 4, "way {way}");
@@ -545,7 +545,7 @@ fn an_event_without_a_key_ends_a_pane_as_any_other() {
     assert_eq!(released.len(), 1);
     assert_eq!(released[0].window.events, 2);
     assert_eq!((released[0].heavy.len(), released[0].heavy[0].count), (1, 1));
-    assert_eq!(continual.without_key(), 1);
+    assert_eq!(continual.tally().without_key, 1);
 }
 
 #[test]
@@ -563,7 +563,7 @@ fn a_window_by_count_has_no_clock() {
 fn memory_is_that_of_the_panes_and_of_the_secrets() {
     let mut continual = continual(2);
     (0..300).for_each(|_| drop(continual.update(1).unwrap()));
-    let (panes, secrets) = (continual.intake.timeline.bytes(), continual.nodes.bytes());
+    let (panes, secrets) = (continual.counter.timeline().bytes(), continual.nodes.bytes());
     assert!(panes >= 150 * 16 && secrets >= 150 * 32, "{panes} {secrets}");
     assert_eq!(continual.bytes(), panes + secrets);
 }
@@ -596,7 +596,7 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
     // In the pane that still waits, and in the one that does not.
     assert!(continual.update_at(micros(-10), 2).unwrap().is_empty());
     assert!(continual.update_at(micros(-10) - 1, 2).unwrap().is_empty());
-    assert_eq!(continual.dropped(), 1);
+    assert_eq!(continual.tally().late, 1);
     // The clock does not go back.
     assert!(continual.advance_to(micros(-100)).unwrap().is_empty());
     let later = continual.update_at(micros(34), 0).unwrap();
@@ -605,10 +605,10 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
     assert_eq!(all, expected.map(|(from, to, asked)| (micros(from), micros(to), micros(asked))));
     let events: Vec<u64> = later.iter().map(|release| release.window.events).collect();
     assert_eq!(events, [2, 2, 1, 0]);
-    assert_eq!(continual.without_key(), 0);
+    assert_eq!(continual.tally().without_key, 0);
     without_key(&mut continual, Some(micros(34))).unwrap();
     continual.update_at(micros(34), 9).unwrap();
-    assert_eq!(continual.without_key(), 2);
+    assert_eq!(continual.tally().without_key, 2);
     let last = continual.advance_to(micros(44)).unwrap();
     assert_eq!(last[0].window.events, 3);
     assert_eq!(last[0].continual.as_ref().unwrap().number, 6);
@@ -629,7 +629,7 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
         let mut continual = builder.window(window).continual().unwrap();
         continual.update_at(0, 7).unwrap();
         for _ in 1..2 * panes {
-            let next = (continual.ended as i64 + 1) * 1_000_000;
+            let next = (continual.counter.ended() as i64 + 1) * 1_000_000;
             continual.push(Event { time: Some(next), key: None, user: None }, |_| ()).unwrap();
         }
         continual.release().unwrap()
@@ -742,7 +742,7 @@ fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
     assert_eq!(continual.advance_to(24 * HOUR).unwrap().len(), 0, "no list of the running day");
     continual.push(Event::by(b"ann", 24 * HOUR, 1), |_| ()).unwrap();
     let due = continual.advance_to(25 * HOUR).unwrap();
-    assert_eq!((due.len(), due[0].heavy[0].count, continual.dropped()), (1, 1, 1));
+    assert_eq!((due.len(), due[0].heavy[0].count, continual.tally().late), (1, 1, 1));
 }
 
 /// Noise and intervals of later lists follow from it, so it has to be a number that a list has shown.
