@@ -1,86 +1,48 @@
-//! Mutation testing: applies every small change to the sources and checks that a test fails.
-//!
-//! All mutants are compiled into one copy of the workspace, each behind a switch that an environment variable
-//! of the test sets. After that build a mutant costs only the tests that reach it.
+//! Runs the mutants of `named.toml`: each breaks one claim of the library, and its test must then fail.
 
-mod accepted;
-mod baseline;
-mod compile;
-mod config;
-mod find;
-mod instrument;
-mod instrumented_copy;
-mod mutant;
+mod checkout;
 mod named;
-mod operators;
-mod parallel;
-mod process;
-mod report;
-mod results;
-mod run;
-mod select;
-mod tool;
-mod values;
-mod workspace;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 
 use clap::{Parser, Subcommand};
-use serde::de::DeserializeOwned;
 
-use select::MutantSelection;
-use tool::MutationTool;
+use checkout::{WorkspaceCopy, WorkspaceFiles};
+use named::{NamedMutants, NamedResults};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 #[derive(Parser)]
-#[command(about = "Applies every small change to the sources and checks that a test fails")]
+#[command(
+    about = "Applies each mutant of named.toml to a copy of the workspace and checks that its test fails"
+)]
 struct Arguments {
     /// The workspace
     #[arg(long, global = true, default_value = ".")]
     root: PathBuf,
-    /// Build directory, by default target/mutants/build; checkouts may share it
-    #[arg(long, global = true, value_name = "DIR")]
-    build: Option<PathBuf>,
-    /// Packages whose sources are changed and whose tests are run, by default those of mutants.toml
-    #[arg(long, global = true, value_name = "NAME", num_args = 1..)]
-    package: Vec<String>,
-    /// Tests at a time
-    #[arg(long, global = true)]
-    jobs: Option<usize>,
-    /// Leave out tests that take this many seconds of processor time or more
-    #[arg(long, global = true, value_name = "SECONDS")]
-    budget: Option<f64>,
     #[command(subcommand)]
     command: MutationCommand,
 }
 
 #[derive(Subcommand)]
 enum MutationCommand {
-    /// Lists the names of mutants
-    List(MutantSelection),
-    /// Runs the tests against mutants and writes results.json; without --files the mutants that mutants.toml
-    /// selects
-    Run(MutantSelection),
-    /// Runs a fixed sample of the mutants of the files that decide privacy: each must be killed or accepted
-    Sample {
-        /// Size of the sample
-        count: usize,
-    },
-    /// Runs the mutants of named.toml: each must fail its test
+    /// Runs the mutants of named.toml and writes named.json
     Named {
-        /// Only names that contain this
-        #[arg(long, value_name = "TEXT")]
-        name: Option<String>,
+        /// Only mutants whose name contains this
+        text: Option<String>,
+        /// Copies of the workspace that are built at the same time, each with a target directory of its own
+        #[arg(long, default_value_t = 1)]
+        jobs: usize,
     },
-    /// Writes docs/mutants.md
-    Report,
 }
 
 fn main() -> ExitCode {
-    match execute(&Arguments::parse()) {
+    let Arguments { root, command: MutationCommand::Named { text, jobs } } = Arguments::parse();
+    match run_named(root, text.as_deref(), jobs) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -90,24 +52,49 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns true if no mutant survived unexplained.
-fn execute(arguments: &Arguments) -> Fallible<bool> {
-    let tool = MutationTool::new(arguments)?;
-    match &arguments.command {
-        MutationCommand::List(selection) => tool.list(selection),
-        MutationCommand::Run(selection) => tool.run(selection),
-        MutationCommand::Sample { count } => tool.sample(*count),
-        MutationCommand::Named { name } => tool.named(name.as_deref()),
-        MutationCommand::Report => tool.report(),
+/// Returns true if every mutant is killed.
+fn run_named(root: PathBuf, text: Option<&str>, jobs: usize) -> Fallible<bool> {
+    let root = root.canonicalize()?;
+    let mutants = NamedMutants::read(&root)?.containing(text);
+    let files = WorkspaceFiles::read(&root)?;
+    for mutant in &mutants {
+        mutant.edit(&files)?;
     }
+    let copies = (0..jobs.max(1))
+        .map(|number| WorkspaceCopy::write(&root, &files, number, jobs))
+        .collect::<Fallible<Vec<_>>>()?;
+    let targets = named::tests_by_target(&mutants)?;
+    share(&copies, targets, |copy, (target, tests)| named::expect_sound(copy, &target, &tests))?;
+    let groups = named::by_test(&mutants);
+    let killed = share(&copies, groups, |copy, mutants| named::killed(copy, &files, &mutants))?.concat();
+    NamedResults::update(&root, &mutants, &killed)?;
+    println!("{} of {} mutants killed", killed.len(), mutants.len());
+    Ok(killed.len() == mutants.len())
 }
 
-fn read_toml<T: DeserializeOwned>(path: &Path) -> Fallible<T> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()).into())
-}
-
-fn read_json<T: DeserializeOwned>(path: &Path) -> Fallible<T> {
-    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()).into())
+/// Maps the work with one thread for each copy. The first copy begins at the front and the second at the back, so
+/// that neighbours, which have a test target in common, mostly stay in one copy.
+fn share<T: Send, R: Send>(
+    copies: &[WorkspaceCopy],
+    work: Vec<T>,
+    each: impl Fn(&WorkspaceCopy, T) -> Fallible<R> + Sync,
+) -> Fallible<Vec<R>> {
+    let (queue, results) = (Mutex::new(VecDeque::from(work)), Mutex::new(Vec::new()));
+    let next = |from_front: bool| {
+        let mut queue = queue.lock().expect("no thread panicked");
+        if from_front { queue.pop_front() } else { queue.pop_back() }
+    };
+    let run = |number: usize, copy: &WorkspaceCopy| {
+        while let Some(item) = next(number.is_multiple_of(2)) {
+            let result = each(copy, item);
+            results.lock().expect("no thread panicked").push(result);
+        }
+    };
+    thread::scope(|scope| {
+        for (number, copy) in copies.iter().enumerate() {
+            let run = &run;
+            scope.spawn(move || run(number, copy));
+        }
+    });
+    results.into_inner().expect("no thread panicked").into_iter().collect()
 }

@@ -1,28 +1,29 @@
 //! Mutants written by hand, each against a claim: `named.toml`.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::Fallible;
-use crate::compile::{TestVerdict, WorkspaceCopy};
-use crate::workspace::{Workspace, WorkspaceFiles};
+use crate::checkout::{TestTarget, TestVerdict, WorkspaceCopy, WorkspaceFiles};
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Deserialize)]
 pub struct NamedMutants {
-    pub mutant: Vec<NamedMutant>,
+    mutant: Vec<NamedMutant>,
 }
 
 /// An edit of the source that breaks a claim, and the test that must then fail.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedMutant {
-    pub name: String,
-    pub claim: String,
+    name: String,
+    /// Read by people.
+    #[expect(dead_code)]
+    claim: String,
     /// Relative to the workspace.
-    pub file: PathBuf,
+    file: PathBuf,
     /// Occurs once in the file.
     find: String,
     replace: String,
@@ -30,27 +31,26 @@ pub struct NamedMutant {
     #[serde(default = "library")]
     package: String,
     /// Its target, `lib`, `bins` or the name of a file in `tests`, and its path in the target.
-    pub test: String,
+    test: String,
 }
 
 /// The results of the last run: `named.json`.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct NamedResults {
-    pub day: String,
+    day: String,
     /// Names of mutants whose test failed.
-    pub killed: Vec<String>,
+    killed: Vec<String>,
 }
 
 impl NamedResults {
-    pub fn update(&mut self, day: String, tried: &[NamedMutant], killed: &[String]) {
-        self.day = day;
-        self.killed.retain(|name| tried.iter().all(|mutant| mutant.name != *name));
-        self.killed.extend_from_slice(killed);
-        self.killed.sort();
-    }
-
-    pub fn write(&self, path: &Path) -> Fallible<()> {
-        Ok(fs::write(path, serde_json::to_string_pretty(self)? + "\n")?)
+    pub fn update(root: &Path, tried: &[NamedMutant], killed: &[String]) -> Fallible<()> {
+        let path = root.join("mutants/named.json");
+        let mut results: Self = serde_json::from_slice(&fs::read(&path)?)?;
+        results.day = jiff::Zoned::now().date().to_string();
+        results.killed.retain(|name| tried.iter().all(|mutant| mutant.name != *name));
+        results.killed.extend_from_slice(killed);
+        results.killed.sort();
+        Ok(fs::write(path, serde_json::to_string_pretty(&results)? + "\n")?)
     }
 }
 
@@ -59,33 +59,31 @@ fn library() -> String {
 }
 
 impl NamedMutants {
+    pub fn read(root: &Path) -> Fallible<Self> {
+        Ok(toml::from_str(&fs::read_to_string(root.join("mutants/named.toml"))?)?)
+    }
+
     /// The mutants whose name contains the text.
-    pub fn chosen(self, text: Option<&str>) -> Vec<NamedMutant> {
+    pub fn containing(self, text: Option<&str>) -> Vec<NamedMutant> {
         let is_chosen = |mutant: &NamedMutant| text.is_none_or(|text| mutant.name.contains(text));
         self.mutant.into_iter().filter(is_chosen).collect()
     }
 }
 
 impl NamedMutant {
-    /// The text of the file after the edit.
-    fn edited(&self, files: &WorkspaceFiles) -> Fallible<Vec<u8>> {
-        let content = files.files.get(&self.file);
-        let content = content.ok_or_else(|| self.wrong("there is no such file"))?;
+    /// The text of the file before and after the edit.
+    pub fn edit<'a>(&self, files: &'a WorkspaceFiles) -> Fallible<(&'a [u8], String)> {
+        let content = files.get(&self.file).ok_or_else(|| self.wrong("there is no such file"))?;
         let text = std::str::from_utf8(content)?;
         if text.matches(&self.find).count() != 1 {
             return Err(self.wrong("`find` does not occur exactly once"));
         }
-        Ok(text.replacen(&self.find, &self.replace, 1).into_bytes())
+        Ok((content, text.replacen(&self.find, &self.replace, 1)))
     }
 
-    fn target_and_test(&self) -> Fallible<(&str, &str)> {
-        let parts = self.test.split_once(' ');
-        parts.ok_or_else(|| self.wrong("its test has no target"))
-    }
-
-    fn verdict(&self, copy: &WorkspaceCopy) -> Fallible<TestVerdict> {
-        let (target, test) = self.target_and_test()?;
-        copy.test(&self.package, target, test)
+    fn target_and_test(&self) -> Fallible<(TestTarget, &str)> {
+        let (target, test) = self.test.split_once(' ').ok_or_else(|| self.wrong("its test has no target"))?;
+        Ok((TestTarget { package: self.package.clone(), target: target.into() }, test))
     }
 
     fn wrong(&self, why: &str) -> Box<dyn std::error::Error + Send + Sync> {
@@ -93,24 +91,53 @@ impl NamedMutant {
     }
 }
 
-/// Runs the test of each mutant and prints the verdict; returns the names of those that fail it.
-pub fn killed(workspace: &Workspace, mutants: &[NamedMutant]) -> Fallible<Vec<String>> {
-    let (copy, files) = (WorkspaceCopy::new(workspace, "named"), workspace.files("named")?);
-    let edited = mutants.iter().map(|mutant| mutant.edited(&files)).collect::<Fallible<Vec<_>>>()?;
-    files.write_to(&copy.directory)?;
-    let mut sound = HashSet::new();
-    for mutant in mutants.iter().filter(|mutant| sound.insert((&mutant.package, &mutant.test))) {
-        if mutant.verdict(&copy)? != TestVerdict::Passed {
-            return Err(format!("{} does not pass without a mutant", mutant.test).into());
+/// The tests of the mutants by their target, each once.
+pub fn tests_by_target(mutants: &[NamedMutant]) -> Fallible<Vec<(TestTarget, Vec<&str>)>> {
+    let mut targets: BTreeMap<TestTarget, Vec<&str>> = BTreeMap::new();
+    for mutant in mutants {
+        let (target, test) = mutant.target_and_test()?;
+        let tests = targets.entry(target).or_default();
+        if !tests.contains(&test) {
+            tests.push(test);
         }
     }
+    Ok(targets.into_iter().collect())
+}
+
+/// The mutants grouped by their test; tests of one target are neighbours.
+pub fn by_test(mutants: &[NamedMutant]) -> Vec<Vec<&NamedMutant>> {
+    let mut groups: BTreeMap<(&str, &str), Vec<&NamedMutant>> = BTreeMap::new();
+    for mutant in mutants {
+        groups.entry((&mutant.package, &mutant.test)).or_default().push(mutant);
+    }
+    groups.into_values().collect()
+}
+
+/// An error if a test does not pass without a mutant.
+pub fn expect_sound(copy: &WorkspaceCopy, target: &TestTarget, tests: &[&str]) -> Fallible<()> {
+    match copy.test(target, tests)? {
+        TestVerdict::Passed => Ok(()),
+        TestVerdict::Failed(why) | TestVerdict::Broken(why) => {
+            Err(format!("a test does not pass without a mutant\n{why}").into())
+        }
+    }
+}
+
+/// Runs the test of each mutant and prints the verdict; returns the names of those that fail it.
+pub fn killed(
+    copy: &WorkspaceCopy,
+    files: &WorkspaceFiles,
+    mutants: &[&NamedMutant],
+) -> Fallible<Vec<String>> {
     let mut killed = Vec::new();
-    for (mutant, edited) in mutants.iter().zip(edited) {
-        let mut broken = files.clone();
-        broken.files.insert(mutant.file.clone(), edited);
-        broken.write_to(&copy.directory)?;
-        match mutant.verdict(&copy)? {
-            TestVerdict::Failed => {
+    for mutant in mutants {
+        let (target, test) = mutant.target_and_test()?;
+        let (sound, edited) = mutant.edit(files)?;
+        copy.set(&mutant.file, edited.as_bytes())?;
+        let verdict = copy.test(&target, &[test]);
+        copy.set(&mutant.file, sound)?;
+        match verdict? {
+            TestVerdict::Failed(_) => {
                 println!("killed: {} by {}", mutant.name, mutant.test);
                 killed.push(mutant.name.clone());
             }
@@ -123,23 +150,24 @@ pub fn killed(workspace: &Workspace, mutants: &[NamedMutant]) -> Fallible<Vec<St
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
-    use crate::read_toml;
 
     /// Searches the files in which the modules of the test's path can be.
     fn test_exists(mutant: &NamedMutant, root: &Path) -> bool {
         let (target, test) = mutant.target_and_test().unwrap();
         let package = root.join("crates").join(&mutant.package);
-        let folders = match target {
+        let folders = match target.target.as_str() {
             "lib" | "bins" => vec![package.join("src")],
-            _ => vec![package.join("tests"), package.join("tests").join(target)],
+            _ => vec![package.join("tests"), package.join("tests").join(&target.target)],
         };
         let mut modules: Vec<&str> = test.split("::").collect();
         let function = format!("fn {}(", modules.pop().unwrap());
         let mut files: Vec<PathBuf> = Vec::new();
         for folder in folders {
             files.extend(["lib.rs", "main.rs"].map(|file| folder.join(file)));
-            files.push(folder.join(target).with_extension("rs"));
+            files.push(folder.join(&target.target).with_extension("rs"));
             for depth in 1..=modules.len() {
                 let module = folder.join(modules[..depth].join("/"));
                 files.extend([module.join("mod.rs"), module.with_extension("rs")]);
@@ -151,7 +179,7 @@ mod tests {
     #[test]
     fn every_edit_applies_and_its_test_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let named: NamedMutants = read_toml(&root.join("mutants/named.toml")).unwrap();
+        let named = NamedMutants::read(root).unwrap();
         let mut names = HashSet::new();
         let mut errors = Vec::new();
         for mutant in &named.mutant {
